@@ -71,7 +71,7 @@ async function measureCase({ name, files, samples, rounds, ways }: Case): Promis
     `${((100 * of(way, one => one.peakBytes - one.openedBytes).median) / 1e6 / megabytes).toFixed(0)} %`,
   ]);
   printTable(
-    `${name}: ${samples} samples, all float activations together ${megabytes.toFixed(0)} MB; median (quartiles) of ${rounds}, in turn`,
+    `${name}: ${samples} samples, all float activations together ${megabytes.toFixed(0)} MB; median (quartiles) of ${rounds}, interleaved`,
     [['', 's', 'of plain', 'CPU s', 'of plain', 'peak, MB', 'of all activations, over what was open before'], ...rows],
   );
 }

@@ -41,7 +41,7 @@ function measureType(type: IouType, files: CocoSetFiles, peer: 'with-peer' | 'al
   const rows = [rowOf('tanren', ours, theirs), ...(theirs.length === 0 ? [] : [rowOf('pycocotools', theirs, theirs)])];
   const size = (statSync(files.detections).size / 1e6).toFixed(0);
   printTable(
-    `COCO evaluation, ${type === 'bbox' ? 'boxes' : 'masks'}: 5,000 images, 97,000 detections (${size} MB of JSON), a process each, ms, median (quartiles) of ${ROUNDS} rounds, in turn`,
+    `COCO evaluation, ${type === 'bbox' ? 'boxes' : 'masks'}: 5,000 images, 97,000 detections (${size} MB of JSON), a process each, ms, median (quartiles) of ${ROUNDS} rounds, interleaved`,
     [['', 'read', 'evaluate', 'whole', 'speed', 'processor', 'speed', 'peak, MB', 'AP'], ...rows],
   );
 }

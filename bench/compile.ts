@@ -48,7 +48,7 @@ export async function measureCompile(): Promise<void> {
     const { report } = await compileModel('backbone', model, target, options);
     const { counts, estimate } = report;
     printTable(
-      `compile of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width}, xint8, ${counts.nodes} nodes: ms, median (quartiles) of ${ROUNDS}, in turn`,
+      `compile of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width}, xint8, ${counts.nodes} nodes: ms, median (quartiles) of ${ROUNDS}, interleaved`,
       [
         ['', 'ms', `aim ${AIM_S} s`],
         ['read the model', formatSamples(times.read)],
@@ -57,7 +57,7 @@ export async function measureCompile(): Promise<void> {
         ['the stage, with one golden sample: an inference of the model', formatSamples(times.golden)],
       ],
     );
-    const { ms, lowMs, highMs } = estimate.npu;
+    const { ms, lowMs, highMs } = estimate.image.perImage;
     console.log(
       `  ${counts.npuParts} NPU part, ${counts.cpuNodes} nodes on the CPU, ${(counts.macs / 1e9).toFixed(1)} GMAC; estimated ${ms.toFixed(0)} ms (${lowMs.toFixed(0)} to ${highMs.toFixed(0)}), not measured`,
     );

@@ -88,7 +88,7 @@ function printResults(rounds: Rounds): void {
     ];
   });
   printTable(
-    `Detectors of the example on CPU, ${THREADS} thread, ${IMAGES} images, bytes to run lengths; median (quartiles) of ${ROUNDS} rounds, in turn`,
+    `Detectors of the example on CPU, ${THREADS} thread, ${IMAGES} images, bytes to run lengths; median (quartiles) of ${ROUNDS} rounds, interleaved`,
     [['', 'ms per image', 'images/s', 'speed', 'processor ms', 'objects'], ...rows],
   );
 }

@@ -3,7 +3,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeRecipe } from '../src/detection/detector/host-recipe.js';
 import { writeModel } from '../src/onnx/serde/model-file.js';
 import { makeJpeg } from '../test/support/make-jpeg.js';
 import type { CalibrateFiles } from './calibrate-process.js';
@@ -25,7 +24,7 @@ export async function makeFullSizeProject(images: number): Promise<FullSizeProje
   };
   const { backbone, recipe } = await exportFullSize();
   await writeModel(files.model, backbone);
-  await writeFile(files.recipe, JSON.stringify(encodeRecipe(recipe)));
+  await writeFile(files.recipe, JSON.stringify(recipe));
   await mkdir(files.images);
   const listed = Array.from({ length: images }, (_, i) => ({ id: i + 1, file_name: `${i + 1}.jpg` }));
   await writeFile(files.annotations, JSON.stringify({ images: listed }));

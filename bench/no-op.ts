@@ -41,7 +41,7 @@ async function measureGraph(graph: TrivialGraph, aimMs: number, peers: Peers): P
     build(own.folder, '--jobs', String(availableParallelism()));
     const ways: Record<string, () => unknown> = {
       tanren: () => buildNothing(own.folder),
-      'tanren, without its seal': () => withoutSeal(own.folder),
+      'tanren, without its no-op record': () => withoutRecord(own.folder),
     };
     for (const peer of peers.get().filter(({ most }) => graph.stages.length <= most)) {
       const { folder, remove } = makeTrivialFolder('no-op');
@@ -71,7 +71,7 @@ async function measure(what: string, ways: Readonly<Record<string, () => unknown
   );
   const { node, tanren } = times;
   if (node === undefined || tanren === undefined) throw new Error('both are measured always');
-  printTable(`Nothing to do, ${what}: ms, median (quartiles) of ${ROUNDS}, in turn`, [
+  printTable(`Nothing to do, ${what}: ms, median (quartiles) of ${ROUNDS}, interleaved`, [
     ['', 'ms', 'over Node', 'aim', 'to tanren'],
     ["Node's start (node -e 0)", formatSamples(node), '', '', formatRatio(node.median, tanren.median)],
     ...Object.keys(ways).map(name => rowOf(name, times[name] ?? node, { node, tanren }, name === 'tanren' ? aimMs : undefined)),
@@ -100,12 +100,12 @@ function buildNothing(cwd: string): void {
 }
 
 /** A build without the no-op record, as if the record no longer held although nothing is out of date. */
-function withoutSeal(cwd: string): void {
-  const seal = join(cwd, 'cache/state/pipeline.seal');
-  renameSync(seal, `${seal}.aside`);
+function withoutRecord(cwd: string): void {
+  const record = join(cwd, 'cache/state/pipeline.seal');
+  renameSync(record, `${record}.aside`);
   try {
     buildNothing(cwd);
   } finally {
-    renameSync(`${seal}.aside`, seal);
+    renameSync(`${record}.aside`, record);
   }
 }

@@ -59,7 +59,7 @@ async function measureOne(path: string, peers: readonly string[], folder: string
     return [[name, formatSamples(times), formatRatio(times.median, ours.median), `${first.nodes}`, `${first.inner}`]];
   });
   printTable(
-    `simplify of ${basename(path)}: ms, median (quartiles) of ${ROUNDS}, in turn, without reading the file (onnxruntime reads it)`,
+    `simplify of ${basename(path)}: ms, median (quartiles) of ${ROUNDS}, interleaved, without reading the file (onnxruntime reads it)`,
     [['', 'ms', 'of ours', 'nodes', 'in sub-graphs'], ...rows],
   );
   if (failure !== '') console.log(`  ${failure}`);

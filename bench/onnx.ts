@@ -46,7 +46,7 @@ async function measureModel(name: string, path: string, ways: readonly OnnxWay[]
   for (let round = 0; round < ROUNDS; round++)
     for (const way of ways) measured.get(way)?.push(await inProcess({ way, path, copy: join(folder, 'copy.onnx') }));
   const { size } = await stat(path);
-  printTable(`${name}, ${(size / 1e6).toFixed(1)} MB: ms and peak over the idle process, median (quartiles) of ${ROUNDS}, in turn`, [
+  printTable(`${name}, ${(size / 1e6).toFixed(1)} MB: ms and peak over an idle process, median (quartiles) of ${ROUNDS}, interleaved`, [
     ['', 'ms', 'MB', 'of the file'],
     ...ways.map(way => {
       const runs = measured.get(way) ?? [];

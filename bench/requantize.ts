@@ -53,7 +53,7 @@ export async function measureRequantize(): Promise<void> {
       samples.median < AIM_MS ? 'kept' : 'MISSED',
     ];
     printTable(
-      `quantize of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width} after a change: ms, median (quartiles) of ${ROUNDS}, in turn`,
+      `quantize of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width} after a change: ms, median (quartiles) of ${ROUNDS}, interleaved`,
       [['', 'ms', `aim ${AIM_MS} ms`], ...Object.entries(times).map(rowOf)],
     );
     await measurePeer(model, project.folder);

@@ -44,7 +44,7 @@ export async function measureRestore(): Promise<void> {
       ROUNDS,
     );
     const ratio = (name: 'copies' | 'links'): string => formatRatio(times[name].median, times.copy.median + times.hash.median);
-    printTable(`Restoring ${SIZE_BYTES / 1e6} MB, ms, median (quartiles) of ${ROUNDS}, in turn`, [
+    printTable(`Restoring ${SIZE_BYTES / 1e6} MB, ms, median (quartiles) of ${ROUNDS}, interleaved`, [
       ['', 'ms', 'to copy + hash'],
       ["Node's start", formatSamples(times.node), ''],
       ['copy alone (a clone where the file system can)', formatSamples(times.copy), ''],

@@ -48,7 +48,10 @@ export async function measureRoiAlign(): Promise<void> {
       formatRatio(onnxRuntime.median, kernel.median),
     ]);
   }
-  printTable(`RoIAlign, ms, median (quartiles) of ${ROUNDS}, in turn`, [['', 'plain', 'kernel', 'ONNX Runtime', 'to the kernel'], ...rows]);
+  printTable(`RoIAlign, ms, median (quartiles) of ${ROUNDS}, interleaved`, [
+    ['', 'plain', 'kernel', 'ONNX Runtime', 'to the kernel'],
+    ...rows,
+  ]);
 }
 
 async function measure({

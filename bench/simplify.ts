@@ -26,7 +26,7 @@ export async function measureSimplify(): Promise<void> {
   );
   await session.close();
   printTable(
-    `simplify of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width}: ms, median (quartiles) of ${ROUNDS}, in turn`,
+    `simplify of maskrcnn_resnet50_fpn_v2's backbone at ${FULL_SIZE.height}×${FULL_SIZE.width}: ms, median (quartiles) of ${ROUNDS}, interleaved`,
     [
       ['', 'ms', 'of one inference'],
       ['all passes to the fixed point', formatSamples(times.passes), formatRatio(times.passes.median, times.inference.median)],

@@ -64,7 +64,7 @@ async function measureGraph(
     const own = times.tanren?.median ?? Number.NaN;
     const aim = aimMs === undefined ? '' : `; aim for tanren: ${aimMs}`;
     printTable(
-      `${count} trivial stages with an empty cache on ${where} (removing it included): ms, median (quartiles) of ${rounds}, in turn${aim}`,
+      `${count} trivial stages with an empty cache on ${where} (removing it included): ms, median (quartiles) of ${rounds}, interleaved${aim}`,
       [
         ['', 'ms', 'to tanren'],
         ...Object.entries(times).map(([name, samples]) => [name, formatSamples(samples), formatRatio(samples.median, own)]),
@@ -90,7 +90,7 @@ async function measureManyPorts(): Promise<void> {
         runProgram(buildIn(folder));
       };
       const { tanren } = await interleave({ tanren: build }, 3);
-      printTable(`One stage with ${PORTS} ports, an empty cache, on ${name}: ms, median (quartiles) of 3; aim: ${PORTS_AIM_MS}`, [
+      printTable(`One stage with ${PORTS} ports, an empty cache, on ${name}: ms, median (quartiles) of 3; target: ${PORTS_AIM_MS}`, [
         ['', 'ms'],
         ['tanren', formatSamples(tanren)],
       ]);

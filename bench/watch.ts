@@ -18,7 +18,7 @@ const AIM_MS = 50;
 export async function measureWatch(): Promise<void> {
   const rows = [['stages', 'save → line', 'aim']];
   for (const count of [100, 1_000]) rows.push([String(count), formatSamples(await measureGraph(count)), `${AIM_MS} ms`]);
-  printTable('watch: a save that changes nothing', rows);
+  printTable('watch: a save without a change', rows);
 }
 
 async function measureGraph(count: number): Promise<Samples> {

@@ -50,7 +50,7 @@ function sortedFields(type) {
 }
 
 const lines = [
-  '/** Which messages has an ONNX file? Generated from onnx.proto by scripts/generate-proto.mjs with protobufjs; not edited by hand. */',
+  '/** The protobuf messages of ONNX files. Generated from onnx.proto by scripts/generate-proto.mjs with protobufjs; do not edit. */',
   "import type { FieldOf, Message } from '../message.js';",
   '',
 ];

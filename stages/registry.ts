@@ -1,10 +1,11 @@
-/** Which plugins are built in, and where is the code of each? Declarations are light and imported here; what a run needs is imported when it runs. */
+/** The built-in plugins, and the module of each. Declarations are light and imported here; a run imports its own code. */
 import type { StagePlugin } from '../src/stage/define-stage.js';
 import { bench } from './bench/stage.js';
 import { calibrate } from './calibrate/stage.js';
 import { capture } from './capture/stage.js';
 import { command } from './command/stage.js';
 import { compile } from './compile/stage.js';
+import { correctBiases } from './correct-biases/stage.js';
 import { describe } from './describe/stage.js';
 import { evaluate } from './evaluate/stage.js';
 import { evaluateClasses } from './evaluate-classes/stage.js';
@@ -15,6 +16,7 @@ import { report } from './report/stage.js';
 import { rewrite } from './rewrite/stage.js';
 import { simplify } from './simplify/stage.js';
 import { split } from './split/stage.js';
+import { tileRois } from './tile-rois/stage.js';
 import { verify } from './verify/stage.js';
 
 export interface BuiltInPlugin {
@@ -34,6 +36,8 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: capture, module: 'stages/capture/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
+  { plugin: correctBiases, module: 'stages/correct-biases/stage.js' },
+  { plugin: tileRois, module: 'stages/tile-rois/stage.js' },
   { plugin: compile, module: 'stages/compile/stage.js' },
   { plugin: verify, module: 'stages/verify/stage.js' },
   { plugin: bench, module: 'stages/bench/stage.js' },

@@ -30,7 +30,7 @@ export function fields<T extends object>(readers: ReaderOf<T>): JsonReader<T> {
   const entries = Object.entries(readers) as [string, JsonReader<unknown>][];
   const names = new Set(entries.map(([name]) => name));
   return (value, path, problems) => {
-    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describe(value)}`);
+    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describeFound(value)}`);
     for (const name of Object.keys(value)) if (!names.has(name)) fail(problems, join(path, name), unknownField(name, names));
     const read = entries.map(([name, reader]) => [name, reader(own(value, name), join(path, name), problems)] as const);
     return Object.fromEntries(read.filter(([, member]) => member !== undefined)) as T;
@@ -42,7 +42,7 @@ export function someFields<T extends object>(readers: ReaderOf<T>): JsonReader<T
   const known = fields(readers);
   const names = Object.keys(readers);
   return (value, path, problems) => {
-    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describe(value)}`);
+    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describeFound(value)}`);
     return known(
       Object.fromEntries(names.flatMap(name => (Object.hasOwn(value, name) ? [[name, value[name] as Json]] : []))),
       path,
@@ -54,7 +54,7 @@ export function someFields<T extends object>(readers: ReaderOf<T>): JsonReader<T
 /** An object with user-chosen names; `checkName` returns the reason why a name is not allowed. */
 export function record<T>(member: JsonReader<T>, checkName: (name: string) => string | undefined): JsonReader<Readonly<Record<string, T>>> {
   return (value, path, problems) => {
-    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describe(value)}`);
+    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describeFound(value)}`);
     const read: [string, T | undefined][] = [];
     for (const [name, entry] of Object.entries(value)) {
       const reason = checkName(name);
@@ -68,7 +68,7 @@ export function record<T>(member: JsonReader<T>, checkName: (name: string) => st
 /** A list; `length` fixes its length, otherwise it has at least one entry. */
 export function list<T>(member: JsonReader<T>, options: { length?: number } = {}): JsonReader<readonly T[]> {
   return (value, path, problems) => {
-    if (!Array.isArray(value)) return fail(problems, path, `should be a list, ${describe(value)}`);
+    if (!Array.isArray(value)) return fail(problems, path, `should be a list, ${describeFound(value)}`);
     if (options.length !== undefined && value.length !== options.length)
       return fail(problems, path, `should have ${options.length} entries, it has ${value.length}`);
     if (value.length === 0) return fail(problems, path, 'should not be empty');
@@ -86,7 +86,7 @@ export function anyList<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
 export function number(options: { min?: number; max?: number; above?: number } = {}): JsonReader<number> {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, above = Number.NEGATIVE_INFINITY } = options;
   return (value, path, problems) => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) return fail(problems, path, `should be a number, ${describe(value)}`);
+    if (typeof value !== 'number' || !Number.isFinite(value)) return fail(problems, path, `should be a number, ${describeFound(value)}`);
     if (value < min) return fail(problems, path, `should be at least ${min}, it is ${value}`);
     if (value > max) return fail(problems, path, `should be at most ${max}, it is ${value}`);
     if (value <= above) return fail(problems, path, `should be more than ${above}, it is ${value}`);
@@ -97,7 +97,8 @@ export function number(options: { min?: number; max?: number; above?: number } =
 /** A safe integer of at least `min`. */
 export function integer(min: number): JsonReader<number> {
   return (value, path, problems) => {
-    if (typeof value !== 'number' || !Number.isSafeInteger(value)) return fail(problems, path, `should be an integer, ${describe(value)}`);
+    if (typeof value !== 'number' || !Number.isSafeInteger(value))
+      return fail(problems, path, `should be an integer, ${describeFound(value)}`);
     return value < min ? fail(problems, path, `should be at least ${min}, it is ${value}`) : value;
   };
 }
@@ -105,27 +106,27 @@ export function integer(min: number): JsonReader<number> {
 /** true or false. */
 export function flag(): JsonReader<boolean> {
   return (value, path, problems) =>
-    typeof value === 'boolean' ? value : fail(problems, path, `should be true or false, ${describe(value)}`);
+    typeof value === 'boolean' ? value : fail(problems, path, `should be true or false, ${describeFound(value)}`);
 }
 
 /** A string that may be empty. */
 export function anyText(): JsonReader<string> {
-  return (value, path, problems) => (typeof value === 'string' ? value : fail(problems, path, `should be text, ${describe(value)}`));
+  return (value, path, problems) => (typeof value === 'string' ? value : fail(problems, path, `should be text, ${describeFound(value)}`));
 }
 
 /** A string that is not empty. */
 export function text(): JsonReader<string> {
   return (value, path, problems) => {
-    if (typeof value !== 'string') return fail(problems, path, `should be text, ${describe(value)}`);
+    if (typeof value !== 'string') return fail(problems, path, `should be text, ${describeFound(value)}`);
     return value === '' ? fail(problems, path, 'should not be empty') : value;
   };
 }
 
 /** One of a few literal values. */
-export function literal<const T extends string | number>(...allowed: readonly T[]): JsonReader<T> {
+export function literal<const T extends string | number | boolean>(...allowed: readonly T[]): JsonReader<T> {
   return (value, path, problems) => {
     const found = allowed.find(one => one === value);
-    return found ?? fail(problems, path, `should be ${allowed.map(one => JSON.stringify(one)).join(' or ')}, ${describe(value)}`);
+    return found ?? fail(problems, path, `should be ${allowed.map(one => JSON.stringify(one)).join(' or ')}, ${describeFound(value)}`);
   };
 }
 
@@ -166,7 +167,8 @@ function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-function describe(value: Json | undefined): string {
+/** "it is missing", "it is a list", "it is 3": the end of a message about a value. */
+export function describeFound(value: Json | undefined): string {
   if (value === undefined) return 'it is missing';
   if (value === null) return 'it is null';
   if (Array.isArray(value)) return 'it is a list';

@@ -1,4 +1,4 @@
-/** Efficient registration of many listeners for one abort signal: an EventTarget compares each new listener with all existing ones. */
+/** Listeners of abort signals, also many for one signal: an EventTarget compares each new listener with all existing ones. */
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
 /** Calls `listener` when the signal, which is not yet aborted, is aborted. @returns a function that removes the listener. */
@@ -17,4 +17,18 @@ function listenTo(signal: AbortSignal): Set<() => void> {
   };
   signal.addEventListener('abort', callAll, { once: true });
   return own;
+}
+
+/** Waits for `work` or for the signal, whichever comes first. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'aborted'> {
+  if (signal.aborted) return 'aborted';
+  let forget: () => void = () => undefined;
+  const aborted = new Promise<'aborted'>(resolve => {
+    forget = onAbort(signal, () => resolve('aborted'));
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    forget();
+  }
 }

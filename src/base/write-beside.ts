@@ -46,7 +46,7 @@ async function assertReplaceable(path: string): Promise<void> {
   if (found === undefined || found.isFile() || found.isSymbolicLink()) return;
   throw new CodedError(
     'not-a-file',
-    `"${basename(path)}" cannot be written: there is ${found.isDirectory() ? 'a folder' : 'a device'} of that name`,
+    `"${basename(path)}" cannot be written: it is ${found.isDirectory() ? 'a folder' : 'a device'}, not a file`,
     {
       help: 'name another file',
     },

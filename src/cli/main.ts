@@ -2,12 +2,12 @@
 import { CommanderError } from 'commander';
 import { isCodedError } from '../base/coded-error.js';
 import { explainForbidden } from '../base/file-owner.js';
-import { endWithError } from './end-with-error.js';
-import { EXIT, type ExitCode } from './exit-code.js';
+import { EXIT, type ExitCode } from './process/exit-code.js';
 import { buildProgram } from './program.js';
-import { batchedStreams, flushOutput } from './render/batched-output.js';
-import { makeConsole } from './render/console.js';
-import { formatUsageError } from './usage-error.js';
+import { batchedStreams, flushOutput } from './terminal/batched-output.js';
+import { makeConsole } from './terminal/console.js';
+import { endWithError } from './terminal/end-with-error.js';
+import { formatUsageError } from './terminal/usage-error.js';
 
 /** The command that the scripts of `tanren completion` call; not for direct use. */
 const COMPLETE = '__complete';
@@ -21,12 +21,12 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 }
 
 async function runCommand(argv: readonly string[]): Promise<ExitCode> {
-  const [first, ...words] = argv;
-  if (first === COMPLETE) return (await import('./commands/complete.js')).runComplete(words);
   let exitCode: ExitCode = EXIT.built;
   const program = buildProgram(code => {
     exitCode = code;
   });
+  const [first, ...words] = argv;
+  if (first === COMPLETE) return (await import('./commands/project/complete.js')).runComplete(program, words);
 
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -42,9 +42,7 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
       return endWithError(error, makeConsole({ json }), { json }, EXIT.usage);
     }
     if (isHomeless(error)) {
-      batchedStreams.stderr.write(
-        'error[no-folder]: the folder that this was started in does not exist any more\n  help: go to another one\n',
-      );
+      batchedStreams.stderr.write('error[no-folder]: the current folder no longer exists\n  help: change to another folder\n');
       return EXIT.usage;
     }
     if (isForbidden(error)) {
@@ -68,10 +66,10 @@ function isForbidden(error: unknown): error is Error {
 
 /** Errors of system calls that the user can fix, with the help text for each. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  ELOOP: 'the path leads over links that lead to themselves: remove them',
-  EISDIR: 'a folder stands in the place of a file: move it away',
-  ENOTDIR: 'a file stands in the place of a folder: move it away',
-  EEXIST: 'something stands in the place of a folder or file: move it away',
+  ELOOP: 'the path contains links that form a cycle: remove them',
+  EISDIR: 'a folder is in the place of a file: move it',
+  ENOTDIR: 'a file is in the place of a folder: move it',
+  EEXIST: 'another entry is in the place of a folder or file: move it',
   ENAMETOOLONG: 'shorten the name: most file systems take 255 bytes',
   EMFILE: 'raise the number of files that a process may open (ulimit -n)',
   ENFILE: 'the system has too many open files: end other programs',

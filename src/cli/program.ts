@@ -1,24 +1,25 @@
 /** Declares all commands, arguments and options. The code of a command is loaded when it runs. */
 import { Command } from 'commander';
-import { declareBuilds } from './declare/builds.js';
-import { declareCache } from './declare/cache.js';
-import { declareCoco } from './declare/coco.js';
-import { declareModels } from './declare/models.js';
-import { declareOnnx } from './declare/onnx.js';
-import { declareProject } from './declare/project.js';
-import { declareRecords } from './declare/records.js';
-import { declareViews } from './declare/views.js';
-import type { ExitCode } from './exit-code.js';
-import { VERSION } from './version.js';
+import { BUILDS } from './declare/builds.js';
+import { CACHE } from './declare/cache.js';
+import { COCO } from './declare/coco.js';
+import type { Declared } from './declare/command.js';
+import { MODELS } from './declare/models.js';
+import { ONNX } from './declare/onnx.js';
+import { PROJECT } from './declare/project.js';
+import { RECORDS } from './declare/records.js';
+import { VIEWS } from './declare/views.js';
+import type { ExitCode } from './process/exit-code.js';
+import { VERSION } from './process/version.js';
 
 /** In the order of the help text. */
-const FAMILIES = [declareBuilds, declareViews, declareRecords, declareCache, declareModels, declareOnnx, declareCoco, declareProject];
+const COMMANDS: readonly Declared[] = [...BUILDS, ...VIEWS, ...RECORDS, CACHE, ...MODELS, ONNX, COCO, ...PROJECT];
 
 /** @param end receives the exit code of the command that ran. */
 export function buildProgram(end: (exitCode: ExitCode) => void): Command {
   const program = new Command('tanren')
     .description(
-      'Takes a trained CNN detector to a verified, NPU-ready int8 deployment: does exactly the missing part of what pipeline.yaml describes.',
+      'Turns a trained CNN detector into a verified int8 deployment for an NPU. Runs only the stages of pipeline.yaml that are out of date.',
     )
     .version(VERSION)
     .exitOverride()
@@ -26,8 +27,8 @@ export function buildProgram(end: (exitCode: ExitCode) => void): Command {
     .configureHelp({ sortSubcommands: false })
     .addHelpText(
       'after',
-      '\nExit codes: 0 built, 1 a stage failed or a gate was missed, 2 usage, pipeline file or lock, 70 internal error, 129, 130 or 143 interrupted by a signal.',
+      '\nExit codes: 0 success; 1 a stage failed or a gate was missed; 2 error in arguments, pipeline file or lock file; 70 internal error; 129, 130 or 143 stopped by a signal.',
     );
-  for (const declare of FAMILIES) declare(program, end);
+  for (const declare of COMMANDS) declare(program, end);
   return program;
 }

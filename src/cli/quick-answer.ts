@@ -3,27 +3,27 @@ import { fstatSync } from 'node:fs';
 import type { Digest } from '../base/digest.js';
 import { pipelineNameOf } from '../engine/config/pipeline-name.js';
 import { findProjectFolder } from '../engine/config/project-folder.js';
-import { holds } from '../engine/noop/check-seal.js';
-import { readSeal, type Seal, sealPath } from '../engine/noop/seal.js';
+import { isCurrent } from '../engine/noop/check-no-op-record.js';
+import { type NoOpRecord, noOpRecordPath, readNoOpRecord } from '../engine/noop/no-op-record.js';
 import { platformGuard } from '../runtime/platform/platform-guard.js';
-import { readBuildRequest, requestText } from './build-request.js';
-import { watchOutput } from './lost-output.js';
-import type { OutputStream } from './render/batched-output.js';
-import { makeConsole } from './render/console.js';
+import { readBuildRequest, requestText } from './pipeline/build-request.js';
+import { watchOutput } from './process/lost-output.js';
+import { writeNow } from './process/write-now.js';
 import { printNothingToDo } from './render/settled-report.js';
-import { writeNow } from './write-now.js';
+import type { OutputStream } from './terminal/batched-output.js';
+import { makeConsole } from './terminal/console.js';
 
 /** @returns whether `tanren build …` has been answered. If not, nothing was done, and the command line must be loaded. */
 export function answerQuickly(argv: readonly string[]): boolean {
   const started = process.hrtime.bigint();
-  const seal = findHolding(argv);
-  if (seal === undefined) return false;
+  const record = findCurrentRecord(argv);
+  if (record === undefined) return false;
   const text: string[] = [];
   // Getting the stream of a pipe or file from Node takes longer than everything else.
   const stream: OutputStream = isTerminal() ? watched() : { write: line => text.push(line) };
   // Reading `performance` would load a module of Node.
   const tookMs = Number(process.hrtime.bigint() - started) / 1e6;
-  printNothingToDo(seal.report, tookMs, makeConsole({ json: false }, { stdout: stream, stderr: stream }));
+  printNothingToDo(record.report, tookMs, makeConsole({ json: false }, { stdout: stream, stderr: stream }));
   writeNow(text.join(''));
   return true;
 }
@@ -39,14 +39,14 @@ function watched(): OutputStream {
 }
 
 /** Also undefined if a file cannot be examined: the build examines it again and reports the error. */
-function findHolding(argv: readonly string[]): Seal | undefined {
+function findCurrentRecord(argv: readonly string[]): NoOpRecord | undefined {
   try {
     const request = readBuildRequest(argv, process.cwd());
     if (request?.answer !== 'text') return undefined;
     const projectFolder = findProjectFolder(request.file);
-    const seal = readSeal(sealPath(projectFolder, pipelineNameOf(request.file)));
+    const record = readNoOpRecord(noOpRecordPath(projectFolder, pipelineNameOf(request.file)));
     const needs = { request: requestText(request), projectFolder, environment: process.env, guard: platformGuard, digest };
-    return seal !== undefined && holds(seal, needs) ? seal : undefined;
+    return record !== undefined && isCurrent(record, needs) ? record : undefined;
   } catch {
     return undefined;
   }

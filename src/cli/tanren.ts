@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-/** The executable: runs `main` and exits with its exit code. */
-import { watchForEarlyExit } from './early-exit.js';
-import { withSignal } from './interruption.js';
-import { watchOutput } from './lost-output.js';
 import { main } from './main.js';
+/** The executable: runs `main` and exits with its exit code. */
+import { watchForEarlyExit } from './process/early-exit.js';
+import { withSignal } from './process/interruption.js';
+import { watchOutput } from './process/lost-output.js';
 
 watchOutput();
 const done = watchForEarlyExit();

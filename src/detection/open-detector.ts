@@ -5,9 +5,11 @@ import type { Detector } from './detector/detector.js';
 import type { DetectorDefinition } from './detector/detector-family.js';
 import type { DetectorPart } from './detector/detector-part.js';
 import { type Measure, unmeasured } from './detector/measure.js';
-import { type RunPart, runnerOfParts, runnerOfWhole } from './detector/part-runner.js';
+import { type RunPart, runnerOfPart, runnerOfWhole } from './detector/part-runner.js';
 import { runPart } from './detector/run-part.js';
+import { runnerOfTiles } from './detector/run-tiles.js';
 import { DetectionError } from './error/detection-error.js';
+import { listPartModels, type TilesByPart } from './tiles/part-tiles.js';
 
 /** A model's path, which also locates its external data, or its bytes. */
 export type ModelSource = string | Uint8Array;
@@ -23,7 +25,7 @@ export interface DetectorFiles {
 }
 
 export interface OpenOptions extends SessionOptions {
-  /** Opens the models on a device; on this machine where absent. */
+  /** Opens the models on a device. Default: this machine. */
   readonly openModel?: OpenModel;
   readonly measure?: Measure;
 }
@@ -42,7 +44,7 @@ export async function openDetector({ definition, models }: DetectorFiles, option
       opened.push(one);
       return one;
     };
-    const run = await openParts(models, parts, open);
+    const run = await openParts(models, definition, open);
     const host = await definition.openHost({ run, measure });
     const partOf = (name: string): DetectorPart => getDefined(findPart(parts, name), name);
     return { ...host, parts, runPart: (name, inputs) => runPart(run, partOf(name), inputs), close };
@@ -54,27 +56,60 @@ export async function openDetector({ definition, models }: DetectorFiles, option
 
 async function openParts(
   models: DetectorModels,
-  parts: readonly DetectorPart[],
+  definition: DetectorDefinition,
   open: (model: ModelSource) => Promise<Session>,
 ): Promise<RunPart> {
-  if (models.kind === 'whole') return runnerOfWhole(await open(models.model), parts);
-  checkPartNames(models.parts, parts);
-  const sessions: Record<string, Session> = {};
-  for (const { name } of parts) sessions[name] = await open(getDefined(models.parts[name], name));
-  return runnerOfParts(sessions, parts);
+  const { parts, tiles } = definition;
+  if (models.kind === 'whole') {
+    assertUntiled(definition);
+    return runnerOfWhole(await open(models.model), parts);
+  }
+  checkModelNames(models.parts, definition);
+  const runners = new Map<string, RunPart>();
+  for (const part of parts) {
+    const sessions: Record<string, Session> = {};
+    for (const name of listPartModels(part.name, tiles)) sessions[name] = await open(getDefined(models.parts[name], name));
+    runners.set(part.name, runnerOfModels(part, sessions, tiles));
+  }
+  return (name, inputs) => getDefined(runners.get(name), name)(name, inputs);
 }
 
-/** @throws DetectionError `part-missing` unless there is exactly one model per part. */
-export function checkPartNames(models: Readonly<Record<string, unknown>>, parts: readonly DetectorPart[]): void {
-  const missing = parts.filter(({ name }) => !Object.hasOwn(models, name)).map(({ name }) => name);
-  const extra = Object.keys(models).filter(name => findPart(parts, name) === undefined);
+/** Runs one part, on tiles where the recipe says so. `sessions` are by model, those of `listPartModels`. @throws DetectionError `part-values`. */
+export function runnerOfModels(part: DetectorPart, sessions: Readonly<Record<string, Session>>, tiles: TilesByPart): RunPart {
+  const own = Object.hasOwn(tiles, part.name) ? tiles[part.name] : undefined;
+  if (own === undefined || part.rois === 'none') return runnerOfPart(getDefined(sessions[part.name], part.name), part);
+  const run = runnerOfTiles(sessions, part, own);
+  return (_, inputs) => run(inputs);
+}
+
+function assertUntiled({ tiles }: DetectorDefinition): void {
+  const [part] = Object.keys(tiles);
+  if (part === undefined) return;
+  throw new DetectionError('part-values', `the host recipe runs part ${part} on tiles, but one model holds all parts`, {
+    help: 'connect the host recipe that `export` wrote with the whole model',
+  });
+}
+
+/**
+ * @param besides 'untiled': parts on tiles may also have their models without tiles.
+ * @throws DetectionError `part-missing` unless there is exactly one model per part, and per step of a part on tiles.
+ */
+export function checkModelNames(
+  models: Readonly<Record<string, unknown>>,
+  { parts, tiles }: Pick<DetectorDefinition, 'parts' | 'tiles'>,
+  besides: 'nothing' | 'untiled' = 'nothing',
+): void {
+  const wanted = parts.flatMap(({ name }) => listPartModels(name, tiles));
+  const missing = wanted.filter(name => !Object.hasOwn(models, name));
+  const allowed = besides === 'untiled' ? [...wanted, ...Object.keys(tiles)] : wanted;
+  const extra = Object.keys(models).filter(name => !allowed.includes(name));
   if (missing.length === 0 && extra.length === 0) return;
   const problems = [
     ...(missing.length > 0 ? [`no model is given for ${missing.join(', ')}`] : []),
     ...(extra.length > 0 ? [`the recipe has no part ${extra.join(', ')}`] : []),
   ];
   throw new DetectionError('part-missing', `the models do not match the host recipe: ${problems.join('; ')}`, {
-    help: `connect one model per part: {${parts.map(({ name }) => `${name}: …`).join(', ')}}`,
+    help: `connect one model per part: {${wanted.map(name => `${name}: …`).join(', ')}}`,
   });
 }
 

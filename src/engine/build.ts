@@ -1,6 +1,6 @@
 /** The build: runs or restores the stages that are out of date, and leaves the others unchanged. */
 import { join } from 'node:path';
-import { findSettled, openSession, type Session, turnSession } from './action/session.js';
+import { findSettled, openSession, type Session, switchPlan } from './action/session.js';
 import { flushState, warnOfOpenedCache } from './action/session-warnings.js';
 import type { Guard } from './execute/guard/guard.js';
 import { savePublishedNames } from './execute/publish-stage.js';
@@ -13,13 +13,13 @@ import type { EnginePorts } from './model/ports.js';
 import type { BuildReport } from './model/report.js';
 import { onlyRevision, type RevisionSource } from './model/revisions.js';
 import { findAllUpToDate } from './noop/find-up-to-date.js';
-import type { SealOrder } from './noop/make-seal.js';
+import type { NoOpRequest } from './noop/make-no-op-record.js';
 import { checkGates, type EndedBuild, mergeEnds, reportBuild, type StageEnds, type VerdictOf } from './schedule/conclusion.js';
 import { cpuUnits } from './schedule/cpu-units.js';
 import type { ResultRule } from './schedule/result-rule.js';
-import type { RunRoom } from './schedule/run-room.js';
+import type { RunServices } from './schedule/run-services.js';
 import { type CacheFolder, cacheFolderAt } from './store/cache-folder.js';
-import { joinSights, NO_SIGHTS } from './store/files/sights.js';
+import { joinStamps, NO_STAMPS } from './store/files/recorded-stamps.js';
 import { stampOf } from './store/files/stamp.js';
 import { removeAllLeftovers, warnOfForeignPaths } from './store/leftovers.js';
 import { lockCache } from './store/lock/lock-cache.js';
@@ -44,7 +44,7 @@ export interface BuildOptions {
   /** Absolute path of an additional cache that several checkouts share. */
   readonly sharedCache?: string | undefined;
   /** Lets a later build with the same request report immediately that nothing is out of date. */
-  readonly seal?: SealOrder;
+  readonly noOp?: NoOpRequest;
   /** The targets and parameters as the user wrote them, for the history. */
   readonly asked?: { readonly targets: readonly string[]; readonly params: readonly string[] };
   /** The lock file and its use, if the build has one. */
@@ -71,15 +71,15 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
 /** The end of a build that has nothing to do. Locks nothing, and writes nothing except an outdated no-op record. */
 async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePorts, cache: CacheFolder): Promise<EndedBuild | undefined> {
   if (ports.signal.aborted || options.check === 'targets' || options.trust === 'nothing') return undefined;
-  const { lock, targets, revisions, seal } = options;
+  const { lock, targets, revisions, noOp } = options;
   const lockStamp = lock === undefined ? '' : stampOf(lock.file.path);
   const selected = selectStages(plan, targets);
   const smallFiles = revisions === undefined ? 'leave' : 'read';
   const ended = await findAllUpToDate(plan, { selected, forced: forcedOf(selected, options, targets), lock, smallFiles }, ports, cache);
-  if (ended === undefined || seal === undefined || lock?.use === 'frozen') return ended;
-  const lockSeen = lock === undefined ? NO_SIGHTS : { ...NO_SIGHTS, followed: [lock.file.path, lockStamp] };
-  const { renewSeal } = await import('./noop/make-seal.js');
-  await renewSeal(plan, ports, cache, selected, { request: seal.request, sights: joinSights([seal.sights, lockSeen]) });
+  if (ended === undefined || noOp === undefined || lock?.use === 'frozen') return ended;
+  const lockSeen = lock === undefined ? NO_STAMPS : { ...NO_STAMPS, followed: [lock.file.path, lockStamp] };
+  const { renewNoOpRecord } = await import('./noop/make-no-op-record.js');
+  await renewNoOpRecord(plan, ports, cache, selected, { request: noOp.request, stamps: joinStamps([noOp.stamps, lockSeen]) });
   return ended;
 }
 
@@ -93,20 +93,20 @@ async function buildUnderLock(
 ): Promise<EndedBuild> {
   // An unreadable lock file is reported before hours of work, not after them.
   if (options.lock?.use === 'write') (await import('./lockfile/lock-file.js')).readLockFile(options.lock.file);
-  const { openRunRoom } = await import('./schedule/run-room.js');
+  const { openRunServices } = await import('./schedule/run-services.js');
   const { recordRun } = await import('./insight/history/record-run.js');
   const lock = await lockCache(cache, ports);
   const recorder = recordRun(ports, started);
-  const room = openRunRoom(cache, recorder.ports, options.guard);
+  const services = openRunServices(cache, recorder.ports, options.guard);
   const clear = async (): Promise<readonly string[]> => (lock === undefined ? [] : removeAllLeftovers(plan.projectFolder, cache, ports));
   try {
     warnOfForeignPaths(await clear(), ports);
-    const { session, ended } = await buildNewestPlan(plan, options, recorder.ports, cache, room);
-    await room.close();
+    const { session, ended } = await buildNewestPlan(plan, options, recorder.ports, cache, services);
+    await services.close();
     await keepRecords(session, recorder, options, ended, { locked: lock !== undefined, clear });
     return ended;
   } finally {
-    await room.close();
+    await services.close();
     await lock?.release();
   }
 }
@@ -117,7 +117,7 @@ async function buildNewestPlan(
   options: BuildOptions,
   ports: EnginePorts,
   cache: CacheFolder,
-  room: RunRoom,
+  services: RunServices,
 ): Promise<{ readonly session: Session; readonly ended: EndedBuild }> {
   const { buildStages } = await import('./schedule/build-stages.js');
   const { jobs, failures } = options;
@@ -131,13 +131,13 @@ async function buildNewestPlan(
     const forced = forcedOf(selected, options, targets);
     const checked = options.check === 'targets' ? targetsOf(selected, targets) : new Set<StageId>();
     const { settled, rule, verdictOf } = await findSettledStages(session, options, selected, forced);
-    const built = await buildStages(session, { selected, settled, forced, checked, jobs, failures, rule, room, superseded });
+    const built = await buildStages(session, { selected, settled, forced, checked, jobs, failures, rule, services, superseded });
     const ends = mergeEnds(before, built.ends);
     flushState(session);
     if (!superseded.aborted || ports.signal.aborted) return { session, ended: { plan, selected, ends, checks: built.checks, verdictOf } };
     before = ends;
     ({ plan, targets } = revisions.take());
-    session = turnSession(session, plan);
+    session = switchPlan(session, plan);
   }
 }
 
@@ -156,11 +156,15 @@ async function findSettledStages(
 ): Promise<SettledStages> {
   if (session.ports.signal.aborted) return { settled: new Map(), rule: undefined };
   if (lock?.use !== 'frozen') return { settled: findSettled(session, selected, forced), rule: undefined };
-  const { holdToLock, provesHeld } = await import('./lockfile/frozen-build.js');
+  const { openLockedOutputs, provesLocked } = await import('./lockfile/frozen-build.js');
   const { ruleOf } = await import('./lockfile/end-as-locked.js');
   try {
-    const hold = await holdToLock(session, lock.file, selected);
-    return { settled: findSettled(session, selected, forced, undefined, provesHeld(hold)), rule: ruleOf(hold), verdictOf: hold.verdictOf };
+    const lockedOutputs = await openLockedOutputs(session, lock.file, selected);
+    return {
+      settled: findSettled(session, selected, forced, undefined, provesLocked(lockedOutputs)),
+      rule: ruleOf(lockedOutputs),
+      verdictOf: lockedOutputs.verdictOf,
+    };
   } finally {
     flushState(session);
   }
@@ -175,17 +179,17 @@ async function keepRecords(
   { locked, clear }: { readonly locked: boolean; clear(): Promise<unknown> },
 ): Promise<void> {
   const { plan, ports, cache } = session;
-  const { asked = { targets: [], params: [] }, force, failures, jobs, lock, seal } = options;
+  const { asked = { targets: [], params: [] }, force, failures, jobs, lock, noOp } = options;
   const { keepRun } = await import('./insight/history/keep-run.js');
   const how = { force: force === 'targets', keepGoing: failures === 'keep-going', jobs: cpuUnits(plan, jobs) };
   keepRun(session, recorder, ended, checkGates(ended.selected, ended.ends), { ...asked, ...how });
   const lockSeen =
-    lock?.use === 'write' ? await (await import('./lockfile/keep-lock.js')).keepLockOf(session, lock.file, ended) : NO_SIGHTS;
+    lock?.use === 'write' ? await (await import('./lockfile/keep-lock.js')).keepLockOf(session, lock.file, ended) : NO_STAMPS;
   savePublishedNames(session, ended.ends);
   await clear();
-  if (!locked || seal === undefined || lockSeen === undefined) return;
-  const { keepSeal } = await import('./noop/make-seal.js');
-  await keepSeal(plan, ports, cache, ended.selected, { request: seal.request, sights: joinSights([seal.sights, lockSeen]) });
+  if (!locked || noOp === undefined || lockSeen === undefined) return;
+  const { writeNoOpRecord } = await import('./noop/make-no-op-record.js');
+  await writeNoOpRecord(plan, ports, cache, ended.selected, { request: noOp.request, stamps: joinStamps([noOp.stamps, lockSeen]) });
 }
 
 function forcedOf(selected: readonly PlannedStage[], { force }: BuildOptions, targets: 'all' | readonly StageId[]): ReadonlySet<StageId> {

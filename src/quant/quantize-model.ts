@@ -1,16 +1,17 @@
 /** Quantizes a float model: sketches give ranges, a plan gives Q and DQ, and a report describes every tensor. */
 import type { Digest } from '../base/digest.js';
-import { getValue } from '../onnx/ir/edit.js';
-import type { Graph, Model, ValueId } from '../onnx/ir/model.js';
+import type { Graph, Model } from '../onnx/ir/model.js';
 import { hoistConstants } from '../onnx/passes/constants.js';
 import type { ModelSketches } from './calibration/model-sketches.js';
-import { addressValues } from './calibration/value-address.js';
+import { observe } from './calibration/observe.js';
 import { boundAccumulators } from './exact/accumulator-bounds.js';
 import { QuantError } from './integers/quant-error.js';
+import { integersOf } from './placement/draft.js';
 import { planQuantization } from './placement/plan-quantization.js';
 import { checkEffect, resolveOverrides } from './placement/resolve-overrides.js';
+import { findUnlikeJoins } from './placement/unlike-joins.js';
 import { insertQdq } from './qdq/insert-qdq.js';
-import type { Observation } from './range/range-method.js';
+import { describeJoin } from './report/describe-joins.js';
 import { reportQuantization } from './report/quantization-report.js';
 import type { QuantizationReport } from './report/report-entries.js';
 import { type Exclusion, findExcluded, type Override } from './scheme/overrides.js';
@@ -23,14 +24,18 @@ export interface QuantizeOptions {
   /** Settings of single tensors, resolved before any edit. */
   readonly overrides?: readonly Override[];
   readonly domain: QdqDomain;
+  /** 'separate': Concats of unlike ranges, and the nodes that only move their result to outputs, stay in float; default: 'shared'. */
+  readonly joins?: JoinForm;
 }
+
+export type JoinForm = 'shared' | 'separate';
 
 /**
  * Edits `model` into its QDQ form. Its nodes must be in topological order. No model is run.
  *
  * @param digest content digest of `model`; `sketches` must have the same one.
  * @throws QuantError `sketches-of-another-model`, `already-quantized`, `no-elements`, `nothing-to-quantize`, `opset-too-old`, `bad-range`,
- *         `contradictory-knobs`, `override-without-effect`; OnnxError `selector-matches-nothing`.
+ *         `contradictory-settings`, `override-without-effect`; OnnxError `selector-matches-nothing`.
  */
 export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketches, options: QuantizeOptions): QuantizationReport {
   const { graph } = model;
@@ -41,17 +46,24 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
   const observations = observe(model, sketches);
   // Constant nodes become initializers, so that weights in them are found.
   hoistConstants(graph);
+  const unlike = findUnlikeJoins(graph, {
+    observations,
+    integersOf: id => integersOf({ scheme, settings: overrides.settings }, id),
+    excluded: scheme.opTypes.includes('Concat') ? excluded.nodes : new Set(graph.nodes.keys()),
+  });
+  const separated = options.joins === 'separate' ? unlike.flatMap(({ movedBy }) => [...(movedBy ?? [])]) : [];
+  const joins = unlike.map(join => describeJoin(graph, join, options.joins === 'separate' && join.movedBy !== undefined));
   const plan = planQuantization(graph, {
     scheme,
     observations,
-    excluded: excluded.nodes,
+    excluded: new Set([...excluded.nodes, ...separated]),
     excludedValues: excluded.values,
     settings: overrides.settings,
   });
   checkEffect(graph, plan, overrides);
   const report = reportQuantization(graph, plan, { ...options, samples: sketches.samples, observations, settings: overrides.settings });
   insertQdq(model, plan, options.domain);
-  return { ...report, accumulators: boundAccumulators(model) };
+  return { ...report, ...(joins.length === 0 ? {} : { joins }), accumulators: boundAccumulators(model) };
 }
 
 function checkMatch(graph: Graph, digest: Digest, sketches: ModelSketches): void {
@@ -69,14 +81,4 @@ function checkMatch(graph: Graph, digest: Digest, sketches: ModelSketches): void
       help: 'calibrate the model that is quantized: structure and weights must be equal, names may differ',
     },
   );
-}
-
-function observe(model: Model, sketches: ModelSketches): Map<ValueId, Observation> {
-  const observations = new Map<ValueId, Observation>();
-  for (const [id, address] of addressValues(model)) {
-    const found = sketches.values.get(address);
-    if (found === undefined) continue;
-    observations.set(id, { kind: 'seen', name: getValue(model.graph, id).name, sketch: found.sketch, ort: found.ort });
-  }
-  return observations;
 }

@@ -47,13 +47,15 @@ async function layOut({ nodes, edges, direction }: Graph) {
   for (const node of nodes) graph.setNode(node.id, measure(node));
   for (const { from, to } of edges) graph.setEdge(from, to);
   dagre.layout(graph as never);
+  // dagre writes positions into the labels, which its types do not say.
   const placed = (id: string) => graph.node(id) as unknown as { x: number; y: number; width: number; height: number };
+  const routed = (from: string, to: string) => graph.edge(from, to) as unknown as { points: readonly Point[] };
   const size = graph.graph() as unknown as { width?: number; height?: number };
   return {
     width: Math.ceil(size.width ?? 0),
     height: Math.ceil(size.height ?? 0),
     boxes: nodes.map(node => drawBox(node, placed(node.id))),
-    arrows: edges.map(({ from, to }) => drawPath((graph.edge(from, to) as unknown as { points: readonly Point[] }).points)),
+    arrows: edges.map(({ from, to }) => drawPath(routed(from, to).points)),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The declaration of a stage plugin: data, and one `run` function. */
 import type { JsonObject } from '../base/json.js';
+import type { FromSchema } from '../base/schema/from-schema.js';
 import type { Context } from './context.js';
 import type { Ports } from './ports.js';
 
@@ -60,7 +61,18 @@ export interface StagePlugin<Params = never> {
   readonly run: (job: StageJob<Params>) => Promise<void>;
 }
 
+/** A plugin as its module declares it: the schema of the params gives the type of the params. */
+export interface StageDeclaration<Schema extends ParamsSchema> extends StagePlugin<FromSchema<Schema>> {
+  readonly params: Schema;
+}
+
 /** Declares a plugin; the identity function, for its types. A third-party plugin module exports it as default or under the plugin's name. */
-export function defineStage<Params>(plugin: StagePlugin<Params>): StagePlugin<Params> {
+export function defineStage<const Schema extends ParamsSchema>(plugin: StageDeclaration<Schema>): StagePlugin<FromSchema<Schema>> {
   return plugin;
+}
+
+/** The plugin for callers that have params of unknown type: only params that were checked against its schema may be passed to its functions. */
+export function withCheckedParams(plugin: StagePlugin): StagePlugin<JsonObject> {
+  // A list of plugins hides the type of their params, and checked params have that type.
+  return plugin as unknown as StagePlugin<JsonObject>;
 }

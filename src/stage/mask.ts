@@ -59,16 +59,16 @@ export function maskJson(value: Json, mask: Mask): Json {
 }
 
 /** Masks a text in chunks, and passes safe text on as early as possible. */
-export function maskPieces(mask: Mask, hear: (text: string) => void): { write(text: string): void; end(): void } {
+export function maskChunks(mask: Mask, onText: (text: string) => void): { write(text: string): void; end(): void } {
   const masked = mask.stream();
-  const say = (text: string): void => {
-    if (text !== '') hear(text);
+  const emit = (text: string): void => {
+    if (text !== '') onText(text);
   };
-  return { write: text => say(masked.write(text)), end: () => say(masked.end()) };
+  return { write: text => emit(masked.write(text)), end: () => emit(masked.end()) };
 }
 
 /** Reads a text stream through the mask. */
-export function hearMasked(stream: Readable, mask: Mask, hear: (text: string) => void): void {
-  const pieces = maskPieces(mask, hear);
-  stream.setEncoding('utf8').on('data', pieces.write).on('end', pieces.end);
+export function readMasked(stream: Readable, mask: Mask, onText: (text: string) => void): void {
+  const chunks = maskChunks(mask, onText);
+  stream.setEncoding('utf8').on('data', chunks.write).on('end', chunks.end);
 }

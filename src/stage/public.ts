@@ -1,5 +1,6 @@
 /** The package's entry point "tanren/stage", for third-party plugins. */
 export type { Json, JsonObject } from '../base/json.js';
+export type { FromSchema } from '../base/schema/from-schema.js';
 export type { BuildSummary, SummarizedGate, SummarizedInput, SummarizedOutput, SummarizedStage } from './build-summary.js';
 export {
   type Context,
@@ -12,7 +13,7 @@ export {
   type SpawnOptions,
   type SpawnResult,
 } from './context.js';
-export { defineStage, type InputPaths, type ParamsSchema, type StageJob, type StagePlugin } from './define-stage.js';
+export { defineStage, type InputPaths, type ParamsSchema, type StageDeclaration, type StageJob, type StagePlugin } from './define-stage.js';
 export { readJsonFile, writeJsonFile, writeMetricsFile } from './json-file.js';
 export { getInputPath, getInputRecord, getOutputPath } from './paths.js';
 export { type KindName, type Port, type Ports, port, recordPort } from './ports.js';

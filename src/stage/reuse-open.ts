@@ -6,10 +6,10 @@ export interface Closable {
 }
 
 /** Returns the open resource of `key`, or closes the resource of another key and opens this one. */
-export type ReuseOpen<Resource extends Closable> = (key: string, open: () => Promise<Resource>) => Promise<Resource>;
+export type OpenOrReuse<Resource extends Closable> = (key: string, open: () => Promise<Resource>) => Promise<Resource>;
 
 /** At most one resource is open at a time. Calls must not overlap. */
-export function makeReuse<Resource extends Closable>(): ReuseOpen<Resource> {
+export function makeOpenOrReuse<Resource extends Closable>(): OpenOrReuse<Resource> {
   let current: { readonly key: string; readonly resource: Resource } | undefined;
   return async (key, open) => {
     if (current?.key === key) return current.resource;

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { delimiter, isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { RunningProgram, SpawnOptions, SpawnResult } from './context.js';
-import { hearMasked, type Mask, maskPieces, NO_MASK } from './mask.js';
+import { type Mask, maskChunks, NO_MASK, readMasked } from './mask.js';
 import { killGroup, sweepGroup } from './process-group.js';
 import { StageError } from './stage-error.js';
 
@@ -57,7 +57,7 @@ export interface ToolSurroundings {
   /** Files of the declared programs by name: the files in the key. Other programs are found by the system. */
   readonly tools?: Readonly<Record<string, string>>;
   /** Starts programs from another process; undefined if none is ready, and then this process starts it. */
-  readonly start?: (program: Program, hear: (stream: OutputStream, text: string) => void) => StartedProgram | undefined;
+  readonly start?: (program: Program, forwardOutput: (stream: OutputStream, text: string) => void) => StartedProgram | undefined;
 }
 
 /** A program as the system starts it. */
@@ -84,8 +84,8 @@ export async function runTool(command: readonly string[], options: SpawnOptions,
   if (elsewhere !== undefined) return elsewhere;
   const child = spawnTool(command, options, surroundings, 'ignore');
   const ended = follow(child, command, surroundings);
-  hear(child.stdout, 'stdout', options, surroundings);
-  hear(child.stderr, 'stderr', options, surroundings);
+  forwardOutput(child.stdout, 'stdout', options, surroundings);
+  forwardOutput(child.stderr, 'stderr', options, surroundings);
   return ended;
 }
 
@@ -97,10 +97,10 @@ function startElsewhere(
 ): Promise<SpawnResult> | undefined {
   if (surroundings.start === undefined) return undefined;
   const program = programOf(command, options, surroundings);
-  const say = sayTo(options, surroundings);
+  const say = outputTo(options, surroundings);
   const masked = {
-    stdout: maskPieces(surroundings.mask ?? NO_MASK, say('stdout')),
-    stderr: maskPieces(surroundings.mask ?? NO_MASK, say('stderr')),
+    stdout: maskChunks(surroundings.mask ?? NO_MASK, say('stdout')),
+    stderr: maskChunks(surroundings.mask ?? NO_MASK, say('stderr')),
   };
   const started = surroundings.start(program, (stream, text) => masked[stream].write(text));
   return started === undefined
@@ -132,21 +132,26 @@ export function startTool(command: readonly string[], options: SpawnOptions, sur
   const ended = follow(child, command, surroundings);
   // Callers that wait for `ended` get the failure; waiting is optional.
   ended.catch(() => undefined);
-  hear(child.stderr, 'stderr', options, surroundings);
+  forwardOutput(child.stderr, 'stderr', options, surroundings);
   if (!child.stdin || !child.stdout) throw systemLimit(command, undefined);
   // Writing to a program that has ended fails; `ended` tells more than this error.
   child.stdin.on('error', () => undefined);
   return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => killGroup(child, reachOf(surroundings)) };
 }
 
-function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore'): Heard;
+function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore'): ReadableChild;
 function spawnTool(
   command: readonly string[],
   options: SpawnOptions,
   surroundings: ToolSurroundings,
   stdin: 'pipe',
-): Heard & { stdin: Writable | null };
-function spawnTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings, stdin: 'ignore' | 'pipe'): Heard {
+): ReadableChild & { stdin: Writable | null };
+function spawnTool(
+  command: readonly string[],
+  options: SpawnOptions,
+  surroundings: ToolSurroundings,
+  stdin: 'ignore' | 'pipe',
+): ReadableChild {
   const {
     command: [program = '', ...args],
     cwd,
@@ -183,13 +188,18 @@ function withPlainUmask<T>(start: () => T): T {
 }
 
 /** The streams are null or undefined if the system had no handle left; then 'error' follows. */
-type Heard = ChildProcess & { readonly stdout: Readable | null | undefined; readonly stderr: Readable | null | undefined };
+type ReadableChild = ChildProcess & { readonly stdout: Readable | null | undefined; readonly stderr: Readable | null | undefined };
 
-function hear(from: Readable | null | undefined, stream: OutputStream, options: SpawnOptions, surroundings: ToolSurroundings): void {
-  if (from !== null && from !== undefined) hearMasked(from, surroundings.mask ?? NO_MASK, sayTo(options, surroundings)(stream));
+function forwardOutput(
+  from: Readable | null | undefined,
+  stream: OutputStream,
+  options: SpawnOptions,
+  surroundings: ToolSurroundings,
+): void {
+  if (from !== null && from !== undefined) readMasked(from, surroundings.mask ?? NO_MASK, outputTo(options, surroundings)(stream));
 }
 
-function sayTo(options: SpawnOptions, { log }: ToolSurroundings): (stream: OutputStream) => (text: string) => void {
+function outputTo(options: SpawnOptions, { log }: ToolSurroundings): (stream: OutputStream) => (text: string) => void {
   return stream => text => {
     log(text);
     options.onOutput?.(stream, text);

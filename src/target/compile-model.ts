@@ -4,9 +4,12 @@ import { getValue } from '../onnx/ir/edit.js';
 import type { Model, ValueId } from '../onnx/ir/model.js';
 import type { Evaluate } from '../onnx/passes/evaluate.js';
 import { isStatic } from '../onnx/shape-inference/context/dims.js';
-import { estimateBatches } from './estimate/batch-estimate.js';
-import { basisOf, estimateCalls, estimateUnit, sumEstimates } from './estimate/estimate.js';
+import { estimateBatches, mean } from './estimate/batch-estimate.js';
+import { basisOf, estimateCalls, estimateUnit, scaleEstimate, sumEstimates } from './estimate/estimate.js';
+import { estimateCall, type PlacedWork } from './estimate/image-estimate.js';
+import { allowedBatches, checkBatch } from './legality/batch-rule.js';
 import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';
+import { checkForms } from './legality/observed-forms.js';
 import { extractPart, findPartEnds, type PartEnds } from './partition/extract-parts.js';
 import { checkGraph } from './partition/graph-rules.js';
 import { type Partition, type PlannedPart, partitionUnits } from './partition/partition.js';
@@ -14,6 +17,7 @@ import type { Target } from './profile/choose-target.js';
 import type {
   BatchEstimate,
   Device,
+  ImageEstimate,
   LatencyEstimate,
   ModelCounts,
   ModelReport,
@@ -31,10 +35,14 @@ export interface CompileOptions {
   readonly evaluate: Evaluate;
   /** The device of units with undocumented operators. */
   readonly undocumented: Device;
+  /** The device of models with a larger batch than the target takes, if only an assumption refuses it. Default: cpu. */
+  readonly largerBatch?: Device;
   /** 'quantized': float models and unknown sizes are errors. 'any': they are judged by what is known. */
   readonly accept: 'quantized' | 'any';
   /** For a model that runs once per RoI. */
   readonly batches?: { readonly rois: BatchEstimate['rois']; readonly sizes: readonly number[] };
+  /** For a model whose call serves `perCall` RoIs, as tiles of one canvas. One call per image where the RoI counts are unknown. */
+  readonly tiles?: { readonly perCall: number; readonly counts?: readonly number[] };
 }
 
 export interface CompiledModel {
@@ -45,7 +53,7 @@ export interface CompiledModel {
 
 /**
  * Compiles `model` without changing it. Running the parts in sequence gives the bits of the whole model, in ONNX Runtime up to its basic level.
- * @throws TargetError `model-not-quantized`, `dynamic-shapes` if `accept` is 'quantized'; OnnxError of shape inference.
+ * @throws TargetError `model-not-quantized`, `dynamic-shapes`, `wrong-values` if `accept` is 'quantized'; OnnxError of shape inference.
  */
 export async function compileModel(name: string, model: Model, target: Target, options: CompileOptions): Promise<CompiledModel> {
   const prepared = await prepareModel(model, options.evaluate);
@@ -53,13 +61,17 @@ export async function compileModel(name: string, model: Model, target: Target, o
   const graph = findNodeUnits(prepared);
   const works = graph.units.map(unit => measureUnit(prepared, unit));
   const verdicts = judgeUnits(graph, target, options);
-  const partition = partitionUnits(graph, verdicts, target, works);
+  const whole = [...checkBatch(prepared, target, options.largerBatch ?? 'cpu'), ...checkForms(graph, target, verdicts)];
+  if (options.accept === 'quantized') checkValues(name, verdicts);
+  const refusal = whole.find(({ severity }) => severity !== 'warning');
+  const refused = refusal === undefined ? undefined : ({ rule: 'whole-model', reason: refusal.message } as const);
+  const partition = partitionUnits(graph, verdicts, target, { works, refused });
   const ends = findPartEnds(graph, partition.parts);
   const facts: Facts = { graph, works, verdicts, partition, ends, target };
 
   const units = graph.units.map(unit => reportUnit(facts, unit));
   const parts = partition.parts.map((_, index) => reportPart(facts, index));
-  const findings = checkGraph(facts);
+  const findings = [...checkGraph(facts), ...whole];
   const report: ModelReport = {
     name,
     digest: digestModelContent(model),
@@ -70,8 +82,9 @@ export async function compileModel(name: string, model: Model, target: Target, o
     parts,
     estimate: {
       npu: sumEstimates(parts.flatMap(part => part.estimate ?? [])),
+      image: imageOf(facts, options),
       basis: basisOf(target),
-      ...(options.batches === undefined ? {} : { batches: batchesOf(facts, options.batches) }),
+      ...(options.batches === undefined ? {} : { batches: batchesOf(facts, options.batches, options.largerBatch ?? 'cpu') }),
     },
   };
   return { report, parts: ends.map(end => extractPart(prepared, end)) };
@@ -100,7 +113,18 @@ function checkAccepted(name: string, model: Model): void {
   const shown = `${dynamic.slice(0, 5).join(', ')}${dynamic.length > 5 ? `, and ${dynamic.length - 5} more` : ''}`;
   throw new TargetError('dynamic-shapes', `model "${name}": these sizes are not fixed: ${shown}`, {
     details: dynamic,
-    help: 'set named sizes with `pin`, for example {box_rois: 16}, or export the model with fixed sizes',
+    help: 'set named sizes with `pin`, for example {box_rois: 1}, or export the model with fixed sizes',
+  });
+}
+
+/** A model that a device runs with wrong results must not get a bundle. */
+function checkValues(name: string, verdicts: readonly UnitVerdict[]): void {
+  const wrong = verdicts.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'error'));
+  const [first] = wrong;
+  if (first === undefined) return;
+  throw new TargetError('wrong-values', `model "${name}": the device would compute wrong values: ${first.message}`, {
+    details: wrong.map(({ message }) => message),
+    help: `${first.note ?? first.message} (${first.source.title}, ${first.source.ref}); \`tanren lint\` lists all nodes`,
   });
 }
 
@@ -186,19 +210,30 @@ function estimatesOf({ verdicts, works, target }: Facts, { units }: PlannedPart)
   return units.flatMap(id => (verdicts[id]?.edge === true ? [] : [works[id] ?? []].flat().map(work => estimateUnit(target, work))));
 }
 
-function batchesOf(
-  { graph, partition, verdicts, works, target }: Facts,
-  { rois, sizes }: NonNullable<CompileOptions['batches']>,
-): BatchEstimate {
-  const onNpu = partition.parts.filter(({ device }) => device === 'npu');
+function batchesOf(facts: Facts, { rois, sizes }: NonNullable<CompileOptions['batches']>, largerBatch: Device): BatchEstimate {
+  const allowed = allowedBatches(facts.target, sizes, largerBatch);
+  return estimateBatches(facts.target, { units: placedUnits(facts), batch: batchOf(facts), rois, sizes: allowed });
+}
+
+/** All calls of an image, of which the last costs as much as a full one. */
+function imageOf(facts: Facts, { batches, tiles }: CompileOptions): ImageEstimate {
+  const rows = tiles?.perCall ?? batchOf(facts);
+  const counts = tiles === undefined ? batches?.rois.counts : tiles.counts;
+  const calls = counts === undefined ? 1 : mean(counts.map(count => Math.ceil(count / rows)));
+  const perCall = estimateCall(facts.target, placedUnits(facts));
+  return { ...(tiles === undefined ? {} : { tiles: tiles.perCall }), calls, perCall, perImage: scaleEstimate(perCall, calls) };
+}
+
+function batchOf({ graph }: Facts): number {
   const [input] = graph.model.graph.inputs;
   const first = input === undefined ? undefined : tensorOf(graph.model, input).dims?.[0];
-  return estimateBatches(target, {
-    npuParts: onNpu.length,
-    works: onNpu.flatMap(({ units }) => units.flatMap(id => (verdicts[id]?.edge === true ? [] : (works[id] ?? [])))),
-    batch: typeof first === 'number' && first > 0 ? first : 1,
-    rois,
-    sizes,
+  return typeof first === 'number' && first > 0 ? first : 1;
+}
+
+function placedUnits({ partition, verdicts, works }: Facts): readonly PlacedWork[] {
+  return works.map((work, id) => {
+    const device = partition.devices[id] ?? 'cpu';
+    return { work, where: device === 'npu' && verdicts[id]?.edge === true ? 'edge' : device };
   });
 }
 

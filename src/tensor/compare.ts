@@ -12,7 +12,12 @@ export interface Comparison {
   readonly candidateSquares: number;
   readonly products: number;
   readonly errorSquares: number;
+  readonly reference: SoleNumber;
+  readonly candidate: SoleNumber;
 }
+
+/** The number that all elements of a tensor equal; 'varies' if two differ, undefined without elements. */
+export type SoleNumber = number | 'varies' | undefined;
 
 export const NO_COMPARISON: Comparison = {
   count: 0,
@@ -22,6 +27,8 @@ export const NO_COMPARISON: Comparison = {
   candidateSquares: 0,
   products: 0,
   errorSquares: 0,
+  reference: undefined,
+  candidate: undefined,
 };
 
 /** Elements per call of an inner loop: V8 optimizes functions that are called often better than a single long loop. */
@@ -33,10 +40,21 @@ export function compareArrays(reference: ArrayLike<number>, candidate: ArrayLike
   if (count !== candidate.length) throw new RangeError(`cannot compare arrays of ${count} and ${candidate.length} elements`);
   const sums: Sums = { maxAbs: 0, broken: 0, referenceSquares: 0, candidateSquares: 0, products: 0, errorSquares: 0 };
   for (let from = 0; from < count; from += BLOCK) addPairs(sums, reference, candidate, { from, end: Math.min(from + BLOCK, count) });
-  return { count, ...sums };
+  return { count, ...sums, reference: findSole(reference), candidate: findSole(candidate) };
 }
 
-type Sums = { -readonly [Name in Exclude<keyof Comparison, 'count'>]: number };
+type Sums = { -readonly [Name in Exclude<keyof Comparison, 'count' | 'reference' | 'candidate'>]: number };
+
+function findSole(values: ArrayLike<number>): SoleNumber {
+  const first = values[0];
+  for (let i = 1; i < values.length; i++) if (values[i] !== first) return 'varies';
+  return first;
+}
+
+function joinSole(a: SoleNumber, b: SoleNumber): SoleNumber {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a === b ? a : 'varies';
+}
 
 interface Range {
   readonly from: number;
@@ -72,6 +90,8 @@ export function mergeComparisons(a: Comparison, b: Comparison): Comparison {
     candidateSquares: a.candidateSquares + b.candidateSquares,
     products: a.products + b.products,
     errorSquares: a.errorSquares + b.errorSquares,
+    reference: joinSole(a.reference, b.reference),
+    candidate: joinSole(a.candidate, b.candidate),
   };
 }
 
@@ -94,14 +114,14 @@ export function cosineOf(comparison: Comparison): number {
 const LIMIT_DB = 998;
 
 /** A comparison in reports and metrics: finite numbers, or "equal". */
-export interface ComparisonFigures {
+export type ComparisonFigures = {
   readonly maxAbs: number;
   readonly cosine: number;
   /** "equal" if no element differs. */
   readonly sqnrDb: Figure;
   readonly elements: number;
   readonly broken: number;
-}
+};
 
 export function figuresOf(comparison: Comparison): ComparisonFigures {
   return {

@@ -56,6 +56,7 @@ export function decodeRawTensor<D extends RawTensor['dtype']>(raw: RawTensor & {
   const { bytes: given } = raw;
   const bytes = given.byteOffset % size === 0 ? given : new Uint8Array(given);
   const data = new type(bytes.buffer, bytes.byteOffset, bytes.byteLength / size);
+  // `type` is the array type of D.
   return makeTensor(raw.dtype as D, raw.dims, data as unknown as DataOf[D]);
 }
 

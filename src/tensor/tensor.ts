@@ -49,6 +49,7 @@ export function makeTensor<D extends DType>(dtype: D, dims: Shape, data: DataOf[
   if (data.length !== expected) {
     throw new TensorError('length-mismatch', `a ${dtype} tensor ${formatShape(dims)} needs ${expected} array elements, got ${data.length}`);
   }
+  // The compiler does not relate D to the type of `data`; the parameters do.
   return { dtype, dims, data } as unknown as Tensor<D>;
 }
 

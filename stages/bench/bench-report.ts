@@ -1,7 +1,7 @@
 /** The report and metrics of `bench`: every variant with its latency, and the fastest one. */
 import { assertNever } from '../../src/base/assert-never.js';
 import type { JsonObject } from '../../src/base/json.js';
-import type { Placement } from '../../src/runtime/device/runner.js';
+import type { Placement } from '../../src/runtime/device/runner-identity.js';
 import { type LatencySummary, summarizeLatency } from '../../src/runtime/measure/latency.js';
 import type { ModelProfile, NodeProfile, OperatorProfile } from '../../src/runtime/measure/profile.js';
 import type { PartFeeds } from './feeds.js';
@@ -177,6 +177,8 @@ function describeStrategy(strategy: Strategy): string {
       return 'as one batch';
     case 'fixed':
       return strategy.batch === 1 ? 'one by one' : `in batches of ${strategy.batch}`;
+    case 'tiles':
+      return `on ${strategy.tiles} tiles`;
     case 'parallel':
       return `in ${strategy.sessions} sessions in parallel`;
     default:

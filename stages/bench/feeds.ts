@@ -13,8 +13,9 @@ export interface PartFeeds {
   readonly from: 'captured' | 'random';
   /** Row counts to time; undefined if the model fixes its batch and the rows per image are unknown. */
   readonly counts: readonly RowCount[] | undefined;
-  /** Number of rows that the model takes per call. */
+  /** Number of rows that the model takes per call, as its batch or as tiles of a canvas. */
   readonly batch: 'free' | number;
+  readonly by: 'batch' | 'tiles';
   /** Images without a row for the part. */
   readonly imagesWithout: number;
   /** All rows; for a fixed batch, as many as the model takes. */
@@ -25,11 +26,11 @@ export interface PartFeeds {
 
 export interface ImageRows {
   readonly rows: number;
-  /** Rows `start` … `start + count`, zeros beyond the image's rows; inputs without rows unchanged. */
+  /** Rows `start` … `start + count`, zeros beyond the image's rows; inputs without rows unchanged. On tiles: the canvas that begins with row `start`. */
   slice(start: number, count: number): NamedTensors;
 }
 
-interface FeedRequest {
+export interface FeedRequest {
   readonly part: string;
   readonly model: Model;
   readonly captured: Captured | undefined;
@@ -68,6 +69,7 @@ export async function openFeeds({ part, model, captured, params, random }: FeedR
     from: sample === undefined ? 'random' : 'captured',
     counts,
     batch: fixed[0] ?? 'free',
+    by: 'batch',
     imagesWithout: seen.filter(rows => rows === 0).length,
     whole,
     image: rows => {
@@ -85,7 +87,7 @@ function hasFreeBatch({ dims }: ModelInput): boolean {
   return dims !== undefined && dims.length > 0 && typeof dims[0] !== 'number';
 }
 
-/** Whether the input was captured with each image's row count, whatever batch the model takes. */
+/** Whether the input was captured with each image's row count, independent of the model's batch. */
 function hasRows({ index }: Captured, part: string, input: string): boolean {
   const values = index.parts.find(({ name }) => name === part)?.values ?? [];
   return values.some(({ role, name, dims }) => role === 'input' && name === input && dims[0] === 'rows');

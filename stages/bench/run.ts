@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
+import type { TilesByPart } from '../../src/detection/tiles/part-tiles.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type Captured, openCaptured } from '../../src/runtime/capture/captured.js';
 import type { Runner } from '../../src/runtime/device/runner.js';
@@ -10,7 +12,7 @@ import { type ModelProfile, parseProfile } from '../../src/runtime/measure/profi
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { openSession, sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
+import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -26,24 +28,33 @@ import {
   reportPart,
   type TimedVariant,
 } from './bench-report.js';
-import { openFeeds, type PartFeeds } from './feeds.js';
+import { type FeedRequest, openFeeds, type PartFeeds } from './feeds.js';
 import type { BenchParams } from './params.js';
+import { readMeasured } from './read-measured.js';
+import { findStep, openTiledFeeds } from './tiled-feeds.js';
 import { openVariants } from './variants.js';
 
 type BenchJob = StageJob<BenchParams>;
 
-/** @throws StageError `no-models`, `no-row-counts`; RuntimeError of models, captures and profiles; RunnerError of external runners. */
+/** @throws DetectionError `bad-recipe`; StageError `no-models`, `measured-input`, `no-row-counts`; RuntimeError of models, captures and profiles; RunnerError of external runners. */
 export async function runBench(job: BenchJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
+  if (inputs.measured !== undefined) {
+    const { report, metrics } = await readMeasured(inputs);
+    await writeJsonFile(getOutputPath(outputs, 'report'), report);
+    await writeMetricsFile(getOutputPath(outputs, 'metrics'), metrics);
+    return;
+  }
   const parts = findParts(job);
   const captured = inputs.captured === undefined ? undefined : await readInput(inputs, 'captured', openCaptured);
+  const tiles = inputs.recipe === undefined ? {} : readDefinition({ recipe: await readInput(inputs, 'recipe', readJsonFile) }).tiles;
   const runner = await openRunner(params, runnerFiles(inputs), context);
   try {
     const before = readConditions();
     const reports: PartReport[] = [];
     for (const [done, [part, models]] of parts.entries()) {
       context.progress(done, parts.length, 'parts');
-      reports.push(await benchPart(job, runner, { part, models, captured }));
+      reports.push(await benchPart(job, runner, { part, models, captured, tiles }));
     }
     context.progress(parts.length, parts.length, 'parts');
     const { warmup, repeats } = params;
@@ -51,7 +62,7 @@ export async function runBench(job: BenchJob): Promise<void> {
     const conditions = { before, after: readConditions() };
     const report: BenchReport = { format: BENCH_FORMAT, where, conditions, warmup, repeats, parts: reports };
     for (const line of describeBest(report)) context.log('info', line);
-    await writeJsonFile(getOutputPath(outputs, 'report'), report as unknown as JsonObject);
+    await writeJsonFile(getOutputPath(outputs, 'report'), report);
     await writeMetricsFile(getOutputPath(outputs, 'metrics'), metricsOf(report));
   } finally {
     await runner.close();
@@ -79,9 +90,10 @@ interface PartJob {
   readonly part: string;
   readonly models: Models;
   readonly captured: Captured | undefined;
+  readonly tiles: TilesByPart;
 }
 
-async function benchPart({ params, context }: BenchJob, runner: Runner, { part, models, captured }: PartJob): Promise<PartReport> {
+async function benchPart({ params, context }: BenchJob, runner: Runner, { part, models, captured, tiles }: PartJob): Promise<PartReport> {
   const options = { optimization: params.optimization, threads: params.threads };
   const opened: {
     readonly form: Form;
@@ -91,7 +103,7 @@ async function benchPart({ params, context }: BenchJob, runner: Runner, { part, 
   }[] = [];
   try {
     for (const [form, path] of models) {
-      const feeds = await openFeeds({ part, model: await readModel(path), captured, params, random: context.random(part) });
+      const feeds = await feedsOf({ part, model: await readModel(path), captured, params, random: context.random(part) }, tiles);
       opened.push({ form, path, feeds, model: await openVariants(runner, path, feeds, params, options) });
     }
     const timed = await timeInTurns(
@@ -115,7 +127,12 @@ async function benchPart({ params, context }: BenchJob, runner: Runner, { part, 
   }
 }
 
-/** Times every variant of every model in turn, `repeats` times. */
+async function feedsOf(request: FeedRequest, tiles: TilesByPart): Promise<PartFeeds> {
+  const step = findStep(tiles, request.part);
+  return step === undefined ? openFeeds(request) : openTiledFeeds({ ...request, ...step });
+}
+
+/** Times all variants of all models interleaved, `repeats` times. */
 async function timeInTurns(
   models: readonly (readonly TimedVariant['variant'][])[],
   { warmup, repeats }: BenchParams,

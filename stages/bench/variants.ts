@@ -1,6 +1,7 @@
 /** Variants: the ways to run a model on an image's rows. Each is opened once and timed repeatedly. */
 
-import type { Placement, Runner, RunnerSession } from '../../src/runtime/device/runner.js';
+import type { Runner, RunnerSession } from '../../src/runtime/device/runner.js';
+import type { Placement } from '../../src/runtime/device/runner-identity.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { openSessionThreads, type SessionThreads } from '../../src/runtime/session/session-threads.js';
@@ -9,12 +10,13 @@ import type { BenchParams } from './params.js';
 
 /**
  * whole: the model with its fixed batch, once. one-batch: all rows of an image at once. fixed: batches of a fixed size, the last padded with zeros; batch 1
- * is one by one. parallel: the rows divided evenly between parallel sessions.
+ * is one by one. tiles: canvases of that many rows, the last one partly filled. parallel: the rows divided evenly between parallel sessions.
  */
 export type Strategy =
   | { readonly kind: 'whole' }
   | { readonly kind: 'one-batch' }
   | { readonly kind: 'fixed'; readonly batch: number }
+  | { readonly kind: 'tiles'; readonly tiles: number }
   | { readonly kind: 'parallel'; readonly sessions: number };
 
 /** The work for one image. Milliseconds by this machine's clock, and, if the models run elsewhere, the sum of the runs by the device's clock. */
@@ -84,7 +86,8 @@ async function makeVariants({ session, threads, clock }: Opened, feeds: PartFeed
     for (const batch of own === 'free' ? settings.batches : [own]) {
       const calls = Math.ceil(rows / batch);
       const runs = Array.from({ length: calls }, (_, call) => [session, image.slice(call * batch, batch)] as const);
-      variants.push(variantOf({ kind: 'fixed', batch }, index, runs, calls * batch - rows, clock));
+      const strategy: Strategy = feeds.by === 'tiles' ? { kind: 'tiles', tiles: batch } : { kind: 'fixed', batch };
+      variants.push(variantOf(strategy, index, runs, calls * batch - rows, clock));
     }
     if (threads !== undefined) variants.push(await parallelVariant(threads, settings.sessions, image, index));
   }

@@ -5,7 +5,7 @@ import type { ImageSource } from '../../src/detection/data/data-source.js';
 import { findImageFile } from '../../src/detection/data/image-list.js';
 import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
 import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
-import { checkPartNames } from '../../src/detection/open-detector.js';
+import { checkModelNames } from '../../src/detection/open-detector.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
@@ -44,7 +44,7 @@ export async function openDetectorSamples({ images, folder }: ImageSource, reque
 }
 
 function imageInputs({ context, definition, model, part }: DetectorRequest): FindInput {
-  const manifest = { setup: definition.files };
+  const manifest = { definition: definition.files };
   const feeds = feedsOfPart(model, part);
   return async image => {
     const { files } = await context.memo(imageInputPart, { manifest, blobs: { image } });
@@ -60,10 +60,10 @@ async function roiInputs({ context, definition, model, part, detector, rois }: D
       help: `connect captured tensors, or the float parts: detector: {${wanted.map(one => `${one.name}: …`).join(', ')}}`,
     });
   }
-  checkPartNames(detector, wanted);
+  checkModelNames(detector, definition);
   const models: Record<string, string> = {};
   for (const one of wanted) models[one.name] = digestModelContent(await readModel(getDefined(detector[one.name], one.name)));
-  const manifest = { setup: definition.files, models, session: sessionManifest(DETECTOR_SESSION), maxRois: rois.max };
+  const manifest = { definition: definition.files, models, session: sessionManifest(DETECTOR_SESSION), maxRois: rois.max };
   const feeds = feedsOfPart(model, part);
   return async image => {
     const { files } = await context.memo(roiInputPart, { manifest, blobs: { image }, unkeyed: detector });

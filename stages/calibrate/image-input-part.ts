@@ -12,7 +12,7 @@ import { INPUT_FILE } from './sample-file.js';
 
 export interface ImageInputManifest extends JsonObject {
   /** Recipe, config and fit policy: the content of `DetectorDefinition.files`. */
-  readonly setup: DefinitionFiles & JsonObject;
+  readonly definition: DefinitionFiles & JsonObject;
 }
 
 export const imageInputPart = definePart<ImageInputManifest>({
@@ -23,7 +23,7 @@ export const imageInputPart = definePart<ImageInputManifest>({
   async run({ manifest, blobs, folder }) {
     const path = blobs.image ?? '';
     const image = await decodeImage(await readFile(path), basename(path));
-    await writeFile(join(folder, INPUT_FILE), encodeNpz(readDefinition(manifest.setup).prepareInput(image)));
+    await writeFile(join(folder, INPUT_FILE), encodeNpz(readDefinition(manifest.definition).prepareInput(image)));
     return [INPUT_FILE];
   },
 });

@@ -2,7 +2,7 @@
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openSketcher, type Sketcher } from '../../src/quant/calibration/sketch-model.js';
-import { type Closable, makeReuse } from '../../src/stage/reuse-open.js';
+import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 
 /** Budget for activations in memory. It does not affect results. */
 const BUDGET_BYTES = 32 << 20;
@@ -14,7 +14,7 @@ export interface ObservedModel extends Closable {
   readonly sketcher: Sketcher;
 }
 
-const reuse = makeReuse<ObservedModel>();
+const reuse = makeOpenOrReuse<ObservedModel>();
 
 /** The sessions stay open between consecutive samples of one model, and between the first pass and the second. */
 export function openObservedModel(digest: string, path: string): Promise<ObservedModel> {

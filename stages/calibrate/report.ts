@@ -1,6 +1,7 @@
 /** The report of `calibrate`: used and skipped samples, and the ranges of values. */
 import type { JsonObject } from '../../src/base/json.js';
 import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import type { JoinEntry } from '../../src/quant/report/report-entries.js';
 import { fromDyadic } from '../../src/quant/sketch/exact-sum.js';
 import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import type { CalibrationSample } from './calibration-sample.js';
@@ -11,7 +12,7 @@ export interface UsedSample {
   readonly rows: number;
 }
 
-export interface LeftOut {
+export interface SkippedSample {
   readonly sample: CalibrationSample;
   readonly reason: string;
 }
@@ -19,12 +20,21 @@ export interface LeftOut {
 export function reportCalibration(
   part: string,
   sketches: ModelSketches,
-  { used, leftOut }: { readonly used: readonly UsedSample[]; readonly leftOut: readonly LeftOut[] },
+  {
+    used,
+    skipped,
+    joins,
+  }: {
+    readonly used: readonly UsedSample[];
+    readonly skipped: readonly SkippedSample[];
+    readonly joins: readonly JoinEntry[];
+  },
 ): JsonObject {
   return {
     part,
     samples: used.map(({ sample, rows }) => ({ sample: sample.id, file: sample.source, rows })),
-    leftOut: leftOut.map(({ sample, reason }) => ({ sample: sample.id, file: sample.source, reason })),
+    skipped: skipped.map(({ sample, reason }) => ({ sample: sample.id, file: sample.source, reason })),
+    ...(joins.length === 0 ? {} : { joins: joins.map(join => ({ ...join })) }),
     values: [...sketches.values.values()].map(({ name, sketch }) => ({ name, ...describe(sketch) })),
   };
 }

@@ -12,13 +12,13 @@ import { openDetector } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
-import { makeReuse } from '../../src/stage/reuse-open.js';
+import { makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { roiFile } from './sample-file.js';
 
 export interface RoiInputManifest extends JsonObject {
   /** Recipe, config and fit policy: the content of `DetectorDefinition.files`. */
-  readonly setup: DefinitionFiles & JsonObject;
+  readonly definition: DefinitionFiles & JsonObject;
   /** Content digests of the parts, without names. */
   readonly models: Readonly<Record<string, string>>;
   readonly session: JsonObject;
@@ -42,11 +42,11 @@ export const roiInputPart = definePart<RoiInputManifest>({
   },
 });
 
-const reuse = makeReuse<Detector>();
+const reuse = makeOpenOrReuse<Detector>();
 
 /** The sessions stay open between consecutive images of one detector. */
 function getDetector(manifest: RoiInputManifest, parts: Readonly<Record<string, string>>): Promise<Detector> {
   return reuse(digestJson(manifest), () =>
-    openDetector({ definition: readDefinition(manifest.setup), models: { kind: 'parts', parts } }, DETECTOR_SESSION),
+    openDetector({ definition: readDefinition(manifest.definition), models: { kind: 'parts', parts } }, DETECTOR_SESSION),
   );
 }

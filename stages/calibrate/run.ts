@@ -1,7 +1,13 @@
 /** Runs `calibrate`: sketches every sample on its own and merges the sketches. */
 import type { JsonObject } from '../../src/base/json.js';
+import type { Model, NodeId } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { encodeModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { encodeModelSketches, type ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { observe } from '../../src/quant/calibration/observe.js';
+import { findUnlikeJoins } from '../../src/quant/placement/unlike-joins.js';
+import { describeJoin, warnOfJoin } from '../../src/quant/report/describe-joins.js';
+import type { JoinEntry } from '../../src/quant/report/report-entries.js';
+import { PRESETS } from '../../src/quant/scheme/scheme.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
@@ -12,7 +18,7 @@ import type { CalibrationSample } from './calibration-sample.js';
 import { observeSamples, type SampleObserver } from './observe-samples.js';
 import { openSamples } from './open-samples.js';
 import type { CalibrateParams } from './params.js';
-import { type LeftOut, reportCalibration, type UsedSample } from './report.js';
+import { reportCalibration, type SkippedSample, type UsedSample } from './report.js';
 
 /** @throws StageError `no-rois`; the errors of `openSamples`; per sample those of its source, and QuantError `not-finite`. */
 export async function runCalibrate(job: StageJob<CalibrateParams>): Promise<void> {
@@ -21,26 +27,34 @@ export async function runCalibrate(job: StageJob<CalibrateParams>): Promise<void
   const { part, samples } = await openSamples(job, model);
   const observer = observeSamples({ model, modelPath: getInputPath(inputs, 'model'), params, context });
   const seen = await observeAll(samples, observer, context);
-  if (seen.used.length === 0) throw noSamples(seen.leftOut, params);
+  if (seen.used.length === 0) throw noSamples(seen.skipped, params);
   const sketches = await observer.finish();
+  const joins = findJoins(model, sketches);
+  for (const join of joins) context.log('warning', warnOfJoin(join, 8));
   await writeJsonFile(getOutputPath(outputs, 'sketches'), encodeModelSketches(sketches));
-  await writeJsonFile(getOutputPath(outputs, 'report'), reportCalibration(part, sketches, seen));
+  await writeJsonFile(getOutputPath(outputs, 'report'), reportCalibration(part, sketches, { ...seen, joins }));
+}
+
+/** What 8 bits at min-max ranges would lose; `quantize` finds it again for its own scheme. */
+function findJoins(model: Model, sketches: ModelSketches): readonly JoinEntry[] {
+  const request = { observations: observe(model, sketches), integersOf: () => PRESETS.u8s8.activation, excluded: new Set<NodeId>() };
+  return findUnlikeJoins(model.graph, request).map(join => describeJoin(model.graph, join, false));
 }
 
 interface Seen {
   readonly used: readonly UsedSample[];
-  readonly leftOut: readonly LeftOut[];
+  readonly skipped: readonly SkippedSample[];
 }
 
 async function observeAll(samples: readonly CalibrationSample[], observer: SampleObserver, context: Context): Promise<Seen> {
   const used: UsedSample[] = [];
-  const leftOut: LeftOut[] = [];
+  const skipped: SkippedSample[] = [];
   for (const [done, sample] of samples.entries()) {
     context.progress(done, samples.length, 'samples');
     await nameSample(sample.label, async () => {
       const input = await sample.find();
       if (input.kind === 'left-out') {
-        leftOut.push({ sample, reason: input.reason });
+        skipped.push({ sample, reason: input.reason });
         return;
       }
       await observer.sketch(input.file);
@@ -48,15 +62,15 @@ async function observeAll(samples: readonly CalibrationSample[], observer: Sampl
     });
   }
   context.progress(samples.length, samples.length, 'samples');
-  for (const { sample, reason } of leftOut) context.log('warning', `${sample.label} is skipped: ${reason}`);
-  return { used, leftOut };
+  for (const { sample, reason } of skipped) context.log('warning', `${sample.label} is skipped: ${reason}`);
+  return { used, skipped };
 }
 
-function noSamples(leftOut: readonly LeftOut[], { rois }: CalibrateParams): StageError {
-  const details: JsonObject[] = leftOut.map(({ sample, reason }) => ({ sample: sample.id, reason }));
+function noSamples(skipped: readonly SkippedSample[], { rois }: CalibrateParams): StageError {
+  const details: JsonObject[] = skipped.map(({ sample, reason }) => ({ sample: sample.id, reason }));
   return new StageError(
     'no-rois',
-    `none of ${leftOut.length} samples has ${rois.min} RoI${rois.min === 1 ? '' : 's'}: nothing to calibrate with`,
+    `none of ${skipped.length} samples has ${rois.min} RoI${rois.min === 1 ? '' : 's'}: nothing to calibrate with`,
     {
       details,
       help: 'use other images, lower rois.min, or check that the detector finds objects in them',

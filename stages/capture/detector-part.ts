@@ -12,12 +12,12 @@ import { openDetector } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
-import { makeReuse } from '../../src/stage/reuse-open.js';
+import { makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import { writePartFiles } from './part-files.js';
 
 export interface DetectorManifest extends JsonObject {
   /** `files` of the detector definition: host recipe, config and fit policy. */
-  readonly setup: DefinitionFiles & JsonObject;
+  readonly definition: DefinitionFiles & JsonObject;
   /** Content digests of the part models, without names. */
   readonly models: Readonly<Record<string, Digest>>;
   readonly optimization: SessionOptions['optimization'];
@@ -38,12 +38,12 @@ export const detectorPart = definePart<DetectorManifest>({
   },
 });
 
-const reuse = makeReuse<Detector>();
+const reuse = makeOpenOrReuse<Detector>();
 
 /** The sessions stay open while images of the same detector follow one another. */
 function getDetector(manifest: DetectorManifest, parts: Readonly<Record<string, string>>): Promise<Detector> {
-  const { setup, optimization } = manifest;
+  const { definition, optimization } = manifest;
   return reuse(digestJson(manifest), () =>
-    openDetector({ definition: readDefinition(setup), models: { kind: 'parts', parts } }, { optimization }),
+    openDetector({ definition: readDefinition(definition), models: { kind: 'parts', parts } }, { optimization }),
   );
 }

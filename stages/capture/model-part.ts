@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/base/json.js';
 import { checkFinite } from '../../src/runtime/session/model-inputs.js';
 import { openSession, type Session, type SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
-import { makeReuse } from '../../src/stage/reuse-open.js';
+import { makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import { readNpz } from '../../src/tensor/formats/npz.js';
 import { writePartFiles } from './part-files.js';
 
@@ -35,7 +35,7 @@ export const modelPart = definePart<ModelManifest>({
   },
 });
 
-const reuse = makeReuse<Session>();
+const reuse = makeOpenOrReuse<Session>();
 
 /** The session stays open while samples of the same model follow one another. */
 function getSession({ model, inputs, outputs, optimization }: ModelManifest, path: string): Promise<Session> {

@@ -6,7 +6,7 @@ import type { Digest } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { openDataSource, openImageSource, openModelSamples } from '../../src/detection/data/data-source.js';
 import { findImageFile } from '../../src/detection/data/image-list.js';
-import { checkPartNames } from '../../src/detection/open-detector.js';
+import { checkModelNames } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
@@ -42,12 +42,12 @@ async function captureDetector(job: CaptureJob): Promise<void> {
     fit: params.fit,
   });
   const wanted = definition.parts;
-  checkPartNames(detector, wanted);
+  checkModelNames(detector, definition);
   const models: Record<string, Digest> = {};
   for (const { name } of wanted) models[name] = digestModelContent(await readModel(getDefined(detector[name], name)));
   const { optimization, rois } = params;
   const manifest: DetectorManifest = {
-    setup: definition.files,
+    definition: definition.files,
     models,
     optimization,
     session: sessionManifest({ optimization }),

@@ -1,58 +1,13 @@
 /** Declaration of `capture`: runs float models on data and stores their inputs and outputs. */
-import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Ports, port, recordPort } from '../../src/stage/ports.js';
-import type { CaptureParams } from './params.js';
+import { CAPTURE_PARAMS, type CaptureParams } from './params.js';
 
-export const capture = defineStage<CaptureParams>({
+export const capture = defineStage({
   name: 'capture',
   version: 1,
   description: 'Runs float models on a data set and stores their inputs and outputs: images, outputs, batches of RoIs of any size.',
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      of: {
-        type: 'string',
-        enum: ['detector', 'model'],
-        default: 'detector',
-        description: 'What is run: the parts of a detector, or one model.',
-      },
-      samples: {
-        type: 'integer',
-        minimum: 1,
-        description:
-          'Number of samples: the first images by id, or files by name (the first of each folder, then the second, and so on); all where absent.',
-      },
-      rois: {
-        type: 'object',
-        additionalProperties: false,
-        default: {},
-        properties: {
-          max: { type: 'integer', minimum: 1, default: 50, description: 'Maximum number of RoIs per image and head.' },
-          keep: {
-            type: 'string',
-            enum: ['first', 'spread'],
-            default: 'first',
-            description: "Which RoIs are kept: the first in the detector's order, or RoIs spread evenly over it.",
-          },
-        },
-        description: 'For the heads of a detector. Batches are never padded.',
-      },
-      fit: {
-        type: 'string',
-        enum: ['static', 'torchvision'],
-        description: "How images are fitted to the detector's input; the recipe's policy where absent.",
-      },
-      preprocess: PREPROCESSING_SCHEMA,
-      optimization: {
-        type: 'string',
-        enum: ['disabled', 'basic', 'extended', 'all'],
-        default: 'all',
-        description: "ONNX Runtime's graph optimization level.",
-      },
-    },
-  },
+  params: CAPTURE_PARAMS,
   inputs: portsOf,
   outputs: { captured: port('captured', 'An index, and one npz file per part and sample with inputs and outputs.') },
   determinism: 'exact',
@@ -85,7 +40,7 @@ function portsOf({ of }: CaptureParams): Ports {
   return {
     detector: recordPort('any', 'The float parts: one model per part of the host recipe, by part name.', { kind: 'onnx-model' }),
     recipe: port('recipe', 'Host recipe: how the host joins the parts.'),
-    config: port('detector-config', "Thresholds and counts; the recipe's own where absent.", { optional: true }),
+    config: port('detector-config', 'Thresholds and counts; default: those of the recipe.', { optional: true }),
     ...data,
   };
 }

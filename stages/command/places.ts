@@ -1,9 +1,6 @@
 /** Checks the paths of inputs and outputs in the program's folder. */
 import { findMeeting, foldName } from '../../src/stage/fold-name.js';
-import type { KindName } from '../../src/stage/ports.js';
-
-/** The path of a port's file or folder in the program's folder, with its artifact kind. */
-export type Place = string | { readonly path: string; readonly kind?: KindName };
+import type { Place } from './params.js';
 
 export function pathOf(place: Place): string {
   return typeof place === 'string' ? place : place.path;

@@ -139,8 +139,8 @@ function commandFailed(
   tail: string,
 ): StageError {
   const how = result.signal === undefined ? `exit code ${result.exitCode}` : `signal ${result.signal}`;
-  const said = tail === '' ? ' without output' : `; its last output:\n${tail}`;
-  return new StageError('command-failed', `${argv[0]} ended with ${how}${said}`, {
+  const output = tail === '' ? ' without output' : `; its last output:\n${tail}`;
+  return new StageError('command-failed', `${argv[0]} ended with ${how}${output}`, {
     details: { argv, exitCode: result.exitCode ?? null, signal: result.signal ?? null, tail },
     help:
       result.signal === 'SIGKILL'

@@ -3,12 +3,15 @@ import type { JsonObject } from '../../src/base/json.js';
 import { sumEstimates } from '../../src/target/estimate/estimate.js';
 import type { CompileReport, LatencyEstimate, ModelCounts } from '../../src/target/report/compile-report.js';
 
-/** `<model>.npuMacShare`, `<model>.cpuNodes`, …, and `total.…`. Times are estimates and are named so. */
+/** `<model>.npuMacShare`, `<model>.cpuNodes`, …, and `total.…`. Times are estimates and are named so; heads that run on tiles instead add none to the total. */
 export function makeMetrics({ models }: CompileReport): JsonObject {
   const all = models.map(model => model.counts);
   return {
-    ...Object.fromEntries(models.map(({ name, counts, estimate }) => [name, metricsOf(counts, estimate.npu)])),
-    total: metricsOf(addCounts(all), sumEstimates(models.map(model => model.estimate.npu))),
+    ...Object.fromEntries(models.map(({ name, counts, estimate }) => [name, metricsOf(counts, estimate.image.perImage)])),
+    total: metricsOf(
+      addCounts(all),
+      sumEstimates(models.flatMap(model => (model.replacedBy === undefined ? [model.estimate.image.perImage] : []))),
+    ),
   };
 }
 

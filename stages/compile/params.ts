@@ -1,19 +1,70 @@
-/** The params of `compile`. */
-import type { Device } from '../../src/target/report/compile-report.js';
+/** Params of `compile`. */
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
 
-export interface CompileParams {
-  /** A built-in profile, or the name of the connected one. */
-  readonly target?: string;
-  readonly device?: string;
-  readonly dtype?: string;
-  /** Version of the vendor's software. */
-  readonly software?: string;
-  readonly undocumented: Device;
-  /** Size name → number. */
-  readonly pin: Readonly<Record<string, number>>;
-  /** Part → RoIs per image, for the batch table. */
-  readonly rois: Readonly<Record<string, readonly number[]>>;
-  readonly batches: readonly number[];
-  /** Number of golden samples per model in the bundle. */
-  readonly golden: number;
-}
+export const COMPILE_PARAMS = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    target: { type: 'string', minLength: 1, description: 'ryzen-ai, generic-int8, or the name of the profile that is connected.' },
+    device: {
+      type: 'string',
+      minLength: 1,
+      description: "One of the profile's devices, for example phx-hpt or stx-krk; default: that of the profile.",
+    },
+    dtype: {
+      type: 'string',
+      minLength: 1,
+      description: "One of the profile's data types, for example xint8, a8w8 or a16w8; default: that of the profile.",
+    },
+    software: { type: 'string', minLength: 1, description: "Version of the vendor's software; default: that of the profile." },
+    undocumented: {
+      type: 'string',
+      enum: ['cpu', 'npu'],
+      default: 'cpu',
+      description: 'The device of nodes with undocumented operators. npu: trust that the target runs them.',
+    },
+    largerBatch: {
+      type: 'string',
+      enum: ['cpu', 'npu'],
+      default: 'cpu',
+      description:
+        'The device of models with a batch above 1 that only an assumption of the target profile refuses (a8w8, a16w8). npu: trust that the target runs it.',
+    },
+    pin: {
+      type: 'object',
+      additionalProperties: { type: 'integer', minimum: 1 },
+      default: {},
+      description: 'Numbers for named sizes of inputs: {box_rois: 1}. The compiled models in the bundle have these sizes fixed.',
+    },
+    rois: {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 },
+      default: {},
+      description:
+        'Model, or part on tiles → RoIs per image, one number per image, for the calls per image and the estimate by batch size. Default: counts from `captured`.',
+    },
+    batches: {
+      type: 'array',
+      items: { type: 'integer', minimum: 1 },
+      minItems: 1,
+      uniqueItems: true,
+      default: [1, 4, 8, 16, 32, 64],
+      description: 'Batch sizes to compare in the estimate; those that the target refuses are left out.',
+    },
+    providerOptions: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      default: {},
+      description:
+        'For ryzen-ai: options of the execution provider for the chosen device and version, such as {target: X1, opt_level: "1"}. They join the cache key.',
+    },
+    golden: {
+      type: 'integer',
+      minimum: 0,
+      default: 1,
+      description: 'Golden samples per model in the bundle, to check the board: from captured inputs, or random ones.',
+    },
+  },
+} as const;
+
+export type CompileParams = FromSchema<typeof COMPILE_PARAMS>;

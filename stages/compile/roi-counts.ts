@@ -11,8 +11,11 @@ import type { CompileParams } from './params.js';
 
 type Rois = BatchEstimate['rois'];
 
-/** By model. A captured part that always has one row is not a head and has no counts. @throws StageError `unknown-model`; RuntimeError `bad-capture`. */
-export async function countRois({ params, inputs }: StageJob<CompileParams>, names: readonly string[]): Promise<ReadonlyMap<string, Rois>> {
+/** By model, or by part where the part runs on tiles. */
+export type RoisByModel = ReadonlyMap<string, Rois>;
+
+/** A captured part that always has one row is not a head and has no counts. @throws StageError `unknown-model`; RuntimeError `bad-capture`. */
+export async function countRois({ params, inputs }: StageJob<CompileParams>, names: readonly string[]): Promise<RoisByModel> {
   const rois = new Map<string, Rois>();
   for (const [name, counts] of Object.entries(params.rois)) {
     if (!names.includes(name)) throw unknownModel(name, names);

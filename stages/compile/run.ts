@@ -1,6 +1,9 @@
 /** Runs `compile`: chooses the target, compiles every model, then writes report, metrics and bundle. */
 import { join } from 'node:path';
-import type { Json } from '../../src/base/json.js';
+import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
+import { checkModelNames } from '../../src/detection/open-detector.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
+import { listModelsOnTiles, type ModelOnTiles, type TilesByPart } from '../../src/detection/tiles/part-tiles.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { openCaptured } from '../../src/runtime/capture/captured.js';
@@ -9,96 +12,121 @@ import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
+import { fitRuntime } from '../../src/target/bundle/fit-runtime.js';
 import type { GoldenFeeds } from '../../src/target/bundle/golden.js';
-import { capturedGoldenFeeds, randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
+import { capturedGoldenFeeds, probeFeeds, randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
+import { findRuntime, listRyzenAiOptions } from '../../src/target/bundle/provider-options.js';
 import { writeBundle } from '../../src/target/bundle/write-bundle.js';
-import { type CompiledModel, compileModel } from '../../src/target/compile-model.js';
-import { chooseTarget, getBuiltInProfile, type Target } from '../../src/target/profile/choose-target.js';
-import { COMPILE_REPORT_FORMAT, type CompileReport } from '../../src/target/report/compile-report.js';
+import { type CompiledModel, type CompileOptions, compileModel } from '../../src/target/compile-model.js';
+import type { Target } from '../../src/target/profile/choose-target.js';
+import { openTarget } from '../../src/target/profile/open-target.js';
+import { COMPILE_REPORT_FORMAT, type CompileReport, type ModelReport } from '../../src/target/report/compile-report.js';
 import { TargetError } from '../../src/target/report/target-error.js';
 import { checkPins, findSizeNames, pinSizes } from '../../src/target/units/pin-sizes.js';
 import { makeMetrics } from './metrics.js';
 import type { CompileParams } from './params.js';
-import { countRois } from './roi-counts.js';
+import { countRois, type RoisByModel } from './roi-counts.js';
 
 type CompileJob = StageJob<CompileParams>;
 
 /**
- * @throws TargetError as chooseTarget and compileModel, `unknown-size`; StageError `compile-input`, `unknown-model`; OnnxError of reading and shape inference.
+ * @throws TargetError as chooseTarget, compileModel and fitRuntime, `unknown-size`, `provider-option`; StageError `compile-input`, `unknown-model`; DetectionError of recipe and config; OnnxError of reading and shape inference.
  */
 export async function runCompile(job: CompileJob): Promise<void> {
   const { params, outputs, context } = job;
-  const target = await readTarget(job);
+  const target = openTarget(params, job.inputs.profile === undefined ? undefined : await readInput(job.inputs, 'profile', readJsonFile));
+  checkProviderOptions(job, target);
   const models = await readModels(job);
   checkPins(
     params.pin,
     models.map(({ model }) => model),
   );
-  const rois = await countRois(
-    job,
-    models.map(({ name }) => name),
-  );
+  const detector = await readDetector(job, models);
+  const onTiles = listModelsOnTiles(detector?.tiles ?? {});
+  const rois = await countRois(job, [...models.map(({ name }) => name), ...Object.keys(detector?.tiles ?? {})]);
   const compiled: (Compiled & CompiledModel)[] = [];
   for (const { name, model, path } of models) {
     context.signal.throwIfAborted();
     const isPinned = findSizeNames(model).some(size => Object.hasOwn(params.pin, size));
-    const pinned = isPinned ? pinSizes(model, params.pin) : model;
-    const counts = rois.get(name);
+    const pinned = fitModel(name, isPinned ? pinSizes(model, params.pin) : model, target);
     const result = await compileModel(name, pinned, target, {
       evaluate,
       undocumented: params.undocumented,
+      largerBatch: params.largerBatch,
       accept: 'quantized',
-      ...(counts === undefined ? {} : { batches: { rois: counts, sizes: params.batches } }),
+      ...callsOf(name, onTiles.get(name), rois, params),
     });
-    const wholePath = isPinned ? await writePinned(job, name, pinned) : path;
-    compiled.push({ name, sourcePath: path, wholePath, whole: pinned, golden: await readGolden(job, name, pinned), ...result });
+    const wholePath = pinned === model ? path : await writePinned(job, name, pinned);
+    const golden = await readGolden(job, name, pinned);
+    const probes = params.golden === 0 ? [] : probeFeeds(pinned, sample => context.random(`probe ${name} ${sample}`));
+    compiled.push({ name, sourcePath: path, wholePath, pinned: isPinned, whole: pinned, golden, probes, ...result });
     context.log('info', describe(result));
     context.progress(compiled.length, models.length, 'models');
   }
-  const report: CompileReport = { format: COMPILE_REPORT_FORMAT, target: target.identity, models: compiled.map(one => one.report) };
+  const report: CompileReport = {
+    format: COMPILE_REPORT_FORMAT,
+    target: target.identity,
+    models: compiled.map(({ report }) => withReplacement(report, detector?.tiles)),
+  };
   await writeBundle({
     folder: getOutputPath(outputs, 'bundle'),
     report,
-    models: compiled.map(({ name, sourcePath, wholePath, whole, golden, report: { parts: reports }, parts }) => ({
-      name,
-      sourcePath,
-      wholePath,
-      whole,
-      golden,
+    providerOptions: params.providerOptions,
+    models: compiled.map(({ report: { parts: reports }, parts, ...model }) => ({
+      ...model,
       parts: reports.flatMap((part, index) => {
-        const model = parts[index];
-        return model === undefined ? [] : [{ report: part, model }];
+        const extracted = parts[index];
+        return extracted === undefined ? [] : [{ report: part, model: extracted }];
       }),
     })),
+    ...(detector === undefined ? {} : { detector }),
   });
-  await writeJsonFile(getOutputPath(outputs, 'report'), report as unknown as Json);
+  await writeJsonFile(getOutputPath(outputs, 'report'), report);
   await writeMetricsFile(getOutputPath(outputs, 'metrics'), makeMetrics(report));
+}
+
+/** The calls of a model for the RoIs of an image: in batches, or as tiles of canvases. */
+function callsOf(
+  name: string,
+  own: ModelOnTiles | undefined,
+  rois: RoisByModel,
+  { batches }: CompileParams,
+): Pick<CompileOptions, 'batches' | 'tiles'> {
+  const counts = rois.get(name) ?? (own === undefined ? undefined : rois.get(own.part));
+  if (own !== undefined) return { tiles: { perCall: own.tiles, ...(counts === undefined ? {} : { counts: counts.counts }) } };
+  return counts === undefined ? {} : { batches: { rois: counts, sizes: batches } };
+}
+
+/** A head that the recipe runs on tiles is in the bundle, but does not run. */
+function withReplacement(report: ModelReport, tiles: TilesByPart = {}): ModelReport {
+  const steps = Object.hasOwn(tiles, report.name) ? tiles[report.name]?.steps : undefined;
+  const models = steps?.map(({ model }) => model) ?? [];
+  return models.length === 0 || models.includes(report.name) ? report : { ...report, replacedBy: models };
+}
+
+/** Ryzen AI's ONNX Runtime of the chosen version must read the model. */
+function fitModel(name: string, model: Model, { identity }: Target): Model {
+  const runtime = identity.profile === 'ryzen-ai' ? findRuntime(identity.version) : undefined;
+  return runtime === undefined ? model : fitRuntime(name, model, runtime);
+}
+
+/** @throws TargetError `provider-option`. */
+function checkProviderOptions({ params: { providerOptions } }: CompileJob, { identity }: Target): void {
+  const { profile, version, device } = identity;
+  if (profile === 'ryzen-ai') listRyzenAiOptions({ version, device, providerOptions });
+  else if (Object.keys(providerOptions).length > 0) {
+    throw new TargetError('provider-option', `\`providerOptions\` has no use for target ${profile}`, { help: 'remove `providerOptions`' });
+  }
 }
 
 interface Compiled {
   readonly name: string;
   readonly sourcePath: string;
   readonly wholePath: string;
+  readonly pinned: boolean;
   readonly whole: Model;
   readonly golden: readonly GoldenFeeds[];
-}
-
-async function readTarget({ params, inputs }: CompileJob): Promise<Target> {
-  const { target, device, dtype, software } = params;
-  const choice = {
-    ...(device === undefined ? {} : { device }),
-    ...(dtype === undefined ? {} : { dtype }),
-    ...(software === undefined ? {} : { version: software }),
-  };
-  if (inputs.profile === undefined) {
-    if (target !== undefined) return chooseTarget(getBuiltInProfile(target), choice);
-    throw new TargetError('target-missing', 'no target is set', { help: 'set `target`, for example ryzen-ai, or connect a `profile`' });
-  }
-  const chosen = chooseTarget(await readInput(inputs, 'profile', readJsonFile), choice);
-  if (target === undefined || target === chosen.identity.profile) return chosen;
-  throw new TargetError('target-combination', `the connected profile is "${chosen.identity.profile}", but \`target\` is "${target}"`, {
-    help: 'remove `target` or the profile',
-  });
+  readonly probes: readonly GoldenFeeds[];
 }
 
 interface GivenModel {
@@ -121,6 +149,23 @@ async function readModels({ inputs }: CompileJob): Promise<readonly GivenModel[]
   return Promise.all(paths.map(async ([name, path]) => ({ name, model: await readModel(path), path })));
 }
 
+/** The detector of the models, for the programs of the bundle. @throws StageError `compile-input`; DetectionError of recipe and config, `part-missing`. */
+async function readDetector({ inputs }: CompileJob, models: readonly GivenModel[]): Promise<DetectorDefinition | undefined> {
+  if (inputs.recipe === undefined) {
+    if (inputs.config === undefined) return undefined;
+    throw new StageError('compile-input', '`config` is connected without `recipe`', {
+      help: 'connect the host recipe too, or remove `config`',
+    });
+  }
+  const definition = readDefinition({
+    recipe: await readInput(inputs, 'recipe', readJsonFile),
+    config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
+    fit: undefined,
+  });
+  checkModelNames(Object.fromEntries(models.map(({ name, path }) => [name, path])), definition, 'untiled');
+  return definition;
+}
+
 /** @returns the path of the model file with pinned sizes. */
 async function writePinned({ context }: CompileJob, name: string, model: Model): Promise<string> {
   const path = join(context.scratch, `${name}.onnx`);
@@ -139,10 +184,14 @@ async function readGolden({ params, inputs, context }: CompileJob, name: string,
 
 function describe({ report: { name, counts, estimate } }: CompiledModel): string {
   const share = (100 * counts.npuMacShare).toFixed(1);
-  const { ms, lowMs, highMs } = estimate.npu;
+  const { tiles, calls, perImage } = estimate.image;
+  const { ms, lowMs, highMs } = perImage;
+  const onTiles = tiles === undefined ? '' : ` in ${calls.toFixed(1)} calls of ${tiles} tiles`;
   const parts = `${counts.parts} part${counts.parts === 1 ? '' : 's'}`;
   const { batches } = estimate;
   const best =
-    batches === undefined ? '' : `; for ${batches.rois.mean.toFixed(1)} RoIs per image, the estimate is fastest at batch ${batches.best}`;
-  return `${name}: ${counts.npuNodes} nodes on the NPU with ${share} % of the MACs, ${counts.cpuNodes} on the CPU, in ${parts}; estimated ${ms.toFixed(1)} ms (${lowMs.toFixed(1)} to ${highMs.toFixed(1)})${best}`;
+    batches === undefined || batches.rows.length === 1
+      ? ''
+      : `; for ${batches.rois.mean.toFixed(1)} RoIs per image, the estimate is fastest at batch ${batches.best}`;
+  return `${name}: ${counts.npuNodes} nodes on the NPU with ${share} % of the MACs, ${counts.cpuNodes} on the CPU, in ${parts}; estimated ${ms.toFixed(1)} ms (${lowMs.toFixed(1)} to ${highMs.toFixed(1)}) per image${onTiles}${best}`;
 }

@@ -1,42 +1,43 @@
 /** Schema of the param `decoder` of `describe`: one key per kind of decoder. */
 import type { JsonObject } from '../../src/base/json.js';
 
-const output = (description: string): JsonObject => ({ type: 'string', minLength: 1, description });
+const output = (description: string) => ({ type: 'string', minLength: 1, description }) as const;
 
-const activation = (...more: readonly string[]): JsonObject => ({
-  type: 'string',
-  enum: ['none', 'sigmoid', ...more],
-  default: 'none',
-  description: 'Activation that turns scores into probabilities; none where they already are.',
-});
+const activation = <const More extends readonly string[]>(...more: More) =>
+  ({
+    type: 'string',
+    enum: ['none', 'sigmoid', ...more],
+    default: 'none',
+    description: 'Activation that turns scores into probabilities; none if they already are.',
+  }) as const;
 
-const background: JsonObject = {
+const background = {
   type: 'boolean',
   default: false,
   description: 'Whether the first class is background.',
-};
+} as const;
 
-const scoreChannel = (description: string): JsonObject => ({
-  type: 'object',
-  additionalProperties: false,
-  required: ['channel'],
-  description,
-  properties: {
-    channel: { type: 'integer', minimum: 0, description: 'Counted from 0.' },
-    power: { type: 'number', exclusiveMinimum: 0, default: 1, description: 'Exponent of the score.' },
-    activation: activation(),
-  },
-});
+const scoreChannel = (description: string) =>
+  ({
+    type: 'object',
+    additionalProperties: false,
+    required: ['channel'],
+    description,
+    properties: {
+      channel: { type: 'integer', minimum: 0, description: 'Counted from 0.' },
+      power: { type: 'number', exclusiveMinimum: 0, default: 1, description: 'Exponent of the score.' },
+      activation: activation(),
+    },
+  }) as const;
 
-const form = (description: string, required: readonly string[], properties: JsonObject): JsonObject => ({
-  type: 'object',
-  additionalProperties: false,
-  description,
-  required,
-  properties,
-});
+const form = <const Required extends readonly string[], const Properties extends JsonObject>(
+  description: string,
+  required: Required,
+  properties: Properties,
+) => ({ type: 'object', additionalProperties: false, description, required, properties }) as const;
 
-const list = (items: JsonObject, description: string): JsonObject => ({ type: 'array', minItems: 1, items, description });
+const list = <const Items extends JsonObject>(items: Items, description: string) =>
+  ({ type: 'array', minItems: 1, items, description }) as const;
 
 const GRID = form('One output with a row of channels per candidate: box, objectness, classes (YOLO).', ['output', 'boxes', 'classes'], {
   output: output('[1, rows, channels], [1, channels, rows] or [1, channels, height, width].'),
@@ -61,7 +62,7 @@ const GRID = form('One output with a row of channels per candidate: box, objectn
     default: [],
     description: 'Strides of the grids, in the order of their rows. Required by exp and bounded.',
   },
-  objectness: scoreChannel('score = objectness^power · class^power. Omit it where rows have no objectness.'),
+  objectness: scoreChannel('score = objectness^power · class^power. Omit it if rows have no objectness.'),
   classes: scoreChannel('Channel of the first class.'),
 });
 
@@ -157,13 +158,13 @@ const DETECTIONS = form('Detections selected by the network, including suppressi
 });
 
 const MODULE = form('A user-defined decoder: the JavaScript file at the input `decoder`.', [], {
-  outputs: list({ type: 'string', minLength: 1 }, 'Model outputs that are passed to the decoder; all where absent.'),
+  outputs: list({ type: 'string', minLength: 1 }, 'Model outputs that are passed to the decoder. Default: all.'),
   options: { type: 'object', default: {}, description: 'Options that are passed to the decoder.' },
 });
 
-export const DECODER_SCHEMA: JsonObject = {
+export const DECODER_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   description: 'How boxes, scores and classes are read from the outputs. Exactly one key.',
   properties: { grid: GRID, distances: DISTANCES, priors: PRIORS, boxes: BOXES, detections: DETECTIONS, module: MODULE },
-};
+} as const;

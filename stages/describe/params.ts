@@ -1,52 +1,9 @@
 /** Params of `describe`: preprocessing, decoder, categories and selection of a single-network detector. */
-import type { Json } from '../../src/base/json.js';
-import type {
-  BoxesDecoder,
-  DetectionsDecoder,
-  DistancesDecoder,
-  GridDecoder,
-  PriorsDecoder,
-} from '../../src/detection/families/single/decoder/decoder.js';
-import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
-import type { ParamsSchema } from '../../src/stage/define-stage.js';
 import { DECODER_SCHEMA } from './decoder-schema.js';
 
-type Settings<T> = Omit<T, 'kind'>;
-
-/** Exactly one of them. */
-export interface DecoderParams {
-  readonly grid?: Settings<GridDecoder>;
-  readonly distances?: Settings<DistancesDecoder>;
-  readonly priors?: PriorsParams;
-  readonly boxes?: Settings<BoxesDecoder>;
-  readonly detections?: Settings<DetectionsDecoder>;
-  readonly module?: { readonly outputs?: readonly string[]; readonly options: Json };
-}
-
-/** A size may be one number, for a square. */
-export interface PriorsParams extends Omit<Settings<PriorsDecoder>, 'levels'> {
-  readonly levels: readonly { readonly columns: number; readonly rows: number; readonly sizes: readonly (number | readonly number[])[] }[];
-}
-
-export interface DescribeParams {
-  readonly preprocess: Preprocessing;
-  readonly decoder: DecoderParams;
-  readonly categories: 'coco' | readonly CategoryParam[];
-  readonly scoreThreshold: number;
-  readonly labels: 'best' | 'all';
-  readonly candidates: number;
-  /** 0.5 where absent; 'none' with `detections`. */
-  readonly nms?: number | 'none';
-  readonly nmsClasses: 'each' | 'together';
-  readonly perImage: number;
-  readonly clip: 'image' | 'none';
-}
-
-/** A name without id has its position as id, counted from 1. */
-export type CategoryParam = string | { readonly id: number; readonly name: string };
-
-export const DESCRIBE_PARAMS: ParamsSchema = {
+export const DESCRIBE_PARAMS = {
   type: 'object',
   additionalProperties: false,
   required: ['decoder', 'categories'],
@@ -97,7 +54,15 @@ export const DESCRIBE_PARAMS: ParamsSchema = {
     perImage: { type: 'integer', minimum: 1, default: 100, description: 'Maximum number of detections per image.' },
     clip: { type: 'string', enum: ['image', 'none'], default: 'image', description: 'Whether boxes are clipped to the image.' },
   },
-};
+} as const;
+
+export type DescribeParams = FromSchema<typeof DESCRIBE_PARAMS>;
+
+/** Exactly one of them. */
+export type DecoderParams = DescribeParams['decoder'];
+
+/** A name without id has its position as id, counted from 1. */
+export type CategoryParam = Exclude<DescribeParams['categories'], 'coco'>[number];
 
 /** Checks that the schema cannot express. */
 export function checkDescribeParams({ decoder, categories }: DescribeParams): readonly string[] {

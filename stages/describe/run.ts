@@ -5,7 +5,6 @@ import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
 import { readImageInput } from '../../src/detection/data/image-samples.js';
-import { encodeRecipe } from '../../src/detection/detector/host-recipe.js';
 import { listDecodedOutputs } from '../../src/detection/families/single/decoder/decode.js';
 import type { Decoder } from '../../src/detection/families/single/decoder/decoder.js';
 import type { Category, Selection, SingleRecipe } from '../../src/detection/families/single/recipe.js';
@@ -29,7 +28,7 @@ export async function runDescribe(job: StageJob<DescribeParams>): Promise<void> 
   checkOutputs(decoder, names);
   const recipe = makeRecipe(model, decoder, params);
   await tryDecoder(model, recipe, context);
-  await writeJsonFile(getOutputPath(outputs, 'recipe'), encodeRecipe(recipe));
+  await writeJsonFile(getOutputPath(outputs, 'recipe'), recipe);
 }
 
 async function makeDecoder(params: DecoderParams, outputs: readonly string[], modulePath: () => string): Promise<Decoder> {
@@ -55,7 +54,7 @@ function checkOutputs(decoder: Decoder, names: readonly string[]): void {
   const missing = listDecodedOutputs(decoder).filter(name => !names.includes(name));
   if (missing.length === 0) return;
   throw new StageError('decoder-output', `the model has no output ${missing.map(name => `"${name}"`).join(', ')}`, {
-    help: `it has ${names.join(', ')}`,
+    help: `its outputs are ${names.join(', ')}`,
   });
 }
 

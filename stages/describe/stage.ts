@@ -1,9 +1,9 @@
 /** Declaration of `describe`: makes the host recipe of a single-network detector. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
-import { checkDescribeParams, DESCRIBE_PARAMS, type DescribeParams } from './params.js';
+import { checkDescribeParams, DESCRIBE_PARAMS } from './params.js';
 
-export const describe = defineStage<DescribeParams>({
+export const describe = defineStage({
   name: 'describe',
   version: 1,
   description:

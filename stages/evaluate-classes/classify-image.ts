@@ -2,11 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Json, JsonObject } from '../../src/base/json.js';
-import { fields, integer, list, number, readJsonShape } from '../../src/base/json-shape.js';
+import { readJsonShape } from '../../src/base/json-shape.js';
+import { integer, list, number, object } from '../../src/base/schema/build-schema.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { readerOf } from '../../src/base/schema/schema-reader.js';
 import { DetectionError } from '../../src/detection/error/detection-error.js';
 import { topK } from '../../src/detection/geometry/top-k.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
-import { type Preprocessing, preprocessImage } from '../../src/detection/image/preprocessing.js';
+import { preprocessImage } from '../../src/detection/image/preprocessing.js';
+import type { Preprocessing } from '../../src/detection/image/preprocessing-schema.js';
 import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { formatShape } from '../../src/tensor/shape.js';
@@ -21,13 +25,13 @@ export interface ClassifySettings extends JsonObject {
   readonly preprocess: Preprocessing & JsonObject;
 }
 
-export interface BestClasses {
-  /** Number of classes. */
-  readonly of: number;
-  /** Up to five classes by falling score; equal scores by ascending class. */
-  readonly classes: readonly number[];
-  readonly scores: readonly number[];
-}
+const BEST_CLASSES_SCHEMA = object({
+  of: integer(2, 'Number of classes.'),
+  classes: list(integer(0), 'Up to five classes by falling score; equal scores by ascending class.'),
+  scores: list(number()),
+});
+
+export type BestClasses = FromSchema<typeof BEST_CLASSES_SCHEMA>;
 
 const KEPT = 5;
 
@@ -51,7 +55,7 @@ export async function classifyImage(session: Session, path: string, { input, out
   return { of: classes, classes: best, scores: best.map(label => scores.data[label] ?? 0) };
 }
 
-const reader = fields<BestClasses>({ of: integer(2), classes: list(integer(0)), scores: list(number()) });
+const reader = readerOf(BEST_CLASSES_SCHEMA);
 
 /** Parses the file of a kept part. @throws DetectionError `bad-prediction`. */
 export function parseBestClasses(value: Json): BestClasses {

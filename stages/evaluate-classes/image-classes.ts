@@ -1,12 +1,11 @@
-/** The part of `evaluate-classes` that classifies one image. Its results are kept per image and model, whatever the label. */
+/** The part of `evaluate-classes` that classifies one image. Its results are stored per image and model, independent of the label. */
 
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
-import type { Json } from '../../src/base/json.js';
 import { openSession, type Session } from '../../src/runtime/session/session.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
-import { makeReuse, stampFile } from '../../src/stage/reuse-open.js';
+import { makeOpenOrReuse, stampFile } from '../../src/stage/reuse-open.js';
 import { type ClassifySettings, classifyImage } from './classify-image.js';
 
 export const CLASSES_FILE = 'classes.json';
@@ -19,12 +18,12 @@ export const imageClasses = definePart<ClassifySettings>({
   runsModels: 'always',
   run: async job => {
     const best = await classifyImage(await getSession(job), getDefined(job.blobs.image, 'blob image'), job.manifest);
-    await writeJsonFile(join(job.folder, CLASSES_FILE), best as unknown as Json);
+    await writeJsonFile(join(job.folder, CLASSES_FILE), best);
     return [CLASSES_FILE];
   },
 });
 
-const reuse = makeReuse<Session>();
+const reuse = makeOpenOrReuse<Session>();
 
 async function getSession({ manifest, blobs }: PartJob<ClassifySettings>): Promise<Session> {
   const path = getDefined(blobs.model, 'blob model');

@@ -1,22 +1,11 @@
 /** Params of `evaluate-classes`. */
-import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
+
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
-import { RUNNER_SCHEMA, type RunnerParams } from '../../src/runtime/device/runner-params.js';
-import type { SessionOptions } from '../../src/runtime/session/session.js';
-import type { ParamsSchema } from '../../src/stage/define-stage.js';
+import { RUNNER_SCHEMA } from '../../src/runtime/device/runner-params.js';
+import { OPTIMIZATION_SCHEMA } from '../../src/runtime/session/session-params.js';
 
-export interface EvaluateClassesParams extends RunnerParams {
-  readonly preprocess: Preprocessing;
-  /** In the order of the network's outputs. */
-  readonly classes?: readonly string[];
-  /** The model's only output where absent. */
-  readonly output?: string;
-  /** Number of images: the first by name of each folder, then the second, and so on; all where absent. */
-  readonly samples?: number;
-  readonly optimization: SessionOptions['optimization'];
-}
-
-export const EVALUATE_CLASSES_PARAMS: ParamsSchema = {
+export const EVALUATE_CLASSES_PARAMS = {
   type: 'object',
   additionalProperties: false,
   required: ['preprocess'],
@@ -29,19 +18,16 @@ export const EVALUATE_CLASSES_PARAMS: ParamsSchema = {
       minItems: 2,
       uniqueItems: true,
       description:
-        "Class names in the order of the network's outputs. Required where labels are names, or where folders are classes and the classes are not sorted by name.",
+        "Class names in the order of the network's outputs. Required if labels are names, or if folders are classes and the classes are not sorted by name.",
     },
-    output: { type: 'string', minLength: 1, description: 'The output with a score per class; the only output where absent.' },
+    output: { type: 'string', minLength: 1, description: 'The output with one score per class. Default: the only output.' },
     samples: {
       type: 'integer',
       minimum: 1,
-      description: 'Number of images: the first by name of each folder, then the second, and so on; all where absent.',
+      description: 'Number of images: the first by name of each folder, then the second, and so on. Default: all.',
     },
-    optimization: {
-      type: 'string',
-      enum: ['disabled', 'basic', 'extended', 'all'],
-      default: 'all',
-      description: "ONNX Runtime's graph optimization level.",
-    },
+    optimization: OPTIMIZATION_SCHEMA,
   },
-};
+} as const;
+
+export type EvaluateClassesParams = FromSchema<typeof EVALUATE_CLASSES_PARAMS>;

@@ -3,9 +3,9 @@ import { checkRunnerParams, determinismOf, runnerDevice, runnerTools } from '../
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import { runnerPorts } from '../../src/stage/runner-port.js';
-import { EVALUATE_CLASSES_PARAMS, type EvaluateClassesParams } from './params.js';
+import { EVALUATE_CLASSES_PARAMS } from './params.js';
 
-export const evaluateClasses = defineStage<EvaluateClassesParams>({
+export const evaluateClasses = defineStage({
   name: 'evaluate-classes',
   version: 1,
   description: 'Runs a classifier on labeled images: top-1 and top-5 accuracy, and the prediction for every image.',

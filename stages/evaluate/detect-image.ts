@@ -19,7 +19,7 @@ export interface DetectionSettings extends JsonObject {
   /** All other session options that can change results. */
   readonly session: JsonObject;
   /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
-  readonly setup: DefinitionFiles & JsonObject;
+  readonly definition: DefinitionFiles & JsonObject;
 }
 
 /** An image of the annotations. */
@@ -32,10 +32,10 @@ export interface AnnotatedImage {
 /** @param parts paths of models by part. */
 export async function openParts(
   parts: Readonly<Record<string, string>>,
-  { optimization, setup }: DetectionSettings,
+  { optimization, definition }: DetectionSettings,
   openModel: OpenModel,
 ): Promise<Detector> {
-  return openDetector({ definition: readDefinition(setup), models: { kind: 'parts', parts } }, { optimization, openModel });
+  return openDetector({ definition: readDefinition(definition), models: { kind: 'parts', parts } }, { optimization, openModel });
 }
 
 /** Returns the text of COCO results. @throws DetectionError `image-size`, and as `decodeImage` and `Detector.trace`. */

@@ -5,7 +5,7 @@ import { getDefined } from '../../src/base/invariant.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
-import { makeReuse, stampFile } from '../../src/stage/reuse-open.js';
+import { makeOpenOrReuse, stampFile } from '../../src/stage/reuse-open.js';
 import { type DetectionSettings, detectInImage, openParts } from './detect-image.js';
 
 export interface ImageDetectionsManifest extends DetectionSettings {
@@ -34,13 +34,13 @@ export const imageDetections = definePart<ImageDetectionsManifest>({
   },
 });
 
-const reuse = makeReuse<Detector>();
+const reuse = makeOpenOrReuse<Detector>();
 
 async function getDetector({ manifest, blobs }: PartJob<ImageDetectionsManifest>): Promise<Detector> {
   const parts = Object.fromEntries(
     Object.entries(blobs).flatMap(([role, path]) => (role.startsWith(PART_PREFIX) ? [[role.slice(PART_PREFIX.length), path]] : [])),
   ) as Record<string, string>;
   const stamps = await Promise.all(Object.entries(parts).map(async ([part, path]) => [part, ...(await stampFile(path))]));
-  const { optimization, session, setup } = manifest;
-  return reuse(JSON.stringify([optimization, session, setup, stamps]), () => openParts(parts, manifest, openExact));
+  const { optimization, session, definition } = manifest;
+  return reuse(JSON.stringify([optimization, session, definition, stamps]), () => openParts(parts, manifest, openExact));
 }

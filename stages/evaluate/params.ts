@@ -1,15 +1,29 @@
 /** Params of `evaluate`. */
-import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
-import type { RunnerParams } from '../../src/runtime/device/runner-params.js';
-import type { SessionOptions } from '../../src/runtime/session/session.js';
 
-export type IouType = 'bbox' | 'segm';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { FIT_SCHEMA } from '../../src/detection/detector/fit-schema.js';
+import { RUNNER_SCHEMA } from '../../src/runtime/device/runner-params.js';
+import { OPTIMIZATION_SCHEMA } from '../../src/runtime/session/session-params.js';
 
-export interface EvaluateParams extends RunnerParams {
-  /** Number of images, the first by id; all where absent. */
-  readonly samples?: number;
-  readonly iouTypes: readonly IouType[];
-  readonly optimization: SessionOptions['optimization'];
-  /** The recipe's where absent. */
-  readonly fit?: FitPolicy;
-}
+export const EVALUATE_PARAMS = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ...RUNNER_SCHEMA,
+    samples: { type: 'integer', minimum: 1, description: 'Number of images, the first ones by id. Default: all.' },
+    iouTypes: {
+      type: 'array',
+      items: { type: 'string', enum: ['bbox', 'segm'] },
+      minItems: 1,
+      uniqueItems: true,
+      default: ['bbox', 'segm'],
+      description: 'Which figures are computed: for boxes, for masks.',
+    },
+    optimization: OPTIMIZATION_SCHEMA,
+    fit: FIT_SCHEMA,
+  },
+} as const;
+
+export type EvaluateParams = FromSchema<typeof EVALUATE_PARAMS>;
+
+export type IouType = EvaluateParams['iouTypes'][number];

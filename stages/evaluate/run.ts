@@ -8,7 +8,7 @@ import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
 import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
 import { takeImages } from '../../src/detection/coco/subset.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
-import { checkPartNames } from '../../src/detection/open-detector.js';
+import { checkModelNames } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
@@ -110,11 +110,11 @@ async function makeRequest({ params, inputs }: EvaluateJob) {
     fit: params.fit,
   });
   const parts = getInputRecord(inputs, 'parts');
-  checkPartNames(parts, definition.parts);
+  checkModelNames(parts, definition);
   const settings: DetectionSettings = {
     optimization: params.optimization,
     session: sessionManifest({ optimization: params.optimization }),
-    setup: definition.files,
+    definition: definition.files,
   };
   return { settings, parts };
 }

@@ -1,45 +1,19 @@
 /** Declaration of `evaluate`: runs a detector on a data set and computes the COCO figures. */
-import { checkRunnerParams, determinismOf, RUNNER_SCHEMA, runnerDevice, runnerTools } from '../../src/runtime/device/runner-params.js';
+import { checkRunnerParams, determinismOf, runnerDevice, runnerTools } from '../../src/runtime/device/runner-params.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import { runnerPorts } from '../../src/stage/runner-port.js';
-import type { EvaluateParams } from './params.js';
+import { EVALUATE_PARAMS } from './params.js';
 
-export const evaluate = defineStage<EvaluateParams>({
+export const evaluate = defineStage({
   name: 'evaluate',
   version: 1,
   description: 'Runs a detector on a data set: the 12 COCO figures for boxes and for masks, and the detections.',
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      ...RUNNER_SCHEMA,
-      samples: { type: 'integer', minimum: 1, description: 'Number of images, the first by id; all where absent.' },
-      iouTypes: {
-        type: 'array',
-        items: { type: 'string', enum: ['bbox', 'segm'] },
-        minItems: 1,
-        uniqueItems: true,
-        default: ['bbox', 'segm'],
-        description: 'Which figures are computed: for boxes, for masks.',
-      },
-      optimization: {
-        type: 'string',
-        enum: ['disabled', 'basic', 'extended', 'all'],
-        default: 'all',
-        description: "ONNX Runtime's graph optimization level.",
-      },
-      fit: {
-        type: 'string',
-        enum: ['static', 'torchvision'],
-        description: "How images of other sizes are fitted to the model's input; the recipe's policy where absent.",
-      },
-    },
-  },
+  params: EVALUATE_PARAMS,
   inputs: params => ({
     parts: recordPort('any', 'The parts of the detector: one model per part of the host recipe, by part name.', { kind: 'onnx-model' }),
     recipe: port('recipe', 'Host recipe: how the host joins the parts.'),
-    config: port('detector-config', "Thresholds, counts, mean and std; the recipe's own where absent.", { optional: true }),
+    config: port('detector-config', 'Thresholds, counts, mean and std; default: those of the recipe.', { optional: true }),
     data: recordPort({ annotations: 'annotations', images: 'images' }, 'Images, and their annotations.'),
     baseline: port('metrics', 'Metrics of another `evaluate`; the metrics then include the differences.', { optional: true }),
     ...runnerPorts(params),

@@ -1,21 +1,13 @@
 /** Params of `export`: architecture, input size, RoI batches, named defaults; and which combinations are allowed. */
 import { getDefined } from '../../src/base/invariant.js';
-import type { ExportedFamily, ExportOption, ExportOptions } from '../../src/detection/detector/exported-family.js';
+import { keysOf } from '../../src/base/keys-of.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import type { ExportedFamily, ExportOption } from '../../src/detection/detector/exported-family.js';
 import { EXPORTED_FAMILIES } from '../../src/detection/exported-families.js';
-import type { ParamsSchema } from '../../src/stage/define-stage.js';
-
-export interface ExportParams extends Omit<ExportOptions, 'height' | 'width'> {
-  /** Name of a family. */
-  readonly architecture: string;
-  /** [1, 3, height, width]. */
-  readonly input: readonly number[];
-  /** Name of a set of defaults. */
-  readonly defaults?: string;
-}
 
 const ROI_BATCH = { anyOf: [{ const: 'free' }, { type: 'integer', minimum: 1 }] } as const;
 
-export const EXPORT_PARAMS: ParamsSchema = {
+export const EXPORT_PARAMS = {
   type: 'object',
   additionalProperties: false,
   required: ['architecture', 'input'],
@@ -39,7 +31,7 @@ export const EXPORT_PARAMS: ParamsSchema = {
       properties: {
         box: { ...ROI_BATCH, default: 'free', description: 'RoIs per run of the box head: free, or a fixed number.' },
         mask: { ...ROI_BATCH, default: 'free', description: 'RoIs per run of the mask head: free, or a fixed number.' },
-        maskIou: { ...ROI_BATCH, description: 'maskscoring: RoIs per run of the MaskIoU head; free where absent.' },
+        maskIou: { ...ROI_BATCH, description: 'maskscoring: RoIs per run of the MaskIoU head; default: free.' },
       },
       description: 'RoIs per run of each head.',
     },
@@ -75,7 +67,9 @@ export const EXPORT_PARAMS: ParamsSchema = {
         "Epsilon of the batch norms of a frozen body: 0 for torchvision's COCO_V1 weights, 1e-5 for networks trained with its defaults.",
     },
   },
-};
+} as const;
+
+export type ExportParams = FromSchema<typeof EXPORT_PARAMS>;
 
 export function getFamily({ architecture }: Pick<ExportParams, 'architecture'>): ExportedFamily {
   return getDefined(
@@ -94,7 +88,7 @@ const IS_SET: Readonly<Record<ExportOption, (params: ExportParams) => boolean>> 
   frozenBatchNormEpsilon: ({ frozenBatchNormEpsilon }) => frozenBatchNormEpsilon !== undefined,
 };
 
-const OPTIONS = Object.keys(IS_SET) as ExportOption[];
+const OPTIONS = keysOf(IS_SET);
 
 /** Rules that involve several params or a single element, one problem each. */
 export function checkExportParams(params: ExportParams): string[] {
@@ -106,7 +100,7 @@ export function checkExportParams(params: ExportParams): string[] {
     ...(channels === 3 ? [] : [`input[1] is the number of color channels, which should be 3; it is ${channels}`]),
     ...(defaults === undefined || family.defaults.includes(defaults)
       ? []
-      : [`\`defaults: ${defaults}\` is not for architecture ${family.name}; it has ${family.defaults.join(', ')}`]),
+      : [`\`defaults: ${defaults}\` is not for architecture ${family.name}; its defaults are ${family.defaults.join(', ')}`]),
     ...OPTIONS.flatMap(option => {
       const reason = family.unusedOptions[option];
       return reason !== undefined && IS_SET[option](params) ? [`\`${option}\` has no use: architecture ${family.name} ${reason}`] : [];

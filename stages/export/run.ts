@@ -1,6 +1,5 @@
 /** Exports a checkpoint: the family builds the model and the host recipe; model, recipe and report are written. */
 import type { JsonObject } from '../../src/base/json.js';
-import { encodeRecipe } from '../../src/detection/detector/host-recipe.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -22,7 +21,7 @@ export async function runExport(job: StageJob<ExportParams>): Promise<void> {
   const { model, recipe, notes, report } = configured.export(state, { ...params, height, width });
   for (const note of notes) context.log('info', note);
   await writeModel(getOutputPath(outputs, 'model'), model);
-  await writeJsonFile(getOutputPath(outputs, 'recipe'), encodeRecipe(recipe));
+  await writeJsonFile(getOutputPath(outputs, 'recipe'), recipe);
   await writeJsonFile(
     getOutputPath(outputs, 'report'),
     report({ checkpoint: { ...facts }, operators: countOperators(model), config: listConfigSources(configured) }),

@@ -1,9 +1,9 @@
 /** Declaration of `export`: builds the ONNX model and the host recipe of a detector from a checkpoint. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
-import { checkExportParams, EXPORT_PARAMS, type ExportParams } from './params.js';
+import { checkExportParams, EXPORT_PARAMS } from './params.js';
 
-export const exportStage = defineStage<ExportParams>({
+export const exportStage = defineStage({
   name: 'export',
   version: 1,
   description: 'Builds the ONNX model of a detector from its checkpoint, and the host recipe, by which the host joins its parts.',

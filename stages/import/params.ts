@@ -1,25 +1,11 @@
 /** The params of `import`: cut, sizes and operator set. */
-import type { Newer } from '../../src/onnx/import-model.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { NEWEST_OPSET, OLDEST_OPSET } from '../../src/onnx/opset/opset-range.js';
-import type { PinnedDim } from '../../src/onnx/surgery/pin-shapes.js';
-import type { ParamsSchema } from '../../src/stage/define-stage.js';
-
-export interface ImportParams {
-  readonly opset: number;
-  readonly newer: Newer;
-  readonly shapes: Readonly<Record<string, readonly PinnedDim[]>>;
-  readonly dims: Readonly<Record<string, PinnedDim>>;
-  readonly batch: PinnedDim;
-  readonly cut: { readonly inputs?: readonly string[]; readonly outputs?: readonly string[] };
-  readonly foldLimitBytes: number;
-  readonly samples: number;
-  readonly tolerance: number;
-}
 
 const SIZE = { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'free' }] } as const;
 const NAMES = { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true } as const;
 
-export const IMPORT_PARAMS: ParamsSchema = {
+export const IMPORT_PARAMS = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -76,4 +62,6 @@ export const IMPORT_PARAMS: ParamsSchema = {
         'If nodes were converted: the largest allowed difference of an output, as a share of its standard deviation. Otherwise every bit must stay.',
     },
   },
-};
+} as const;
+
+export type ImportParams = FromSchema<typeof IMPORT_PARAMS>;

@@ -1,9 +1,9 @@
 /** Declaration of the `import` plugin: reads any ONNX file with external data, and writes one file with a known operator set and static shapes. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
-import { IMPORT_PARAMS, type ImportParams } from './params.js';
+import { IMPORT_PARAMS } from './params.js';
 
-export const importStage = defineStage<ImportParams>({
+export const importStage = defineStage({
   name: 'import',
   version: 1,
   description: 'Imports an existing ONNX model: checks it, converts its operator set, pins shapes, and cuts off preprocessing.',

@@ -1,25 +1,194 @@
-/** The params of `quantize`. */
+/** Params of `quantize`. */
+import { keysOf } from '../../src/base/keys-of.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
+import { PRESETS } from '../../src/quant/scheme/scheme.js';
+import { RANGE_SCHEMAS, WEIGHT_RANGE_SCHEMAS } from './range-param.js';
 
-import type { Range } from '../../src/quant/integers/qparams.js';
-import type { IntegerScheme } from '../../src/quant/integers/quantized-dtype.js';
-import type { Exclusion, NodeTensorSelector, OverrideKnobs, TensorSelector } from '../../src/quant/scheme/overrides.js';
-import type { BiasScheme, PlacementScheme, PresetName, QdqDomain, WeightScheme } from '../../src/quant/scheme/scheme.js';
-import type { RangeParam, WeightRangeParam } from './range-param.js';
+const DTYPE = { type: 'string', enum: ['int8', 'uint8', 'int16', 'uint16'] } as const;
+const SYMMETRIC = { type: 'boolean', description: 'Whether zero is in the middle of the integers.' } as const;
+const REDUCE_RANGE = {
+  type: 'boolean',
+  description: 'One bit less, for processors whose 8-bit products saturate in 16 bits.',
+} as const;
+const PER_CHANNEL = { type: 'boolean', description: 'One scale per output channel instead of one per tensor.' } as const;
+const RANGE_TEXT = 'A method by name, or {kind, …} with settings: docs/stages/quantize.md lists them.';
+
+const BIAS = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    dtype: { type: 'string', enum: ['int8', 'int16', 'int32', 'float32'], description: 'float32: biases are not quantized.' },
+    scale: {
+      type: 'string',
+      enum: ['product', 'power-of-two'],
+      description: 'product: input scale · weight scale, in int32. power-of-two: its own scale, by smallest squared error.',
+    },
+  },
+} as const;
+
+const TENSOR = { type: 'string', minLength: 1, description: 'Tensors by name; `*` matches any characters.' } as const;
+const MATCHES = { const: 'any', description: 'May also match nothing, so that one list can serve several models.' } as const;
+
+const OVERRIDE = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['set'],
+  properties: {
+    tensor: TENSOR,
+    node: NODE_SELECTOR_SCHEMA,
+    of: { type: 'string', enum: ['outputs', 'inputs', 'weights', 'bias'], description: 'Which tensors of the node; default: outputs.' },
+    matches: MATCHES,
+    set: {
+      type: 'object',
+      additionalProperties: false,
+      minProperties: 1,
+      properties: {
+        dtype: DTYPE,
+        symmetric: SYMMETRIC,
+        reduceRange: REDUCE_RANGE,
+        perChannel: PER_CHANNEL,
+        range: {
+          anyOf: [
+            ...RANGE_SCHEMAS,
+            {
+              type: 'object',
+              additionalProperties: false,
+              required: ['low', 'high'],
+              properties: { low: { type: 'number' }, high: { type: 'number' } },
+            },
+          ],
+          description: `${RANGE_TEXT} Or a fixed range: {low, high}.`,
+        },
+        scale: { type: 'number', minimum: 2 ** -126, maximum: 2 ** 127, description: 'A fixed scale, rounded to float32.' },
+        zeroPoint: { type: 'integer', description: 'Requires scale; default: the middle of symmetric integers, else 0.' },
+        bias: BIAS,
+      },
+    },
+  },
+} as const;
+
+export const QUANTIZE_PARAMS = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    preset: {
+      type: 'string',
+      enum: keysOf(PRESETS),
+      default: 'u8s8',
+      description:
+        'A named set of all settings. u8s8, s8s8, u8u8: integers of activations and weights, float scales. a8w8, a16w8: both symmetric, for NPUs. xint8: power-of-two scales, for AMD NPUs.',
+    },
+    activation: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      properties: { dtype: { ...DTYPE, description: 'Integers of activations.' }, symmetric: SYMMETRIC, reduceRange: REDUCE_RANGE },
+      description: 'Changes single settings of the preset.',
+    },
+    weight: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        dtype: { ...DTYPE, description: 'Integers of weights.' },
+        symmetric: SYMMETRIC,
+        perChannel: PER_CHANNEL,
+        reduceRange: REDUCE_RANGE,
+        range: { anyOf: [...WEIGHT_RANGE_SCHEMAS], description: `The range method for weights. ${RANGE_TEXT}` },
+      },
+      description: 'Changes single settings of the preset.',
+    },
+    bias: { ...BIAS, default: {}, description: 'Changes single settings of the preset.' },
+    range: {
+      anyOf: [...RANGE_SCHEMAS],
+      description: `The range method for activations; default: that of the preset. ${RANGE_TEXT}`,
+    },
+    opTypes: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      minItems: 1,
+      uniqueItems: true,
+      description: 'Only nodes of these operators are quantized; default: the list of the preset.',
+    },
+    placement: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        dropSaturating: {
+          type: 'boolean',
+          description: 'Removes a Relu or Clip if saturation of its output range has the same effect.',
+        },
+        fuseActivations: {
+          type: 'boolean',
+          description: 'No Q and DQ between an operator and the activation function that is its only reader.',
+        },
+        dataMovement: {
+          type: 'string',
+          enum: ['follow', 'force'],
+          description: 'Nodes that only move data: quantized if their input is quantized (follow), or always (force).',
+        },
+        floatOutputs: {
+          type: 'array',
+          items: { type: 'string', minLength: 1 },
+          uniqueItems: true,
+          description: 'Outputs of nodes of these operators stay in float, unless a quantized node reads them.',
+        },
+        pairs: {
+          type: 'string',
+          enum: ['shared', 'dedicated'],
+          description: 'One Q and DQ pair per value, or one per reader.',
+        },
+        weights: {
+          type: 'string',
+          enum: ['integers', 'pair'],
+          description: 'Weights as integers before a DequantizeLinear, or as floats before a Q and DQ pair.',
+        },
+      },
+      description: 'Placement of Q and DQ; changes single settings of the preset.',
+    },
+    exclude: {
+      type: 'array',
+      items: {
+        anyOf: [
+          ...NODE_SELECTOR_SCHEMA.anyOf,
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['select', 'matches'],
+            properties: { select: NODE_SELECTOR_SCHEMA, matches: MATCHES },
+          },
+          { type: 'object', additionalProperties: false, required: ['tensor'], properties: { tensor: TENSOR, matches: MATCHES } },
+        ],
+        description: `${NODE_SELECTOR_SCHEMA.description} {tensor: NAME} selects tensors. {select, matches: any} and {tensor, matches: any} may also match nothing.`,
+      },
+      default: [],
+      description: 'Nodes and tensors that stay in float.',
+    },
+    overrides: {
+      type: 'array',
+      items: OVERRIDE,
+      default: [],
+      description: 'Settings of single tensors. Later entries win, setting by setting.',
+    },
+    joins: {
+      type: 'string',
+      enum: ['shared', 'separate'],
+      default: 'shared',
+      description:
+        'Concats of values with unlike ranges whose result is only moved to outputs. shared: one scale for all. separate: these nodes stay in float, so that each value keeps its own scale.',
+    },
+    qdqDomain: {
+      type: 'string',
+      enum: ['ai.onnx', 'com.microsoft'],
+      description:
+        'Domain of QuantizeLinear and DequantizeLinear; default: that of the preset. com.microsoft supports 16-bit integers and per-channel scales from opset 10 on.',
+    },
+  },
+} as const;
 
 /** Absent members keep the value of the preset. */
-export interface QuantizeParams {
-  readonly preset: PresetName;
-  readonly activation: Partial<IntegerScheme>;
-  readonly weight: Partial<Omit<WeightScheme, 'range'>> & { readonly range?: WeightRangeParam };
-  readonly bias: Partial<BiasScheme>;
-  readonly range?: RangeParam;
-  readonly opTypes?: readonly string[];
-  readonly placement: Partial<PlacementScheme>;
-  readonly exclude: readonly Exclusion[];
-  readonly overrides: readonly OverrideParam[];
-  readonly qdqDomain?: QdqDomain;
-}
+export type QuantizeParams = FromSchema<typeof QUANTIZE_PARAMS>;
 
-export type OverrideParam = (TensorSelector | NodeTensorSelector) & { readonly set: OverrideKnobsParam };
-
-export type OverrideKnobsParam = Omit<OverrideKnobs, 'range'> & { readonly range?: RangeParam | Range };
+export type OverrideParam = QuantizeParams['overrides'][number];

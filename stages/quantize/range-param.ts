@@ -1,39 +1,65 @@
 /** Range methods in a pipeline file: a name, or an object with settings. Absent settings have defaults. */
 import { assertNever } from '../../src/base/assert-never.js';
-import type { OrtHistogramOf } from '../../src/quant/ort-compat/ort-method.js';
+import type { JsonObject } from '../../src/base/json.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { NON_OVERFLOW, QUARK_MIN_MSE, type RangeMethod } from '../../src/quant/range/range-method.js';
 import type { WeightRangeMethod } from '../../src/quant/range/weight-range.js';
 
-export type RangeParam = RangeName | RangeObject;
+const PERCENTILE_SCHEMA = { type: 'number', exclusiveMinimum: 50, maximum: 100 } as const;
+const COUNT_SCHEMA = { type: 'integer', minimum: 2, maximum: 65536 } as const;
+const OFFSET_SCHEMA = { type: 'integer', minimum: -8, maximum: 16 } as const;
 
-export type RangeName = RangeObject['kind'] | 'power-of-two-min-mse' | 'power-of-two-non-overflow';
+const kindSchema = <const Kind extends string, const Knobs extends JsonObject>(kind: Kind, knobs: Knobs) =>
+  ({ type: 'object', additionalProperties: false, required: ['kind'], properties: { kind: { const: kind }, ...knobs } }) as const;
 
-type RangeObject =
-  | { readonly kind: 'min-max' }
-  | { readonly kind: 'percentile'; readonly percentile?: number; readonly sides?: 'magnitude' | 'each' }
-  | { readonly kind: 'entropy'; readonly levels?: number }
-  | { readonly kind: 'mse'; readonly candidates?: number }
-  | { readonly kind: 'power-of-two'; readonly position?: PositionObject }
-  | { readonly kind: 'ort-moving-average' }
-  | { readonly kind: 'ort-percentile'; readonly percentile?: number; readonly of?: OrtHistogramOf; readonly bins?: number }
-  | { readonly kind: 'ort-entropy'; readonly bins?: number; readonly quantizedBins?: number };
+const FLOAT_RANGES = [
+  kindSchema('min-max', {}),
+  kindSchema('percentile', { percentile: PERCENTILE_SCHEMA, sides: { enum: ['magnitude', 'each'] } }),
+  kindSchema('entropy', { levels: COUNT_SCHEMA }),
+  kindSchema('mse', { candidates: COUNT_SCHEMA }),
+] as const;
 
-type FloatRangeObject = Extract<RangeObject, { readonly kind: 'min-max' | 'percentile' | 'entropy' | 'mse' }>;
+const MIN_MSE = kindSchema('min-mse', { first: OFFSET_SCHEMA, last: OFFSET_SCHEMA });
+const ROUNDING = { rounding: { enum: ['nearest', 'up'] } } as const;
 
-type PositionObject =
-  | { readonly kind: 'min-mse'; readonly first?: number; readonly last?: number }
-  | { readonly kind: 'non-overflow'; readonly of?: FloatRangeObject; readonly rounding?: 'nearest' | 'up' };
+/** For activations. */
+export const RANGE_SCHEMAS = [
+  {
+    type: 'string',
+    enum: [
+      'min-max',
+      'percentile',
+      'entropy',
+      'mse',
+      'power-of-two-min-mse',
+      'power-of-two-non-overflow',
+      'power-of-two',
+      'ort-moving-average',
+      'ort-percentile',
+      'ort-entropy',
+    ],
+  },
+  ...FLOAT_RANGES,
+  kindSchema('power-of-two', { position: { anyOf: [MIN_MSE, kindSchema('non-overflow', { of: { anyOf: FLOAT_RANGES }, ...ROUNDING })] } }),
+  kindSchema('ort-moving-average', {}),
+  kindSchema('ort-percentile', { percentile: PERCENTILE_SCHEMA, of: { enum: ['magnitudes', 'values'] }, bins: COUNT_SCHEMA }),
+  kindSchema('ort-entropy', { bins: COUNT_SCHEMA, quantizedBins: COUNT_SCHEMA }),
+] as const;
 
-export type WeightRangeParam =
-  | 'min-max'
-  | 'power-of-two-min-mse'
-  | 'power-of-two-non-overflow'
-  | { readonly kind: 'min-max' }
-  | { readonly kind: 'power-of-two'; readonly position?: WeightPositionObject };
+/** For weights. */
+export const WEIGHT_RANGE_SCHEMAS = [
+  { type: 'string', enum: ['min-max', 'power-of-two-min-mse', 'power-of-two-non-overflow'] },
+  kindSchema('min-max', {}),
+  kindSchema('power-of-two', { position: { anyOf: [MIN_MSE, kindSchema('non-overflow', ROUNDING)] } }),
+] as const;
 
-type WeightPositionObject =
-  | { readonly kind: 'min-mse'; readonly first?: number; readonly last?: number }
-  | { readonly kind: 'non-overflow'; readonly rounding?: 'nearest' | 'up' };
+export type RangeName = FromSchema<(typeof RANGE_SCHEMAS)[0]>;
+export type RangeParam = FromSchema<(typeof RANGE_SCHEMAS)[number]>;
+type RangeObject = Extract<RangeParam, object>;
+type FloatRangeObject = FromSchema<(typeof FLOAT_RANGES)[number]>;
+type PositionObject = NonNullable<Extract<RangeObject, { readonly kind: 'power-of-two' }>['position']>;
+
+export type WeightRangeParam = FromSchema<(typeof WEIGHT_RANGE_SCHEMAS)[number]>;
 
 /** Defaults of absent settings. */
 const PERCENTILE = 99.99;
@@ -103,55 +129,3 @@ export function toWeightMethod(param: WeightRangeParam): WeightRangeMethod {
   if (position.kind === 'min-mse') return { kind: 'power-of-two', position: { first: -1, last: 3, ...position } };
   return { kind: 'power-of-two', position: { rounding: 'nearest', ...position, of: { kind: 'min-max' } } };
 }
-
-const PERCENTILE_SCHEMA = { type: 'number', exclusiveMinimum: 50, maximum: 100 } as const;
-const COUNT_SCHEMA = { type: 'integer', minimum: 2, maximum: 65536 } as const;
-const OFFSET_SCHEMA = { type: 'integer', minimum: -8, maximum: 16 } as const;
-
-const kindSchema = <Knobs extends object>(kind: string, properties: Knobs, required: readonly string[] = []) => ({
-  type: 'object' as const,
-  additionalProperties: false as const,
-  required: ['kind', ...required],
-  properties: { kind: { const: kind }, ...properties },
-});
-
-const FLOAT_RANGES = [
-  kindSchema('min-max', {}),
-  kindSchema('percentile', { percentile: PERCENTILE_SCHEMA, sides: { enum: ['magnitude', 'each'] } }),
-  kindSchema('entropy', { levels: COUNT_SCHEMA }),
-  kindSchema('mse', { candidates: COUNT_SCHEMA }),
-];
-
-const MIN_MSE = kindSchema('min-mse', { first: OFFSET_SCHEMA, last: OFFSET_SCHEMA });
-const ROUNDING = { rounding: { enum: ['nearest', 'up'] } };
-
-/** For activations. */
-export const RANGE_SCHEMAS = [
-  {
-    type: 'string',
-    enum: [
-      'min-max',
-      'percentile',
-      'entropy',
-      'mse',
-      'power-of-two-min-mse',
-      'power-of-two-non-overflow',
-      'power-of-two',
-      'ort-moving-average',
-      'ort-percentile',
-      'ort-entropy',
-    ],
-  },
-  ...FLOAT_RANGES,
-  kindSchema('power-of-two', { position: { anyOf: [MIN_MSE, kindSchema('non-overflow', { of: { anyOf: FLOAT_RANGES }, ...ROUNDING })] } }),
-  kindSchema('ort-moving-average', {}),
-  kindSchema('ort-percentile', { percentile: PERCENTILE_SCHEMA, of: { enum: ['magnitudes', 'values'] }, bins: COUNT_SCHEMA }),
-  kindSchema('ort-entropy', { bins: COUNT_SCHEMA, quantizedBins: COUNT_SCHEMA }),
-] as const;
-
-/** For weights. */
-export const WEIGHT_RANGE_SCHEMAS = [
-  { type: 'string', enum: ['min-max', 'power-of-two-min-mse', 'power-of-two-non-overflow'] },
-  kindSchema('min-max', {}),
-  kindSchema('power-of-two', { position: { anyOf: [MIN_MSE, kindSchema('non-overflow', ROUNDING)] } }),
-] as const;

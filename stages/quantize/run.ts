@@ -3,6 +3,7 @@ import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
+import { warnOfJoin } from '../../src/quant/report/describe-joins.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
@@ -21,7 +22,10 @@ export async function runQuantize({ params, inputs, outputs, context }: StageJob
     exclude: params.exclude,
     overrides: overridesOf(params),
     domain: domainOf(params),
+    joins: params.joins,
   });
+  const bits = scheme.activation.dtype.endsWith('16') ? 16 : 8;
+  for (const join of report.joins ?? []) if (!join.separated) context.log('warning', warnOfJoin(join, bits));
   context.log('info', `quantized by preset ${params.preset}: ${JSON.stringify(report.counts)}`);
   await writeModel(getOutputPath(outputs, 'model'), model);
   await writeJsonFile(getOutputPath(outputs, 'report'), report);

@@ -1,7 +1,8 @@
 /** The quantization scheme of the params: the preset with single settings changed. */
 
+import { getDefined } from '../../src/base/invariant.js';
 import { checkBias, checkKnobs } from '../../src/quant/scheme/check-settings.js';
-import type { Override } from '../../src/quant/scheme/overrides.js';
+import type { NodeTensorSelector, Override, TensorSelector } from '../../src/quant/scheme/overrides.js';
 import { PRESETS, type QdqDomain, type QuantizationScheme } from '../../src/quant/scheme/scheme.js';
 import type { OverrideParam, QuantizeParams } from './params.js';
 import { toRangeMethod, toWeightMethod } from './range-param.js';
@@ -23,7 +24,14 @@ export function domainOf({ preset, qdqDomain }: QuantizeParams): QdqDomain {
 }
 
 export function overridesOf({ overrides }: QuantizeParams): readonly Override[] {
-  return overrides.map(override => ({ ...override, set: toKnobs(override.set) }));
+  return overrides.map(override => ({ ...selectorOf(override), set: toKnobs(override.set) }));
+}
+
+/** The params have either `tensor` or `node`: `checkQuantizeParams` ensures it. */
+function selectorOf({ tensor, node, of, matches }: OverrideParam): TensorSelector | NodeTensorSelector {
+  const any = matches === undefined ? {} : { matches };
+  if (tensor !== undefined) return { tensor, ...any };
+  return { node: getDefined(node, 'node of an override'), ...(of === undefined ? {} : { of }), ...any };
 }
 
 function toKnobs({ range, ...set }: OverrideParam['set']): Override['set'] {
@@ -38,10 +46,10 @@ export function checkQuantizeParams(params: QuantizeParams): string[] {
   if (range.kind === 'power-of-two' && range.position.kind === 'min-mse' && range.position.first > range.position.last) {
     problems.push(`range: first ${range.position.first} is above last ${range.position.last}`);
   }
-  for (const [index, override] of overridesOf(params).entries()) {
+  for (const [index, override] of params.overrides.entries()) {
     if ('tensor' in override === 'node' in override) problems.push(`overrides[${index}]: set either tensor or node`);
     if ('tensor' in override && 'of' in override) problems.push(`overrides[${index}]: of requires node`);
-    problems.push(...checkKnobs(override.set).map(problem => `overrides[${index}]: ${problem}`));
+    problems.push(...checkKnobs(toKnobs(override.set)).map(problem => `overrides[${index}]: ${problem}`));
   }
   return problems;
 }

@@ -30,7 +30,7 @@ ${tables}${drawOthers(kinds, metrics)}`,
   };
 }
 
-/** The figure at `path` of each entry; undefined where it has none, or where there is nothing to be found (−1). */
+/** The figure at `path` of each entry; undefined if it has none, or if there are no objects (−1). */
 export function findFigure(value: JsonObject, kind: string, name: string): number | undefined {
   const figures = value[kind];
   const figure = isJsonObject(figures) ? figures[name] : undefined;
@@ -49,7 +49,7 @@ async function drawKind(kind: string, metrics: readonly Metrics[]): Promise<Html
   return html`<h3>${title}</h3>
 <figure class="figure"><figcaption>${drawLegend(metrics.map(({ name }) => name))}</figcaption>${chart}</figure>
 ${drawTable({
-  caption: `${title}: the 12 COCO figures. AP is the mean over IoU 0.50 to 0.95; AR the recall at so many detections per image.`,
+  caption: `${title}: the 12 COCO figures. AP is the mean over IoU 0.50 to 0.95; AR is the recall at that number of detections per image.`,
   columns: [text('Figure'), ...metrics.flatMap(({ name }, index) => (index === 0 ? [number(name)] : [number(name), number('difference')]))],
   rows: COCO_FIGURE_NAMES.map(figure => [figure, ...metrics.flatMap((_, index) => drawFigure(metrics, index, kind, figure))]),
 })}`;
@@ -125,7 +125,7 @@ function drawOthers(kinds: readonly string[], metrics: readonly Metrics[]): Html
   const flat = metrics.map(({ value }) => new Map(flatten(value, '')));
   const names = [...new Set(flat.flatMap(figures => [...figures.keys()]))];
   return drawTable({
-    caption: 'Every number of the metrics.',
+    caption: 'All metrics.',
     columns: [text('Figure'), ...metrics.map(({ name }) => number(name))],
     rows: names.map(name => [name, ...flat.map(figures => drawOther(figures.get(name)))]),
   });

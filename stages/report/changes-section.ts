@@ -36,13 +36,13 @@ export async function drawChanges(
   const names = new Map(dataset.categories.map(({ id, name }) => [id, name]));
   return {
     id: 'changes',
-    title: 'Objects lost and found',
+    title: 'Lost and found objects',
     body: html`<p>${describe(changes, [first.name, last.name])} Detections count from a score of ${minScore}; an object is found where ${iouType === 'segm' ? 'masks' : 'boxes'} of its class overlap by half.</p>
 ${
   shown.length === 0
     ? undefined
     : drawTable({
-        caption: `The ${shown.length} worst of ${formatCount(changes.changes.length)} changes, by what each costs: the score of a lost object or a new wrong detection, or what a changed one loses of overlap and score.`,
+        caption: `The ${shown.length} worst of ${formatCount(changes.changes.length)} changes, by cost: the score of a lost object or of a new false positive, or the loss of overlap and score of a changed one.`,
         columns: [
           text('Change'),
           text('Class'),
@@ -62,15 +62,15 @@ ${
 
 function describe({ changes, kept, missed }: Changes, [before, after]: readonly [string, string]): string {
   const count = (kind: ChangeKind): string => formatCount(changes.filter(change => change.kind === kind).length);
-  return `Objects from ${before} to ${after}: lost ${count('lost')}, found ${count('found')}, changed ${count('changed')}, kept ${formatCount(kept)}, missed by both ${formatCount(missed)}; wrong detections: new ${count('wrong')}, gone ${count('righted')}.`;
+  return `Objects from ${before} to ${after}: lost ${count('lost')}, found ${count('found')}, changed ${count('changed')}, kept ${formatCount(kept)}, missed by both ${formatCount(missed)}; false positives: new ${count('extra')}, resolved ${count('resolved')}.`;
 }
 
 const WORDS: Readonly<Record<ChangeKind, string>> = {
   lost: 'lost',
   found: 'found',
   changed: 'changed',
-  wrong: 'wrong, new',
-  righted: 'wrong, gone',
+  extra: 'new false positive',
+  resolved: 'resolved false positive',
 };
 
 const REASONS: Readonly<Record<SeenObject['lacks'], string>> = {

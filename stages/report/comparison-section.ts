@@ -55,7 +55,7 @@ function drawWorst({ values, missedThresholds }: VerifyView): readonly HtmlValue
 
 function drawDetections(reports: readonly Named<VerifyView>[]): HtmlValue {
   return drawTable({
-    caption: 'Detections: matched by class and IoU, never by their place in a list.',
+    caption: 'Detections, matched by class and IoU.',
     columns: [
       text('Step'),
       number('Before'),

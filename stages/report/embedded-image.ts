@@ -62,7 +62,7 @@ export function placeBox(box: readonly number[], { width, height, part }: Embedd
   return [(x - part.left) * scale.x, (y - part.top) * scale.y, boxWidth * scale.x, boxHeight * scale.y];
 }
 
-/** In the size that is shown: more corners than pixels nobody sees. */
+/** At the displayed size, because corners closer than a pixel are not visible. */
 function traceMask({ segmentation }: CocoResult, image: CocoImage, { width, height, part }: EmbeddedImage): PictureObject['outlines'] {
   if (segmentation === undefined) return [];
   const mask = decodeMask(rasterize(segmentation, image));

@@ -1,7 +1,9 @@
 /** Entries of record ports, in the order of the param `order`. */
 import { isCodedError } from '../../src/base/coded-error.js';
-import type { Json } from '../../src/base/json.js';
-import { formatJsonProblems, type JsonReader, readJsonShape } from '../../src/base/json-shape.js';
+import type { Json, JsonObject } from '../../src/base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { readerOf } from '../../src/base/schema/schema-reader.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -45,8 +47,12 @@ async function readEntry<T>(place: string, path: string, parse: (value: Json) =>
 /** Problems shown of one file. */
 const MOST = 8;
 
+/** The view of a report that the page needs. It compiles only if the report, as its writer declares it, has what the view reads. */
+export type ViewOf<_Report extends View, View> = View;
+
 /** A parser of the part of a document that the page shows. @throws StageError `report-input` with what is not as it should be. */
-export function parserOf<T>(reader: JsonReader<T>, writer: string): (value: Json) => T {
+export function parserOf<const Schema extends JsonObject>(schema: Schema, writer: string): (value: Json) => FromSchema<Schema> {
+  const reader = readerOf(schema);
   return value => {
     const read = readJsonShape(reader, value);
     if (read.kind === 'ok') return read.value;

@@ -11,10 +11,10 @@ import type { DetectionSides } from './read-detections.js';
 
 const WORDS: Readonly<Record<ErrorKind, string>> = {
   classification: 'another class',
-  localisation: 'too little overlap',
+  localization: 'too little overlap',
   both: 'class and place',
-  duplicate: 'found twice',
-  background: 'nothing there',
+  duplicate: 'duplicate',
+  background: 'background',
   missed: 'missed',
 };
 
@@ -28,9 +28,9 @@ export function drawErrorKinds({ dataset, sides, iouType }: DetectionSides, { mi
   return {
     id: 'error-kinds',
     title: 'Kinds of error',
-    body: html`<p>Where average precision at IoU 0.5 is lost (${split.map(({ name, errors }) => `${name}: ${formatFixed(errors.ap, 4)}`).join(', ')}), of ${iouType === 'segm' ? 'masks' : 'boxes'}: dAP is the gain if that kind of error alone were mended, as in TIDE (Bolya et al. 2020).</p>
+    body: html`<p>Where average precision at IoU 0.5 is lost (${split.map(({ name, errors }) => `${name}: ${formatFixed(errors.ap, 4)}`).join(', ')}), of ${iouType === 'segm' ? 'masks' : 'boxes'}: dAP is the gain if that kind of error alone were corrected, as in TIDE (Bolya et al. 2020).</p>
 ${drawTable({
-  caption: 'Detections that find no object, and objects that nothing finds.',
+  caption: 'False positives and missed objects by kind.',
   columns: [text('Error'), ...split.flatMap(({ name }) => [number(name), number('dAP')])],
   rows: [
     ...ERROR_KINDS.map(kind => row(WORDS[kind], errors => errors.kinds[kind])),
@@ -48,7 +48,7 @@ function drawPixels({ dataset, sides }: Pick<DetectionSides, 'dataset' | 'sides'
     ...measured.map(({ figures }) => (figures[figure] < 0 ? '–' : formatFixed(figures[figure], 4))),
   ];
   return drawTable({
-    caption: `Pixels: masks from a score of ${minScore}, painted over each other, against the painted ground truth.`,
+    caption: `Pixels: masks from a score of ${minScore}, painted in one label map, against that of the ground truth.`,
     columns: [text('Figure'), ...measured.map(({ name }) => number(name))],
     rows: [row('pixel accuracy', 'pixelAccuracy'), row('mPA', 'meanAccuracy'), row('mIoU', 'meanIou')],
   });

@@ -33,7 +33,7 @@ export function joinErrors(quantization: readonly Named<QuantizationView>[], ver
   return [...parts, ...others.map(errors => joinPart(errors.part, undefined, errors))].filter(({ values }) => values.length > 0);
 }
 
-/** One model on either side is the same model, whatever it is called. */
+/** A single model on each side is the same model, even under different names. */
 function findPart(parts: readonly PartErrors[], name: string, others: number): PartErrors | undefined {
   return parts.find(({ part }) => part === name) ?? (parts.length === 1 && others === 1 ? parts[0] : undefined);
 }
@@ -61,7 +61,7 @@ export async function drawErrors(parts: readonly PartError[]): Promise<Section |
   return {
     id: 'error',
     title: 'Error per layer',
-    body: html`<p>Own: what quantizing this value alone loses, from the calibration sketches. Propagated: how far it has moved from the float model, with all errors before it. Decibels of SQNR: 6 dB less is twice the error.</p>
+    body: html`<p>Own: the error from quantizing this value alone, computed from the calibration sketches. Propagated: the error against the float model, including all errors before it. In decibels of SQNR; 6 dB less is twice the error.</p>
 ${drawn}`,
   };
 }
@@ -166,11 +166,11 @@ interface Label {
   readonly name: string;
   readonly position: number;
   readonly db: number;
-  /** Of the text that stands at the point. */
+  /** Alignment of the label with the point. */
   readonly side: 'left' | 'center' | 'right';
 }
 
-/** Labels below their points, and inside the chart; of two that would lie on each other the higher value's is left out. On narrow screens one alone. */
+/** Labels below their points and inside the chart. If two would overlap, the label of the higher value is omitted. Narrow screens have one label. */
 function placeLabels(
   lowest: readonly { readonly name: string; readonly position: number; readonly db: number }[],
   count: number,

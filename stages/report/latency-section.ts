@@ -8,14 +8,14 @@ import { drawTable, number, text } from '../../src/report/table.js';
 import type { LatencyEstimate } from '../../src/target/report/compile-report.js';
 import type { Named } from './entries.js';
 import type { BenchPart, BenchRow, BenchStrategy, BenchView, LatencyView } from './read-bench.js';
-import type { CompiledModel, CompileView } from './read-compile.js';
+import type { CompiledModel, CompileView, ImageView } from './read-compile.js';
 
 export function drawLatency(bench: readonly Named<BenchView>[], compile: readonly Named<CompileView>[]): Section | undefined {
   if (bench.length === 0 && compile.length === 0) return undefined;
   return {
     id: 'latency',
     title: 'Latency',
-    body: html`<p>Measured and estimated times never share a table.</p>
+    body: html`<p>Measured and estimated times are in separate tables.</p>
 ${bench.map(({ name, value }) => drawMeasured(bench.length > 1 ? name : undefined, value))}${compile.map(({ name, value }) => drawEstimated(compile.length > 1 ? name : undefined, value))}`,
   };
 }
@@ -37,17 +37,17 @@ function drawMeasured(name: string | undefined, bench: BenchView): Html {
   return html`<h3>${name ?? 'Runs'} ${drawBadge('good', 'measured')}</h3>
 <p>${formatCount(repeats)} runs after ${formatCount(warmup)} to warm up, on ${describeWhere(where)}.</p>
 ${drawTable({
-  caption: 'Models as a whole, or one batch at the middle count of RoIs, in milliseconds.',
+  caption: 'Whole models, or one batch at the median count of RoIs, in milliseconds.',
   columns: [
     text('Part'),
     text('Form'),
     number('p50'),
     number('p90'),
     number('p99'),
-    number('Least'),
+    number('Minimum'),
     number('Mean'),
     number('Std dev'),
-    number('Float by int8'),
+    number('Speedup of int8'),
   ],
   rows: parts.flatMap(part => part.forms.map(({ form, rows }, index) => drawReference(part, form, rows[0], index))),
 })}${parts.filter(({ counts }) => counts.length > 0).map(drawHead)}${drawOperators(parts)}`;
@@ -66,13 +66,13 @@ function drawHead({ part, counts, forms }: BenchPart): Html {
   const slowest = Math.max(...forms.flatMap(({ rows }) => rows.map(({ perImageMs }) => perImageMs)));
   const images = counts.reduce((sum, count) => sum + count.images, 0);
   return drawTable({
-    caption: `${part}: ways to run an image's RoIs, at ${counts.map(({ rows }) => rows).join(', ')} RoIs, which stand for ${formatCount(images)} images.`,
+    caption: `${part}: batchings of the RoIs of an image, at ${counts.map(({ rows }) => rows).join(', ')} RoIs, representative of ${formatCount(images)} images.`,
     columns: [
-      text('Way'),
+      text('Batching'),
       text('Form'),
       ...counts.map(({ rows }) => number(`p50 at ${rows} (ms)`)),
       number('Mean per image (ms)'),
-      number('RoIs computed in vain'),
+      number('Padded RoIs'),
       text(''),
     ],
     rows: forms.flatMap(({ form, rows, best }, formIndex) =>
@@ -92,7 +92,7 @@ function drawBar(share: number, index: number): Html {
   return html`<span class="bar" style="width:${Math.round(60 * share)}px;background:${variable(seriesColor(index))}" aria-hidden="true"></span>`;
 }
 
-function describeStrategy({ kind, batch, sessions }: BenchStrategy): string {
+function describeStrategy({ kind, batch, tiles, sessions }: BenchStrategy): string {
   switch (kind) {
     case 'whole':
       return 'as it is';
@@ -100,6 +100,8 @@ function describeStrategy({ kind, batch, sessions }: BenchStrategy): string {
       return 'all in one batch';
     case 'fixed':
       return batch === 1 ? 'one by one' : `batches of ${batch ?? 0}`;
+    case 'tiles':
+      return `on ${tiles ?? 0} tiles`;
     case 'parallel':
       return `${sessions ?? 0} sessions in parallel`;
     default:
@@ -118,7 +120,7 @@ function drawOperators(parts: readonly BenchPart[]): HtmlValue {
   return html`<details class="plain"><summary>Times per operator</summary>${profiles.map(({ part, form, profile: { operators } }) => {
     const total = operators.reduce((sum, { meanMs }) => sum + meanMs, 0);
     return drawTable({
-      caption: `${part}, ${form}: the operators that take longest, of ${operators.length}; profiling slows them down.`,
+      caption: `${part}, ${form}: the slowest of ${operators.length} operators; profiling slows them down.`,
       columns: [text('Operator'), number('Mean (ms)'), number('Share')],
       rows: operators
         .slice(0, MOST_OPERATORS)
@@ -143,14 +145,24 @@ function formatMs(ms: number | undefined): string {
   return formatFixed(ms, ms >= 10 ? 1 : ms >= 1 ? 2 : 3);
 }
 
+/** The cells of a model whose report has no estimate per image. */
+const NO_ESTIMATE: readonly string[] = ['–', '–', '–', '–'];
+
 function drawEstimated(name: string | undefined, { target, models }: CompileView): Html {
   return html`<h3>${name ?? 'Target'} ${drawBadge('warn', 'estimate')}</h3>
-<p>Of the NPU parts alone, one run each, one after the other, on ${target.title} ${target.device}. Not measured: no device took part.</p>
+<p>Per image, on ${target.title} ${target.device}: all calls, units on the CPU at a stated rate, and transfers. Not measured: no device took part.</p>
 ${drawTable({
-  caption: 'Estimated milliseconds on the NPU, with what is thought likely at least and at most.',
-  columns: [text('Model'), number('Estimate'), number('At least'), number('At most')],
-  rows: models.map(({ name: model, estimate: { npu } }) => [model, ...figuresOf(npu)]),
+  caption: 'Estimated milliseconds per image, with lower and upper bounds.',
+  columns: [text('Model'), number('Calls'), number('Estimate'), number('Lower bound'), number('Upper bound')],
+  rows: models.map(({ name: model, replacedBy, estimate: { image } }) => [
+    replacedBy === undefined ? model : `${model}, if not on tiles`,
+    ...(image === undefined ? NO_ESTIMATE : [describeCalls(image), ...figuresOf(image.perImage)]),
+  ]),
 })}${models.map(drawBatches)}${[...new Set(models.map(({ estimate }) => estimate.basis.formula))].map(formula => html`<p class="soft">Basis: ${formula}</p>`)}`;
+}
+
+function describeCalls({ calls, tiles }: ImageView): string {
+  return `${formatFixed(calls, 1)}${tiles === undefined ? '' : ` of ${tiles} tiles`}`;
 }
 
 export function figuresOf({ ms, lowMs, highMs }: LatencyEstimate): readonly string[] {
@@ -164,10 +176,10 @@ function drawBatches({ name, estimate: { batches } }: CompiledModel): HtmlValue 
     columns: [
       text('Batch'),
       number('Calls per image'),
-      number('RoIs computed in vain'),
+      number('Padded RoIs'),
       number('Estimate'),
-      number('At least'),
-      number('At most'),
+      number('Lower bound'),
+      number('Upper bound'),
       text(''),
     ],
     rows: batches.rows.map(({ batch, calls, padded, perImage }) => [
@@ -175,7 +187,7 @@ function drawBatches({ name, estimate: { batches } }: CompiledModel): HtmlValue 
       formatFixed(calls, 1),
       formatFixed(padded, 1),
       ...figuresOf(perImage),
-      batch === batches.best ? drawBadge('good', 'best') : '',
+      batches.rows.length > 1 && batch === batches.best ? drawBadge('good', 'best') : '',
     ]),
   });
 }

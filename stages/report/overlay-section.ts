@@ -25,7 +25,7 @@ interface Sides {
   readonly categories: ReadonlyMap<number, string>;
 }
 
-/** Undefined where none is asked for. @throws DetectionError of images. */
+/** Undefined if none is requested. @throws DetectionError of images. */
 export async function drawOverlays(
   { dataset, imageFolder, first, last }: DetectionSides,
   params: ReportParams['overlays'],
@@ -45,7 +45,7 @@ export async function drawOverlays(
   return {
     id: 'detections',
     title: 'Detections',
-    body: html`<p>${chosen}, with detections from a score of ${params.minScore}. The same number and colour on both sides is the same object; dashed ones have no partner.</p>
+    body: html`<p>${chosen}, with detections from a score of ${params.minScore}. Matched objects have the same number and color on both sides; unmatched ones are dashed.</p>
 ${drawn}`,
   };
 }

@@ -27,7 +27,7 @@ export function pairDetections(left: readonly CocoResult[], right: readonly Coco
   return [...byScore, ...extra.map(index => ({ left: undefined, right: right[index] }))];
 }
 
-/** 1 for each object that one side lacks; for pairs what they lack to equal boxes and scores, of masks too where these have their own. */
+/** 1 for each object that one side lacks; for pairs, the difference of boxes and scores, and of mask scores if there are any. */
 export function measureDifference(pairs: readonly Pair[]): number {
   return pairs.reduce((sum, { left, right, iou }) => {
     if (left === undefined || right === undefined) return sum + 1;

@@ -1,20 +1,62 @@
 /** Params of `report`. */
-export interface ReportParams {
-  readonly title: string;
-  /** Names of entries in the order in which tables show them; others follow by name. */
-  readonly order: readonly string[];
-  /** How many tensors have their histogram drawn. */
-  readonly tensors: number;
-  readonly overlays: {
-    /** How many images. */
-    readonly images: number;
-    /** differ: those on which the two sides differ most. first: the first by id. */
-    readonly choose: 'differ' | 'first';
-    /** Detections below are not drawn, and not compared. */
-    readonly minScore: number;
-    /** How many changes of single objects. */
-    readonly changes: number;
-    /** Longer side of the embedded images, in pixels. */
-    readonly size: number;
-  };
-}
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+
+export const REPORT_PARAMS = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    title: { type: 'string', minLength: 1, maxLength: 200, default: 'Tanren report', description: 'Heading of the page.' },
+    order: {
+      type: 'array',
+      items: { type: 'string' },
+      uniqueItems: true,
+      default: ['float', 'split', 'simplify', 'rewritten', 'rewrite', 'int8', 'quantize', 'backbone', 'box_head', 'mask_head'],
+      description: 'Names of entries in the order in which tables show them; others follow by name.',
+    },
+    tensors: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1000,
+      default: 24,
+      description: 'Number of tensors with a histogram: those with the largest loss.',
+    },
+    overlays: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'Images with the detections of both sides.',
+      properties: {
+        images: { type: 'integer', minimum: 0, maximum: 100, default: 4, description: 'Number of images.' },
+        choose: {
+          type: 'string',
+          enum: ['differ', 'first'],
+          default: 'differ',
+          description: 'differ: images on which the two sides differ most. first: the first by id.',
+        },
+        minScore: {
+          type: 'number',
+          minimum: 0,
+          maximum: 1,
+          default: 0.5,
+          description: 'Detections with a lower score are neither drawn nor compared.',
+        },
+        changes: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 200,
+          default: 12,
+          description: 'Number of lost, found or changed objects with a row of pictures, the worst first.',
+        },
+        size: {
+          type: 'integer',
+          minimum: 64,
+          maximum: 2048,
+          default: 512,
+          description: 'Longer side of the embedded images, in pixels.',
+        },
+      },
+    },
+  },
+} as const;
+
+export type ReportParams = FromSchema<typeof REPORT_PARAMS>;

@@ -17,7 +17,7 @@ export async function drawPartition(reports: readonly Named<CompileView>[]): Pro
   return {
     id: 'partition',
     title: 'Partition',
-    body: html`<p>Every unit (an operator with the Q and DQ around it) on the NPU or the CPU, in the order of the graph. Nothing here is measured: it is what the documented limits of the target say.</p>
+    body: html`<p>Every unit (an operator with the Q and DQ around it) on the NPU or the CPU, in the order of the graph. Nothing here is measured; it follows from the documented limits of the target.</p>
 ${drawn}`,
   };
 }
@@ -27,7 +27,7 @@ async function drawReport(name: string | undefined, { target, models }: CompileV
   for (const [number_, model] of models.entries()) graphs.push(await drawModel(model, `${index}-${number_}`));
   return html`<p>${name === undefined ? '' : `${name}: `}${target.title}, ${target.device}, ${target.dtype}${target.version === '' ? '' : `, software ${target.version}`}.</p>
 ${drawTable({
-  caption: 'Nodes as placed. Edge: Q and DQ at the ends of a model, which the host does.',
+  caption: 'Nodes by device. Edge: Q and DQ at the inputs and outputs of a model, which the host computes.',
   columns: [
     text('Model'),
     number('Nodes'),
@@ -99,7 +99,7 @@ function drawLegend(): Html {
 
 type Look = 'npu' | 'cpu' | 'edge';
 
-/** Height says the same as colour. */
+/** The height repeats the meaning of the color, for readers who cannot distinguish colors. */
 function drawUnit(look: Look, x: number, width: number, height: number): Html {
   const [color, share] = look === 'npu' ? (['green', 1] as const) : look === 'cpu' ? (['orange', 0.5] as const) : (['soft', 0.2] as const);
   return html`<rect x="${round(x)}" y="${round(height * (1 - share))}" width="${round(width)}" height="${round(height * share)}" fill="${variable(color)}"/>`;
@@ -156,11 +156,11 @@ function groupReasons(units: readonly UnitView[]): readonly Reason[] {
 
 function drawReasons({ name, units }: CompiledModel): HtmlValue {
   const demoted = units.filter(unit => unit.demoted !== undefined);
-  return html`${drawFindings(`Why units of ${name} are not on the NPU, or are and should be looked at.`, groupReasons(units))}${
+  return html`${drawFindings(`Findings on units of ${name}: why they are not on the NPU, or why they need attention there.`, groupReasons(units))}${
     demoted.length === 0
       ? undefined
-      : html`<details class="plain"><summary>${demoted.length} legal units of ${name} stay on the CPU all the same</summary>${drawTable({
-          caption: 'Legal units that the partition leaves on the CPU.',
+      : html`<details class="plain"><summary>${demoted.length} legal units of ${name} stay on the CPU</summary>${drawTable({
+          caption: 'Legal units that the partition assigns to the CPU.',
           columns: [text('Unit'), text('Operator'), text('Reason')],
           rows: demoted.map(unit => [html`<code>${unit.name}</code>`, unit.opType, unit.demoted]),
         })}</details>`
@@ -168,6 +168,7 @@ function drawReasons({ name, units }: CompiledModel): HtmlValue {
 }
 
 const SEVERITIES = {
+  error: 'bad',
   refused: 'bad',
   undocumented: 'warn',
   warning: 'mute',

@@ -9,7 +9,7 @@ import type { BuildSummary, SummarizedInput, SummarizedStage } from '../../src/s
 
 type OutcomeKind = SummarizedStage['outcome'];
 
-/** A sign, a word, a colour: any one of them says it. */
+/** Sign, word and color of each outcome; each of them is sufficient. */
 const OUTCOMES: Readonly<Record<OutcomeKind, { readonly sign: string; readonly words: string; readonly look: 'good' | 'info' | 'warn' }>> =
   {
     executed: { sign: '▶', words: 'executed', look: 'warn' },
@@ -32,7 +32,7 @@ export async function drawPipeline({ stages }: BuildSummary): Promise<Section | 
   return {
     id: 'pipeline',
     title: 'Pipeline',
-    body: html`<p>The stages before this page, how each ended in the build that wrote it, and how long the run that made its result took, in whichever build that was.</p>
+    body: html`<p>The stages before this page, with the outcome of each in the build that wrote it, and the duration of the run that made its result, possibly in an earlier build.</p>
 <figure class="figure"><figcaption>${drawLegend()} Instances of one stage share a box. An arrow that longer paths imply is left out.</figcaption>${graph}</figure>
 <details class="plain"><summary>All ${stages.length} stages with what they read</summary>${drawStages(stages)}</details>
 `,
@@ -90,7 +90,7 @@ function findEdges(stages: readonly SummarizedStage[]): readonly GraphEdge[] {
 
 function drawStages(stages: readonly SummarizedStage[]): Html {
   return drawTable({
-    caption: 'Stages in the order in which they follow from each other. The key is the digest of everything that can change a result.',
+    caption: 'Stages in topological order. The key is the digest of everything that can change a result.',
     columns: [text('Stage'), text('Plugin'), text('Outcome'), number('Run'), number('Artifacts'), text('Key'), text('Reads')],
     rows: stages.map(({ stage, plugin, outcome, durationMs, outputs, key, reads }) => [
       stage,

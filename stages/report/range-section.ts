@@ -40,7 +40,7 @@ export async function drawRanges(data: RangeData): Promise<Section | undefined> 
   return {
     id: 'ranges',
     title: 'Ranges',
-    body: html`<p>${drawn.length === 0 ? '' : `The ${drawn.length} of ${tensors.length} activations that lose most when they are quantized alone, worst first. `}Bars are what calibration saw, on a logarithmic scale; what lies outside the range saturates.</p>
+    body: html`<p>${drawn.length === 0 ? '' : `The ${drawn.length} of ${tensors.length} activations with the largest loss when quantized alone, worst first. `}Bars are the calibration histogram, on a logarithmic scale; values outside the range saturate.</p>
 ${drawn.length === 0 ? undefined : html`<div class="tensors"><div class="head" aria-hidden="true"><span></span><span>Tensor</span><span class="n">Own SQNR (dB)</span><span class="n minor">Saturated</span><span class="n minor">Scale</span></div>${drawn}</div>`}
 ${data.quantization.map(entry => drawPart(entry))}`,
   };
@@ -71,7 +71,7 @@ async function drawTensor(tensor: Tensor, index: number): Promise<Html> {
   const { part, activation, sketch, propagated } = tensor;
   const { name, range, scale, zeroPoint, dtype, method, sqnrDb, saturationShare, sharedWith } = activation;
   const facts: readonly (readonly [string, HtmlValue])[] = [
-    ['Seen', formatPair([sketch?.min ?? 0, sketch?.max ?? 0])],
+    ['Data range', formatPair([sketch?.min ?? 0, sketch?.max ?? 0])],
     ['Range', formatPair(range)],
     ['Method', method],
     ['Type', dtype],
@@ -93,7 +93,7 @@ function formatPair(range: readonly number[]): string {
   return `${formatNumber(low)} … ${formatNumber(high)}`;
 }
 
-/** More bars are not told apart. */
+/** More bars cannot be distinguished. */
 const MOST_BARS = 120;
 
 /** The bars of a drawing: `width` each, the first from `first` times that. */
@@ -192,13 +192,13 @@ function formatPower(power: number): string {
 function drawPart({ name, value }: Named<QuantizationView>): Html {
   const { activations, weights, inFloat } = value;
   const lossy = [...weights].sort((a, b) => (a.sqnrDb ?? 1e9) - (b.sqnrDb ?? 1e9));
-  return html`<details class="plain"><summary>${name}: ${activations.length} activations, ${weights.length} weights, ${inFloat.length} nodes left in float</summary>
+  return html`<details class="plain"><summary>${name}: ${activations.length} activations, ${weights.length} weights, ${inFloat.length} nodes in float</summary>
 ${drawTable({
   caption: `Activations of ${name}.`,
   columns: [
     text('Tensor'),
     text('Method'),
-    number('Seen'),
+    number('Data range'),
     number('Range'),
     text('Type'),
     number('Scale'),
@@ -221,7 +221,7 @@ ${drawTable({
   weights.length === 0
     ? undefined
     : drawTable({
-        caption: `Weights of ${name}, those that lose most first.`,
+        caption: `Weights of ${name}, largest loss first.`,
         columns: [text('Tensor'), text('Type'), number('SQNR (dB)')],
         rows: lossy.map(({ name: tensor, dtype, sqnrDb }) => [html`<code>${tensor}</code>`, dtype, formatDb(sqnrDb)]),
       })

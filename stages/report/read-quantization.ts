@@ -1,71 +1,37 @@
 /** Reads the parts of a `quantize` report that the page needs. */
-import type { JsonObject } from '../../src/base/json.js';
-import { isJsonObject } from '../../src/base/json.js';
-import { anyList, anyText, integer, type JsonReader, maybe, number, someFields, text } from '../../src/base/json-shape.js';
-import { parserOf } from './entries.js';
+import { anyList, anyObject, anyOf, anyText, integer, listOf, NULL, number, openObject, text } from '../../src/base/schema/build-schema.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import type { QuantizationReport } from '../../src/quant/report/report-entries.js';
+import { parserOf, type ViewOf } from './entries.js';
 
-export interface QuantizationView {
-  readonly scheme: JsonObject;
-  readonly samples: number;
-  readonly activations: readonly ActivationView[];
-  readonly weights: readonly WeightView[];
-  readonly inFloat: readonly { readonly node: string; readonly opType: string; readonly reason: string }[];
-}
+const DECIBELS = anyOf([NULL, number()], 'Of quantizing this value alone; null: nothing is lost.');
+const PAIR = listOf(2, number());
 
-export interface ActivationView {
-  readonly name: string;
-  readonly method: string;
-  readonly range: readonly number[];
-  readonly dtype: string;
-  readonly scale: number;
-  readonly zeroPoint: number;
-  readonly sharedWith?: string;
-  /** What calibration saw; absent where nothing is known of the value itself. */
-  readonly dataRange?: readonly number[];
-  readonly saturationShare?: number;
-  /** Of quantizing this value alone; null: nothing is lost. */
-  readonly sqnrDb?: number | null;
-}
+const ACTIVATION_SCHEMA = openObject(
+  { name: text(), method: text(), range: PAIR, dtype: text(), scale: number({ exclusiveMinimum: 0 }), zeroPoint: integer(-(2 ** 31)) },
+  {
+    sharedWith: text(),
+    dataRange: listOf(2, number(), 'Range in calibration; absent where nothing is known of the value itself.'),
+    saturationShare: number({ minimum: 0, maximum: 1 }),
+    sqnrDb: DECIBELS,
+  },
+);
 
-export interface WeightView {
-  readonly name: string;
-  readonly dtype: string;
-  readonly sqnrDb: number | null;
-}
+export type ActivationView = FromSchema<typeof ACTIVATION_SCHEMA>;
 
-const decibel: JsonReader<number | null> = (value, path, problems) => (value === null ? null : number()(value, path, problems));
-const pair: JsonReader<readonly number[]> = (value, path, problems) => {
-  const numbers = anyList(number())(value, path, problems);
-  if (numbers !== undefined && numbers.length !== 2) problems.push({ path, message: 'should be two numbers' });
-  return numbers;
-};
-const object: JsonReader<JsonObject> = (value, path, problems) => {
-  if (isJsonObject(value)) return value;
-  problems.push({ path, message: 'should be an object' });
-  return undefined;
-};
+const WEIGHT_SCHEMA = openObject({ name: text(), dtype: text(), sqnrDb: DECIBELS });
+
+export type WeightView = FromSchema<typeof WEIGHT_SCHEMA>;
+
+const QUANTIZATION_SCHEMA = openObject({
+  scheme: anyObject(),
+  samples: integer(0),
+  activations: anyList(ACTIVATION_SCHEMA),
+  weights: anyList(WEIGHT_SCHEMA),
+  inFloat: anyList(openObject({ node: anyText(), opType: text(), reason: text() })),
+});
+
+export type QuantizationView = ViewOf<QuantizationReport, FromSchema<typeof QUANTIZATION_SCHEMA>>;
 
 /** @throws StageError `report-input`. */
-export const parseQuantization = parserOf(
-  someFields<QuantizationView>({
-    scheme: object,
-    samples: integer(0),
-    activations: anyList(
-      someFields<ActivationView>({
-        name: text(),
-        method: text(),
-        range: pair,
-        dtype: text(),
-        scale: number({ above: 0 }),
-        zeroPoint: integer(-(2 ** 31)),
-        sharedWith: maybe(text()) as JsonReader<string>,
-        dataRange: maybe(pair) as JsonReader<readonly number[]>,
-        saturationShare: maybe(number({ min: 0, max: 1 })) as JsonReader<number>,
-        sqnrDb: maybe(decibel) as JsonReader<number | null>,
-      }),
-    ),
-    weights: anyList(someFields<WeightView>({ name: text(), dtype: text(), sqnrDb: decibel })),
-    inFloat: anyList(someFields<QuantizationView['inFloat'][number]>({ node: anyText(), opType: text(), reason: text() })),
-  }),
-  'quantize',
-);
+export const parseQuantization = parserOf(QUANTIZATION_SCHEMA, 'quantize');

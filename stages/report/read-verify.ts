@@ -1,54 +1,36 @@
 /** Reads the parts of a `verify` report that the page needs. */
-import { type Figure, readFigure } from '../../src/base/figure.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
-import { anyList, anyText, integer, type JsonReader, maybe, number, record, someFields } from '../../src/base/json-shape.js';
+import { anyList, anyText, integer, mapOf, number, openObject } from '../../src/base/schema/build-schema.js';
+import { FIGURE_SCHEMA } from '../../src/base/schema/figure-schema.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import type { DetectionFigures as WrittenFigures } from '../../src/detection/compare/compare-detections.js';
 import { findPropagatedErrors, type PartErrors } from '../../src/quant/compare/propagated-error.js';
-import { parserOf } from './entries.js';
+import type { ComparisonFigures } from '../../src/tensor/compare.js';
+import { parserOf, type ViewOf } from './entries.js';
 
-export interface VerifyView {
-  readonly values: Readonly<Record<string, ValueFigures>>;
-  readonly detections?: DetectionFigures;
-  readonly missedThresholds: readonly string[];
-  /** Of every value inside the models, where they were compared. */
-  readonly propagated: readonly PartErrors[];
-}
+const VALUE_SCHEMA = openObject({ maxAbs: number({ minimum: 0 }), cosine: number(), sqnrDb: FIGURE_SCHEMA });
 
-export interface ValueFigures {
-  readonly maxAbs: number;
-  readonly cosine: number;
-  readonly sqnrDb: Figure;
-}
+export type ValueFigures = ViewOf<ComparisonFigures, FromSchema<typeof VALUE_SCHEMA>>;
 
-export interface DetectionFigures {
-  readonly reference: number;
-  readonly candidate: number;
-  readonly matched: number;
-  readonly missed: number;
-  readonly extra: number;
-  readonly maxScoreDifference: number;
-  readonly meanBoxIou: number;
-  readonly meanMaskIou: number;
-}
+const DETECTIONS_SCHEMA = openObject({
+  reference: integer(0),
+  candidate: integer(0),
+  matched: integer(0),
+  missed: integer(0),
+  extra: integer(0),
+  maxScoreDifference: number(),
+  meanBoxIou: number(),
+  meanMaskIou: number(),
+});
 
-const parse = parserOf(
-  someFields<Omit<VerifyView, 'propagated'>>({
-    values: record(someFields<ValueFigures>({ maxAbs: number({ min: 0 }), cosine: number(), sqnrDb: readFigure }), () => undefined),
-    detections: maybe(
-      someFields<DetectionFigures>({
-        reference: integer(0),
-        candidate: integer(0),
-        matched: integer(0),
-        missed: integer(0),
-        extra: integer(0),
-        maxScoreDifference: number(),
-        meanBoxIou: number(),
-        meanMaskIou: number(),
-      }),
-    ) as JsonReader<DetectionFigures>,
-    missedThresholds: anyList(anyText()),
-  }),
-  'verify',
-);
+export type DetectionFigures = ViewOf<WrittenFigures, FromSchema<typeof DETECTIONS_SCHEMA>>;
+
+const VERIFY_SCHEMA = openObject({ values: mapOf(VALUE_SCHEMA), missedThresholds: anyList(anyText()) }, { detections: DETECTIONS_SCHEMA });
+
+/** `propagated`: errors of every value inside the models, where they were compared. */
+export type VerifyView = FromSchema<typeof VERIFY_SCHEMA> & { readonly propagated: readonly PartErrors[] };
+
+const parse = parserOf(VERIFY_SCHEMA, 'verify');
 
 /** @throws StageError `report-input`, QuantError `bad-verify-report`. */
 export function parseVerify(value: Json): VerifyView {

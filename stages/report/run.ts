@@ -57,13 +57,13 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     lead: describeBuild(build.stages.length, sections.filter(section => section !== undefined).length),
     summary: drawSummary({ build, metrics, quantization, compile, bench }),
     sections: sections.filter(section => section !== undefined),
-    footer: html`<p>Written by Tanren’s <code>report</code> stage. Outcomes are those of the build that wrote the page; times are of the runs that made the results. The page loads nothing from anywhere.</p>`,
+    footer: html`<p>Written by Tanren’s <code>report</code> stage. Outcomes are those of the build that wrote the page; times are those of the runs that made the results. The page loads no other files.</p>`,
   });
   await writeFile(getOutputPath(outputs, 'page'), page);
 }
 
 function describeBuild(stages: number, sections: number): string {
-  if (sections === 0) return 'Nothing is connected: connect metrics, reports, sketches or detections.';
+  if (sections === 0) return 'No input is connected: connect metrics, reports, sketches or detections.';
   return stages === 0 ? '' : `What a build of ${stages} stages made, measured and decided.`;
 }
 

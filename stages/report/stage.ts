@@ -1,71 +1,15 @@
 /** Declaration of `report`: one HTML page about the results of the other stages. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
-import type { ReportParams } from './params.js';
+import { REPORT_PARAMS } from './params.js';
 
 const optional = { optional: true } as const;
 
-export const report = defineStage<ReportParams>({
+export const report = defineStage({
   name: 'report',
   version: 1,
-  description: 'Puts what the other stages found on one page for a browser: one HTML file that loads nothing from anywhere.',
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      title: { type: 'string', minLength: 1, maxLength: 200, default: 'Tanren report', description: 'Heading of the page.' },
-      order: {
-        type: 'array',
-        items: { type: 'string' },
-        uniqueItems: true,
-        default: ['float', 'split', 'simplify', 'rewritten', 'rewrite', 'int8', 'quantize', 'backbone', 'box_head', 'mask_head'],
-        description: 'Names of entries in the order in which tables show them; others follow by name.',
-      },
-      tensors: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 1000,
-        default: 24,
-        description: 'How many tensors have their histogram drawn: those that lose most.',
-      },
-      overlays: {
-        type: 'object',
-        additionalProperties: false,
-        default: {},
-        description: 'Images with the detections of both sides.',
-        properties: {
-          images: { type: 'integer', minimum: 0, maximum: 100, default: 4, description: 'How many.' },
-          choose: {
-            type: 'string',
-            enum: ['differ', 'first'],
-            default: 'differ',
-            description: 'differ: images on which the two sides differ most. first: the first by id.',
-          },
-          minScore: {
-            type: 'number',
-            minimum: 0,
-            maximum: 1,
-            default: 0.5,
-            description: 'Detections below are not drawn, and not compared.',
-          },
-          changes: {
-            type: 'integer',
-            minimum: 0,
-            maximum: 200,
-            default: 12,
-            description: 'How many objects that are lost, found or changed have a row with pictures, the worst first.',
-          },
-          size: {
-            type: 'integer',
-            minimum: 64,
-            maximum: 2048,
-            default: 512,
-            description: 'Longer side of the embedded images, in pixels.',
-          },
-        },
-      },
-    },
-  },
+  description: 'Shows the results of other stages on one page: an HTML file that loads no other files.',
+  params: REPORT_PARAMS,
   inputs: {
     metrics: recordPort('any', 'Metrics of `evaluate` by name: columns of the accuracy tables, the first and the last compared.', {
       kind: 'metrics',
@@ -80,10 +24,10 @@ export const report = defineStage<ReportParams>({
       kind: 'detections',
       ...optional,
     }),
-    data: recordPort({ annotations: 'annotations', images: 'images' }, 'What the detections are of.', optional),
+    data: recordPort({ annotations: 'annotations', images: 'images' }, 'The data set of the detections.', optional),
   },
   outputs: { page: port('page', 'The page.') },
-  // It says how the stages before it ended, and how long they took.
+  // The summary has outcome and duration of the stages before this one.
   needs: 'build-summary',
   determinism: 'measured',
   runsModels: 'never',

@@ -4,6 +4,7 @@ import { drawBadge, drawTiles, type Tile } from '../../src/report/document.js';
 import { type Html, html } from '../../src/report/html.js';
 import { formatCount, formatDelta, formatFigure, formatFixed, formatNumber, formatShare } from '../../src/report/numbers.js';
 import type { BuildSummary, SummarizedGate } from '../../src/stage/build-summary.js';
+import { sumEstimates } from '../../src/target/estimate/estimate.js';
 import { findFigure, type Metrics } from './accuracy-section.js';
 import type { Named } from './entries.js';
 import { addPerImage, figuresOf } from './latency-section.js';
@@ -50,7 +51,7 @@ function drawGates(gates: readonly { readonly stage: string; readonly gate: Summ
   const missed = gates.filter(({ gate }) => gate.verdict === 'missed');
   const list = html`<ul class="gates">${[...missed, ...gates.filter(one => !missed.includes(one))].map(
     ({ stage, gate: { metric, operator, bound, value, verdict } }) =>
-      html`<li>${verdict === 'met' ? drawBadge('good', '✓ met') : drawBadge('bad', '✗ missed')} ${stage}: <code>${metric} ${operator} ${formatNumber(bound)}</code>, is ${value === undefined ? 'not there' : formatFigure(value)}</li>\n`,
+      html`<li>${verdict === 'met' ? drawBadge('good', '✓ met') : drawBadge('bad', '✗ missed')} ${stage}: <code>${metric} ${operator} ${formatNumber(bound)}</code>, is ${value === undefined ? 'missing' : formatFigure(value)}</li>\n`,
   )}</ul>`;
   return html`<details class="plain"${missed.length > 0 ? html` open` : undefined}><summary>All gates</summary>${list}</details>
 `;
@@ -123,15 +124,18 @@ function latencyTile(name: string | undefined, bench: BenchView): readonly Tile[
 }
 
 function estimateTile({ value: { models } }: Named<CompileView>): readonly Tile[] {
-  const sum = (pick: (model: CompileView['models'][number]) => number): number => models.reduce((total, model) => total + pick(model), 0);
-  const total = {
-    ms: sum(({ estimate }) => estimate.npu.ms),
-    lowMs: sum(({ estimate }) => estimate.npu.lowMs),
-    highMs: sum(({ estimate }) => estimate.npu.highMs),
-  };
+  const images = models.filter(({ replacedBy }) => replacedBy === undefined).map(({ estimate }) => estimate.image?.perImage);
+  if (!images.every(image => image !== undefined)) return [];
+  const total = sumEstimates(images);
   if (total.ms === 0) return [];
   const [ms, low, high] = figuresOf(total);
-  return [{ label: 'NPU parts, estimate', value: `${ms} ms`, note: `${low} to ${high} ms for one run of each; not measured` }];
+  return [
+    {
+      label: 'On the target, estimate',
+      value: `${ms} ms`,
+      note: `${low} to ${high} ms per image, without the host's own work; not measured`,
+    },
+  ];
 }
 
 function buildTile({ stages }: BuildSummary): readonly Tile[] {

@@ -1,82 +1,15 @@
 /** Declaration of the `rewrite` plugin: applies named rules and edits, and measures their price. */
 
-import { describeRules } from '../../src/onnx/rules/rule-table.js';
-import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
-import { DTYPES } from '../../src/tensor/dtype.js';
 import { checkEdits, checkRules } from './check-params.js';
-import type { RewriteParams } from './params.js';
+import { REWRITE_PARAMS } from './params.js';
 
-const MATCHES = {
-  type: 'string',
-  enum: ['one', 'any'],
-  default: 'one',
-  description: 'one: exactly one match, any other number is an error. any: none, one or several.',
-} as const;
-
-const EDIT = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    select: NODE_SELECTOR_SCHEMA,
-    constant: { type: 'string', minLength: 1, description: 'For setConstant: initializers by name, instead of an input of a node.' },
-    matches: MATCHES,
-    setAttribute: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['name', 'type', 'value'],
-      properties: {
-        name: { type: 'string', minLength: 1 },
-        type: { type: 'string', enum: ['int', 'ints', 'float', 'floats', 'string', 'strings'] },
-        value: {
-          anyOf: [{ type: 'number' }, { type: 'string' }, { type: 'array', items: { anyOf: [{ type: 'number' }, { type: 'string' }] } }],
-        },
-      },
-    },
-    deleteAttribute: { type: 'string', minLength: 1 },
-    setConstant: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['dtype', 'values'],
-      properties: {
-        input: { type: 'integer', minimum: 0, description: 'Which input of the selected node.' },
-        dtype: { type: 'string', enum: Object.keys(DTYPES) },
-        dims: { type: 'array', items: { type: 'integer', minimum: 0 } },
-        values: { type: 'array', items: { type: 'number' } },
-      },
-    },
-  },
-} as const;
-
-export const rewrite = defineStage<RewriteParams>({
+export const rewrite = defineStage({
   name: 'rewrite',
   version: 1,
   description: 'Applies named rules with their proof class, and edits of attributes and constants by selector; measures their price.',
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      rules: {
-        type: 'array',
-        default: [],
-        description: 'Applied in order, before the edits.',
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['name'],
-          properties: {
-            name: { type: 'string', description: describeRules() },
-            form: { type: 'string', description: 'For rules that come in forms.' },
-            select: NODE_SELECTOR_SCHEMA,
-            matches: MATCHES,
-          },
-        },
-      },
-      edits: { type: 'array', default: [], items: EDIT, description: 'Applied in order, after the rules.' },
-      samples: { type: 'integer', minimum: 0, default: 4, description: 'Number of images for measuring the price, the first by id.' },
-    },
-  },
+  params: REWRITE_PARAMS,
   inputs: {
     model: port('onnx-model', 'Any model.'),
     recipe: port('recipe', 'How images become the input of the model: required for measuring the price.', { optional: true }),

@@ -1,51 +1,13 @@
 /** Declaration of the `simplify` plugin: removes nodes without changing the model's results. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
-import type { SimplifyParams } from './params.js';
+import { SIMPLIFY_PARAMS } from './params.js';
 
-export const simplify = defineStage<SimplifyParams>({
+export const simplify = defineStage({
   name: 'simplify',
   version: 1,
   description: 'Folds constants, infers shapes, fuses and removes nodes until nothing changes, and checks equality on sample inputs.',
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      foldLimitBytes: { type: 'integer', minimum: 0, default: 1 << 20, description: 'Largest constant that folding may create.' },
-      skip: {
-        type: 'array',
-        items: { type: 'string', minLength: 1 },
-        uniqueItems: true,
-        default: [],
-        description: 'Passes to skip, by name.',
-      },
-      samples: {
-        type: 'integer',
-        minimum: 0,
-        default: 2,
-        description: 'Number of inputs on which equality is checked, random unless `tensors` is connected; 0: none.',
-      },
-      tolerance: {
-        type: 'number',
-        minimum: 0,
-        default: 1e-4,
-        description:
-          'For passes that round: the largest allowed difference of an output, as a share of its standard deviation. Exact passes must keep every bit.',
-      },
-      freeSize: {
-        type: 'integer',
-        minimum: 1,
-        default: 3,
-        description: 'Size of a free dimension in the samples, for example a RoI batch.',
-      },
-      sizes: {
-        type: 'object',
-        additionalProperties: { type: 'integer', minimum: 1 },
-        default: {},
-        description: 'Sizes of free dimensions in the samples, by name.',
-      },
-    },
-  },
+  params: SIMPLIFY_PARAMS,
   inputs: {
     model: port('onnx-model', 'Any model.'),
     tensors: port(

@@ -1,40 +1,14 @@
 /** Params of `split`: cuts from a host recipe, from the structure of the model, or as listed. */
-import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import type { ExportedFamily } from '../../src/detection/detector/exported-family.js';
-import type { PartValues } from '../../src/detection/detector/part-values.js';
 import { EXPORTED_FAMILIES } from '../../src/detection/exported-families.js';
-import type { ParamsSchema } from '../../src/stage/define-stage.js';
-
-/** Exactly one of `recipe` and `parts` is given. */
-export interface SplitParams {
-  /** Name of a family. */
-  readonly recipe?: string;
-  /** With `recipe`: where the cuts come from. */
-  readonly cuts?: Cuts;
-  /** With `cuts: structure`: the fit policy of the recipe that is made. */
-  readonly fit?: FitPolicy;
-  /** With `cuts: structure`: what runs between the parts. */
-  readonly between?: 'host' | 'pieces';
-  readonly parts?: Readonly<Record<string, PartValues>>;
-}
-
-/** 'recipe': value names of the host recipe that `export` wrote. 'structure': found by what the nodes do, in a model of another tool; a recipe is made. */
-export type Cuts = 'recipe' | 'structure';
 
 /** The families that have parts to cut. */
 const SPLIT_FAMILIES: readonly ExportedFamily[] = EXPORTED_FAMILIES.filter(({ parts }) => parts.length > 1);
 
-export function findFamily({ recipe }: Pick<SplitParams, 'recipe'>): ExportedFamily | undefined {
-  return SPLIT_FAMILIES.find(({ name }) => name === recipe);
-}
-
-export function listStructureFamilies(): readonly string[] {
-  return SPLIT_FAMILIES.filter(({ structureCut }) => structureCut !== undefined).map(({ name }) => name);
-}
-
 const NAMES = { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true } as const;
 
-export const SPLIT_PARAMS: ParamsSchema = {
+export const SPLIT_PARAMS = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -57,9 +31,9 @@ export const SPLIT_PARAMS: ParamsSchema = {
     },
     between: {
       type: 'string',
-      enum: ['host', 'pieces'],
+      enum: ['host', 'models', 'pieces'],
       description:
-        'With `cuts: structure`: what runs between the parts. host (the default): the host, as the recipe says. pieces: nodes of the model itself, extracted as three more models for a CPU (to_box, to_mask, rest).',
+        'With `cuts: structure`: what runs between the parts. host (the default): the host, as the recipe says. models: nodes of the model itself, extracted as three more models for a CPU (to_box, to_mask, rest). pieces: the former name of models.',
     },
     parts: {
       type: 'object',
@@ -74,4 +48,22 @@ export const SPLIT_PARAMS: ParamsSchema = {
       description: 'Part → names of its input values and of its output values.',
     },
   },
-};
+} as const;
+
+/** Exactly one of `recipe` and `parts` is given. */
+export type SplitParams = FromSchema<typeof SPLIT_PARAMS>;
+
+export type Cuts = NonNullable<SplitParams['cuts']>;
+
+export function findFamily({ recipe }: Pick<SplitParams, 'recipe'>): ExportedFamily | undefined {
+  return SPLIT_FAMILIES.find(({ name }) => name === recipe);
+}
+
+export function listStructureFamilies(): readonly string[] {
+  return SPLIT_FAMILIES.filter(({ structureCut }) => structureCut !== undefined).map(({ name }) => name);
+}
+
+/** Whether the model's own nodes between the parts become models too. 'pieces' is the former name of 'models'. */
+export function extractsCpuSubgraphs({ between }: Pick<SplitParams, 'between'>): boolean {
+  return between === 'models' || between === 'pieces';
+}

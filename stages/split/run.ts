@@ -2,7 +2,7 @@
 import { getDefined } from '../../src/base/invariant.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
 import type { ExtractedSubgraph } from '../../src/detection/detector/exported-family.js';
-import { encodeRecipe, type HostRecipe } from '../../src/detection/detector/host-recipe.js';
+import type { HostRecipe } from '../../src/detection/detector/host-recipe.js';
 import type { PartValues } from '../../src/detection/detector/part-values.js';
 import { parseRecipe } from '../../src/detection/read-definition.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
@@ -14,7 +14,7 @@ import type { InputPaths, StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import { findFamily, type SplitParams } from './params.js';
+import { extractsCpuSubgraphs, findFamily, type SplitParams } from './params.js';
 
 /** Nodes and values of a part keep their ids of the whole model. */
 export async function runSplit(job: StageJob<SplitParams>): Promise<void> {
@@ -60,16 +60,17 @@ async function readRecipe(inputs: InputPaths, architecture: string | undefined):
 
 async function cutByStructure(
   whole: Model,
-  { params, inputs, outputs }: StageJob<SplitParams>,
+  { params, inputs, outputs, context }: StageJob<SplitParams>,
 ): Promise<{ parts: readonly ExtractedSubgraph[]; found: JsonObject }> {
+  if (params.between === 'pieces') context.log('warning', '`between: pieces` is a former name; write `between: models`');
   const { load } = getDefined(findFamily(params)?.structureCut, 'the structure cut of the family');
   const cut = await load();
   const { recipe, subgraphs, found } = cut(whole, {
     config: await readInput(inputs, 'config', readJsonFile),
     fit: params.fit ?? 'static',
-    cpuSubgraphs: params.between === 'pieces' ? 'extract' : 'omit',
+    cpuSubgraphs: extractsCpuSubgraphs(params) ? 'extract' : 'omit',
   });
-  await writeJsonFile(getOutputPath(outputs, 'recipe'), encodeRecipe(recipe));
+  await writeJsonFile(getOutputPath(outputs, 'recipe'), recipe);
   return { parts: subgraphs, found: { found } };
 }
 

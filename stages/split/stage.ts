@@ -2,9 +2,9 @@
 
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Ports, port } from '../../src/stage/ports.js';
-import { findFamily, listStructureFamilies, SPLIT_PARAMS, type SplitParams } from './params.js';
+import { extractsCpuSubgraphs, findFamily, listStructureFamilies, SPLIT_PARAMS, type SplitParams } from './params.js';
 
-export const split = defineStage<SplitParams>({
+export const split = defineStage({
   name: 'split',
   version: 1,
   description: 'Cuts a model into parts between named values: by a host recipe, by the structure of a known detector, or as listed.',
@@ -44,5 +44,5 @@ function listCutInputs({ recipe, cuts }: SplitParams): Ports {
 function listPartNames(params: SplitParams): readonly string[] {
   const family = findFamily(params);
   if (family === undefined) return Object.keys(params.parts ?? {});
-  return params.between === 'pieces' ? (family.structureCut?.subgraphs ?? family.parts) : family.parts;
+  return extractsCpuSubgraphs(params) ? (family.structureCut?.subgraphs ?? family.parts) : family.parts;
 }

@@ -8,7 +8,7 @@ import { decodeImage, type RgbImage } from '../../src/detection/image/decode-ima
 import type { ChosenImage } from './choose-images.js';
 import type { VerifyJob } from './params.js';
 import { type Summary, summarize } from './report.js';
-import { openSide, type SideOptions, withOpened } from './sides.js';
+import { listPartsOnTiles, openSide, type SideOptions, withOpened } from './sides.js';
 import type { ValueErrors } from './value-errors.js';
 
 export async function compareDetectors(
@@ -18,6 +18,7 @@ export async function compareDetectors(
   errors: ValueErrors,
 ): Promise<Summary> {
   const rule = { matchIou: params.matchIou, minScore: params.minScore };
+  const onTiles = listPartsOnTiles(options, candidateOptions);
   const values: ValueComparisons[] = [];
   const detections: DetectionComparison[] = [];
   const sides = [
@@ -29,9 +30,10 @@ export async function compareDetectors(
       context.signal.throwIfAborted();
       const image = await readImage(path);
       const [right, own] = [await reference.trace(image), await candidate.trace(image)];
-      values.push(await compareParts(right, candidate, own));
+      values.push(await compareParts(right, candidate, own, options.definition.splitKinds));
       detections.push(compareDetections(id, right.objects, own.objects, rule));
-      for (const { name } of reference.parts) await errors.add(name, getDefined(right.inputs[name], name));
+      for (const { name } of reference.parts.filter(part => !onTiles.includes(part.name)))
+        await errors.add(name, getDefined(right.inputs[name], name));
       context.progress(index + 1, images.length, 'images');
     }
   });

@@ -1,6 +1,6 @@
 /** Compares two models of one part on the part's inputs for each image. The detector computes RoIs for heads. */
 import { getDefined } from '../../src/base/invariant.js';
-import { compareValues, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
+import { compareKinds, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
@@ -9,7 +9,7 @@ import type { ChosenImage } from './choose-images.js';
 import { readImage } from './compare-detectors.js';
 import type { VerifyJob } from './params.js';
 import { type Summary, summarize } from './report.js';
-import { openPartSide, openSide, type SideOptions, withOpened } from './sides.js';
+import { listPartsOnTiles, openPartSide, openSide, type SideOptions, withOpened } from './sides.js';
 import type { ValueErrors } from './value-errors.js';
 
 /** @throws StageError `part-unknown`, `detector-missing`. */
@@ -21,21 +21,26 @@ export async function comparePart(
   errors: ValueErrors,
 ): Promise<Summary> {
   const part = choosePart(name, options);
+  const candidatePart = choosePart(name, candidateOptions);
   if (part.rois !== 'none' && inputs.detector === undefined) {
     throw new StageError('detector-missing', `part "${name}" needs RoI features, but no detector is connected to compute them`, {
       help: 'connect the float parts to the port `detector`',
     });
   }
+  const onTiles = listPartsOnTiles(options, candidateOptions);
   const values: ValueComparisons[] = [];
-  const sides = [openPartSide(inputs, 'reference', part, options), openPartSide(inputs, 'candidate', part, candidateOptions)] as const;
+  const sides = [
+    openPartSide(inputs, 'reference', part, options),
+    openPartSide(inputs, 'candidate', candidatePart, candidateOptions),
+  ] as const;
   const finders = part.rois === 'none' ? [] : [openSide(inputs, 'detector', 'parts', options)];
   await withOpened(sides, ([reference, candidate]) =>
     withOpened(finders, async ([detector]) => {
       for (const [index, image] of images.entries()) {
         context.signal.throwIfAborted();
         const input = await readPartInput(part, image.path, detector, options);
-        values.push(compareValues(await reference.run(input), await candidate.run(input)));
-        await errors.add(name, input);
+        values.push(compareKinds(await reference.run(input), await candidate.run(input), options.definition.splitKinds));
+        if (!onTiles.includes(name)) await errors.add(name, input);
         context.progress(index + 1, images.length, 'images');
       }
     }),

@@ -21,7 +21,7 @@ export function judge(
   for (const [name, figures] of values) {
     const check = (label: string, found: number, bound: number | undefined, least: 'least' | 'most'): void => {
       if (bound === undefined || (least === 'least' ? found >= bound : found <= bound)) return;
-      missed.push(`${name}: ${label} ${format(found)}, expected ${least === 'least' ? 'at least' : 'at most'} ${bound}`);
+      missed.push(`${name}: ${label} ${formatFigure(found)}, expected ${least === 'least' ? 'at least' : 'at most'} ${bound}`);
     };
     check('SQNR in dB', rankOf(figures.sqnrDb), boundOf(thresholds.minSqnrDb, name), 'least');
     check('cosine', figures.cosine, boundOf(thresholds.minCosine, name), 'least');
@@ -40,10 +40,10 @@ export function judge(
 function judgeDetections(figures: DetectionFigures, thresholds: Thresholds): string[] {
   const missed: string[] = [];
   const atMost = (what: string, found: number, bound: number | undefined): void => {
-    if (bound !== undefined && found > bound) missed.push(`detections: ${what} ${format(found)}, expected at most ${bound}`);
+    if (bound !== undefined && found > bound) missed.push(`detections: ${what} ${formatFigure(found)}, expected at most ${bound}`);
   };
   const atLeast = (what: string, found: number, bound: number | undefined): void => {
-    if (bound !== undefined && found < bound) missed.push(`detections: ${what} ${format(found)}, expected at least ${bound}`);
+    if (bound !== undefined && found < bound) missed.push(`detections: ${what} ${formatFigure(found)}, expected at least ${bound}`);
   };
   atMost(`share missed (${figures.missed} of ${figures.reference})`, figures.missedShare, thresholds.maxMissed);
   atMost(`share extra (${figures.extra} of ${figures.candidate})`, figures.extraShare, thresholds.maxExtra);
@@ -53,11 +53,11 @@ function judgeDetections(figures: DetectionFigures, thresholds: Thresholds): str
   return missed;
 }
 
-function boundOf(bound: Bound | undefined, name: string): number | undefined {
+export function boundOf(bound: Bound | undefined, name: string): number | undefined {
   if (bound === undefined || typeof bound === 'number') return bound;
   return Object.hasOwn(bound, name) ? bound[name] : bound.default;
 }
 
-function format(value: number): string {
+export function formatFigure(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

@@ -3,7 +3,7 @@ import { leastFigure } from '../../src/base/figure.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type DetectionComparison, detectionFiguresOf, mergeDetectionComparisons } from '../../src/detection/compare/compare-detections.js';
 import type { ValueComparisons } from '../../src/detection/compare/compare-parts.js';
-import { encodePropagatedErrors, type PartErrors } from '../../src/quant/compare/propagated-error.js';
+import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
 import {
   type Comparison,
   type ComparisonFigures,
@@ -16,6 +16,8 @@ import {
 /** The results over all images. */
 export interface Summary {
   readonly values: ReadonlyMap<string, ComparisonFigures>;
+  /** Values of which all elements of the candidate are equal, and those of the reference are not, with the number that they equal. */
+  readonly constants: ReadonlyMap<string, number>;
   /** undefined if only one part is compared. */
   readonly detections: DetectionComparison | undefined;
 }
@@ -28,6 +30,11 @@ export function summarize(values: readonly ValueComparisons[], detections: reado
   }
   return {
     values: new Map([...merged].map(([name, comparison]) => [name, figuresOf(comparison)])),
+    constants: new Map(
+      [...merged].flatMap(([name, { reference, candidate }]) =>
+        reference === 'varies' && typeof candidate === 'number' ? [[name, candidate] as const] : [],
+      ),
+    ),
     detections: detections === undefined ? undefined : mergeDetectionComparisons(detections),
   };
 }
@@ -46,7 +53,7 @@ export function makeReport({ values, detections }: Summary, on: JsonObject, erro
             extraObjects: detections.extra.map(object => ({ ...object })),
           },
         }),
-    ...(errors === undefined ? {} : { propagated: encodePropagatedErrors(errors) }),
+    ...(errors === undefined ? {} : { propagated: errors }),
   };
 }
 

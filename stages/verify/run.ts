@@ -1,6 +1,5 @@
 /** Runs `verify`: compares as its params say, checks the thresholds, and writes report and metrics. */
 
-import type { JsonObject } from '../../src/base/json.js';
 import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
@@ -10,6 +9,7 @@ import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { chooseImages } from './choose-images.js';
+import { findCollapses } from './collapse.js';
 import { compareCaptured } from './compare-captured.js';
 import { compareDetectors } from './compare-detectors.js';
 import { compareModels } from './compare-models.js';
@@ -17,7 +17,7 @@ import { comparePart } from './compare-part.js';
 import { judge } from './judge.js';
 import type { VerifyJob } from './params.js';
 import { describeSummary, makeMetrics, makeReport, type Summary } from './report.js';
-import type { SideOptions } from './sides.js';
+import { listPartsOnTiles, type SideOptions } from './sides.js';
 import { openValueErrors, type ValueErrors } from './value-errors.js';
 
 /** The comparison and its ids: of images or of samples. */
@@ -26,7 +26,7 @@ interface Compared {
   readonly on: { readonly images: readonly number[] } | { readonly samples: readonly string[] };
 }
 
-/** @throws StageError `verify-missed` with every missed threshold, `verify-unknown-value`; and the errors of detectors, images, captures and data sets. */
+/** @throws StageError `verify-collapsed`; `verify-missed` with every missed threshold, `verify-unknown-value`; and the errors of detectors, images, captures and data sets. */
 export async function runVerify(job: VerifyJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const errors = openValueErrors(job);
@@ -37,7 +37,7 @@ export async function runVerify(job: VerifyJob): Promise<void> {
 
   for (const line of describeSummary(summary)) context.log('info', line);
   assertNear(summary, params.thresholds, Object.values(on).flat().length);
-  await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(summary, on as unknown as JsonObject, errors.conclude()));
+  await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(summary, on, errors.conclude()));
   await writeMetricsFile(getOutputPath(outputs, 'metrics'), makeMetrics(summary));
 }
 
@@ -50,16 +50,20 @@ async function compare(job: VerifyJob, openCandidate: OpenModel, errors: ValueEr
     return { summary, on: { samples } };
   }
   const images = await chooseImages(job);
-  const options = await readOptions(job);
-  const sides = { reference: options, candidate: { ...options, open: openCandidate } };
+  const options = await readOptions(job, 'recipe');
+  const own = job.inputs.candidateRecipe === undefined ? options : await readOptions(job, 'candidateRecipe');
+  const sides = { reference: options, candidate: { ...own, open: openCandidate } };
+  const onTiles = listPartsOnTiles(options, own).filter(name => part === undefined || name === part);
+  if (job.params.values === 'all' && onTiles.length > 0)
+    job.context.log('warning', `inner values of ${onTiles.join(', ')} are not compared, because the part runs on tiles; its outputs are`);
   const summary =
     part === undefined ? await compareDetectors(job, images, sides, errors) : await comparePart(job, part, images, sides, errors);
   return { summary, on: { images: images.map(image => image.id) } };
 }
 
-async function readOptions({ params, inputs }: VerifyJob): Promise<SideOptions> {
+async function readOptions({ params, inputs }: VerifyJob, recipe: 'recipe' | 'candidateRecipe'): Promise<SideOptions> {
   const definition = readDefinition({
-    recipe: await readInput(inputs, 'recipe', readJsonFile),
+    recipe: await readInput(inputs, recipe, readJsonFile),
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
     fit: params.fit,
   });
@@ -74,6 +78,13 @@ function assertNear(summary: Summary, thresholds: VerifyJob['params']['threshold
       'verify-unknown-value',
       `thresholds name ${unknown.join(', ')}, which are not compared; the compared values are ${[...summary.values.keys()].join(', ')}`,
     );
+  }
+  const collapses = findCollapses(summary, thresholds);
+  if (collapses.length > 0) {
+    throw new StageError('verify-collapsed', `the candidate has collapsed on ${samples} images: ${collapses.join('; ')}`, {
+      details: { collapses, missed, metrics: makeMetrics(summary) },
+      help: 'if this is intended, state a threshold: minSqnrDb for a value, maxMissed for detections; with `minSqnrDb: -998` and `values: all`, the report shows where the error begins',
+    });
   }
   if (missed.length === 0) return;
   throw new StageError(

@@ -18,7 +18,7 @@ it('no code outside of the families contains the name of a family as a string', 
   expect(others.map(([path]) => path)).toEqual([]);
 });
 
-it('no code outside of the families imports one, except the registries and what describes a single network', () => {
+it('no code outside the families imports one, except the registries and the description of single networks', () => {
   const importing = [...sources].filter(([path, source]) => !path.startsWith(FAMILIES) && /families\/(?!single\/)/.test(source));
   expect(importing.map(([path]) => path).sort()).toEqual(['src/detection/exported-families.ts', 'src/detection/registry.ts']);
 });

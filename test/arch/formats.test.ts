@@ -10,17 +10,18 @@ import { PIPELINE_STRUCTURE } from '../../src/engine/config/pipeline-schema.js';
 import { writeBaseline } from '../../src/engine/insight/history/baseline.js';
 import { appendRun } from '../../src/engine/insight/history/history-file.js';
 import { encodeLock } from '../../src/engine/lockfile/encode-lock.js';
-import { encodeSeal } from '../../src/engine/noop/seal.js';
+import { encodeNoOpRecord } from '../../src/engine/noop/no-op-record.js';
 import { encodeRecord } from '../../src/engine/store/action-records.js';
 import { ARCHIVE_HEADER } from '../../src/engine/store/archive/archive-format.js';
-import { NO_SIGHTS } from '../../src/engine/store/files/sights.js';
+import { NO_STAMPS } from '../../src/engine/store/files/recorded-stamps.js';
 import { encodeTree } from '../../src/engine/store/files/tree.js';
 import { encodePartList } from '../../src/engine/store/part-list.js';
 import { ARTIFACTS_MARKER, openPublishedNames } from '../../src/engine/store/published-names.js';
 import { openStateWriter, parseState } from '../../src/engine/store/state-log.js';
 import { encodeModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { PROTOCOL_VERSION } from '../../src/runtime/external/messages.js';
-import { BUNDLE_FORMAT } from '../../src/target/bundle/write-bundle.js';
+import { BOARD_REPORT_FORMAT } from '../../src/target/board/board-report.js';
+import { BUNDLE_DETECTOR_FORMAT, BUNDLE_FORMAT } from '../../src/target/bundle/write-bundle.js';
 import { PROFILE_FORMAT } from '../../src/target/profile/profile.js';
 import { COMPILE_REPORT_FORMAT } from '../../src/target/report/compile-report.js';
 import { BENCH_FORMAT } from '../../stages/bench/bench-report.js';
@@ -91,8 +92,8 @@ const VERSIONS: readonly (readonly [format: string, version: () => string])[] = 
     'no-op record',
     () => {
       const report = { pipeline: 'x', stages: 0, metrics: [], gates: [] };
-      const seal = { request: '', programs: [], environment: [], platform: null, host: null, sights: NO_SIGHTS, report };
-      return /^tanren-\S+ \d+/.exec(encodeSeal(seal))?.[0] ?? '';
+      const record = { request: '', programs: [], environment: [], platform: null, host: null, stamps: NO_STAMPS, report };
+      return /^tanren-\S+ \d+/.exec(encodeNoOpRecord(record))?.[0] ?? '';
     },
   ],
   ['history', () => firstLine(written(path => void appendRun(path, run)))],
@@ -113,7 +114,9 @@ const VERSIONS: readonly (readonly [format: string, version: () => string])[] = 
   ['calibration sketches', () => member(JSON.stringify(encodeModelSketches({ model: digest, samples: 0, values: new Map() })), 'version')],
   ['figures of a measurement', () => BENCH_FORMAT],
   ['report of a compilation', () => COMPILE_REPORT_FORMAT],
+  ['report of a run on a board', () => BOARD_REPORT_FORMAT],
   ['bundle manifest', () => BUNDLE_FORMAT],
+  ['detector of a bundle', () => BUNDLE_DETECTOR_FORMAT],
   ['target profile', () => PROFILE_FORMAT],
   ['runner protocol', () => `protocol: ${PROTOCOL_VERSION}`],
 ];
@@ -136,7 +139,7 @@ function listModules(): readonly string[] {
   );
 }
 
-it('every name of a format in the code stands on the page', () => {
+it('every format name in the code is on the page', () => {
   const named = listModules().flatMap(path =>
     [...readFileSync(path, 'utf8').matchAll(/format: '(tanren-[a-z-]+)'|['"`](tanren-[a-z-]+)[ /](?:\d|\$)/g)].map(
       match => `${match[1] ?? match[2]} of ${relative(project, path)}`,
@@ -154,7 +157,7 @@ it('every document with a number for its format is one of the page', () => {
       .map(() => relative(project, path)),
   );
   // What else is digested with a format, and never read back: keys of vendor caches; the key of a part is the manifest of an action.
-  const others = ['src/target/bundle/cache-key.ts', 'src/engine/execute/part-service.ts'];
+  const others = ['src/target/bundle/cache-key.ts', 'src/engine/execute/parts/part-service.ts'];
   const listed = ['folder document', 'list of parts', 'action record', 'action manifest', 'baseline', 'action document'];
   expect(listed.filter(name => !rows.get(name)?.includes('format: 1'))).toEqual([]);
   expect([...new Set(found)].filter(path => !others.includes(path)).length).toBe(listed.length);

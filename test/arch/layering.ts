@@ -1,27 +1,36 @@
-/** Which room may import which: the table of docs/architecture.md as data, and a check of a graph against it. */
+/** Checks of an import graph against the layering: which room imports which, and in which order the folders of a room lie. */
 import { posix } from 'node:path';
+import type { Arrows } from './documented-layers.js';
 import type { ImportGraph } from './import-graph.js';
 
-const LIBRARIES = ['detection', 'target', 'quant', 'runtime', 'onnx', 'tensor', 'base'] as const;
+/** The imports between rooms that exist: room → rooms that its files import. */
+export function arrowsOf(graph: ImportGraph): ReadonlyMap<string, ReadonlySet<string>> {
+  const arrows = new Map<string, Set<string>>();
+  for (const [file, imports] of graph) {
+    const room = roomOf(file);
+    if (room === undefined) continue;
+    const found = arrows.get(room) ?? new Set<string>();
+    arrows.set(room, found);
+    for (const imported of imports) {
+      const other = roomOf(imported);
+      if (other !== undefined && other !== room) found.add(other);
+    }
+  }
+  return arrows;
+}
 
-/** Room → rooms that its files may import besides their own. */
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  base: [],
-  tensor: ['base'],
-  onnx: ['tensor', 'base'],
-  runtime: ['onnx', 'tensor', 'base'],
-  quant: ['runtime', 'onnx', 'tensor', 'base'],
-  target: ['quant', 'runtime', 'onnx', 'tensor', 'base'],
-  detection: ['quant', 'runtime', 'onnx', 'tensor', 'base'],
-  stage: ['base'],
-  engine: ['stage', 'base'],
-  report: ['base'],
-  stages: ['stage', 'report', ...LIBRARIES],
-  cli: ['engine', 'stage', 'report', 'stages', ...LIBRARIES],
-};
+/** Arrows that point up or to an unknown room: each room may import only rooms above it on the page. */
+export function checkOrder(arrows: Arrows): string[] {
+  const above = new Set<string>();
+  return [...arrows].flatMap(([room, imported]) => {
+    const problems = imported.filter(other => !above.has(other)).map(other => `${room} ─► ${other}: it points up`);
+    above.add(room);
+    return problems;
+  });
+}
 
-/** What breaks the layering, one sentence each. */
-export function checkLayering(graph: ImportGraph): string[] {
+/** Imports that break the layering, one sentence each. */
+export function checkLayering(graph: ImportGraph, arrows: Arrows): string[] {
   const problems: string[] = [];
   for (const [file, imports] of graph) {
     const room = roomOf(file);
@@ -30,8 +39,8 @@ export function checkLayering(graph: ImportGraph): string[] {
     for (const imported of imports) {
       const other = roomOf(imported);
       if (other === undefined) continue;
-      if (other !== room && !(ALLOWED[room] ?? []).includes(other))
-        problems.push(`${file} imports ${imported}: ${room} may not know ${other}`);
+      if (other !== room && !(arrows.get(room) ?? []).includes(other))
+        problems.push(`${file} imports ${imported}: docs/architecture.md has no arrow ${room} ─► ${other}`);
       if (room === 'stages' && other === 'stages' && pluginOf(file) !== pluginOf(imported) && pluginOf(file) !== undefined) {
         problems.push(`${file} imports ${imported}: a plugin may not know another plugin`);
       }
@@ -40,32 +49,16 @@ export function checkLayering(graph: ImportGraph): string[] {
   return problems;
 }
 
-/** The folders of src/engine: each imports only those before it. Files beside them (build.ts) may import all. */
-const ENGINE_FOLDERS: readonly string[] = [
-  'model',
-  'config',
-  'planning',
-  'store',
-  'action',
-  'execute',
-  'schedule',
-  'lockfile',
-  'insight',
-  'noop',
-  'watch',
-];
-
-/** Imports inside src/engine that point up, one sentence each. */
-export function checkEngineFolders(graph: ImportGraph): string[] {
+/** Imports inside `room` ("src/engine/") that point up, and folders without a place in `order`, one sentence each. */
+export function checkFolderOrder(graph: ImportGraph, room: string, order: readonly string[]): string[] {
   const rankOf = (path: string): number | undefined => {
-    const folder = /^src\/engine\/([^/]+)\//.exec(path)?.[1];
-    if (folder === undefined) return path.startsWith('src/engine/') ? ENGINE_FOLDERS.length : undefined;
-    return ENGINE_FOLDERS.indexOf(folder);
+    const [folder, rest] = path.startsWith(room) ? path.slice(room.length).split('/') : [];
+    return folder === undefined || rest === undefined ? undefined : order.indexOf(folder);
   };
   const problems: string[] = [];
   for (const [file, imports] of graph) {
     const rank = rankOf(file);
-    if (rank === -1) problems.push(`${file}: its folder has no place in the order of src/engine`);
+    if (rank === -1) problems.push(`${file}: its folder is not in the table of ${room}`);
     if (rank === undefined) continue;
     for (const imported of imports) {
       if ((rankOf(imported) ?? -1) > rank) problems.push(`${file} imports ${imported}: it points up`);
@@ -89,10 +82,10 @@ export function foldersOf(graph: ImportGraph, under: string): ImportGraph {
   return new Map([...folders].map(([folder, found]) => [folder, [...found]]));
 }
 
-/** "src/onnx/check.ts" → "onnx", "stages/split/run.ts" → "stages"; undefined for packages and other folders. */
+/** "src/onnx/check.ts" → "src/onnx", "stages/split/run.ts" → "stages"; undefined for packages and other folders. */
 function roomOf(path: string): string | undefined {
   if (path.startsWith('stages/')) return 'stages';
-  return /^src\/([^/]+)\//.exec(path)?.[1];
+  return /^(src\/[^/]+)\//.exec(path)?.[1];
 }
 
 /** "stages/split/run.ts" → "split"; undefined for stages/registry.ts. */

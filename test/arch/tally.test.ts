@@ -49,7 +49,7 @@ describe('the end of a CI run', () => {
     expect(lines.at(-1)).toBe('0 passed, 1 failed');
   });
 
-  it('adds up runs, and says no more than the counts where all is well', () => {
+  it('sums runs, and prints only the counts if all tests pass', () => {
     runJest(`it('runs', () => {});`);
     writeFileSync(tally, readFileSync(tally, 'utf8').repeat(2));
 
@@ -62,7 +62,7 @@ describe('the end of a CI run', () => {
     expect(sum('npm run lint')).toEqual({ status: 1, lines: ['failed step: npm run lint', '1 passed, 1 failed'] });
   });
 
-  it('fails where no test ran at all', () => {
+  it('fails if no test ran', () => {
     expect(sum()).toEqual({ status: 1, lines: ['0 passed, 0 failed'] });
   });
 

@@ -8,7 +8,7 @@ import { digestBytes } from '../../src/base/digest.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { findSandbox } from '../../src/engine/execute/guard/sandbox.js';
 import { inProcessRunner } from '../../src/engine/execute/in-process-run.js';
-import type { RunKeeper } from '../../src/engine/execute/part-service.js';
+import type { RunKeeper } from '../../src/engine/execute/parts/part-service.js';
 import { createReaper } from '../../src/engine/execute/reaper.js';
 import { makeRunFolder, nameInputs } from '../../src/engine/execute/run-folder.js';
 import type { Runner, RunOrder } from '../../src/engine/execute/runner.js';
@@ -61,7 +61,7 @@ describe.each(cases)('a runner by %s', (_name, way) => {
     expect(heard.progress).toEqual(['1/2 lines']);
   });
 
-  it('starts programs with the declared variables, and masks what they write', async () => {
+  it('starts programs with the declared variables, and masks their output', async () => {
     const { failure, heard, output } = await run(way, 'program', { GIVEN: 'heard' });
     expect(failure).toBeUndefined();
     expect(output()).toBe('3 heard\n');
@@ -98,7 +98,7 @@ describe.each(cases)('a runner by %s', (_name, way) => {
     if (way.guarded === 'no') expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
   });
 
-  it('starts no program where the signal was aborted before', async () => {
+  it('starts no program if the signal is already aborted', async () => {
     await run(way, 'hang', {}, AbortSignal.abort());
     expect(existsSync(join(folder, 'run/scratch/pid'))).toBe(false);
   });
@@ -141,7 +141,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
           ],
           ownCopies: [],
           network: 'none',
-          besides: at,
+          pathPrefix: at,
         });
   const order: RunOrder = {
     action: {

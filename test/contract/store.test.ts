@@ -108,7 +108,7 @@ describe.each([
     expect(await records.find(KEY)).toEqual({ manifest: MANIFEST, results: [result] });
   });
 
-  it('of a second, different result is recorded beside the first, newest last', async () => {
+  it('of a second, different result is recorded in addition to the first, newest last', async () => {
     const { records } = open().stores;
     const [first, second] = [resultOf('one'), resultOf('two')];
     await records.add(KEY, MANIFEST, first);

@@ -131,7 +131,7 @@ stages:
     expect(exitCode).toBe(1);
   });
 
-  it('a file where artifacts/ should be: the result is kept, and published once it is gone', () => {
+  it('a file in the place of artifacts/: the result is stored, and published after the file is removed', () => {
     rmSync(project.path('artifacts'), { recursive: true });
     writeFileSync(project.path('artifacts'), 'mine');
     const { exitCode, stages } = project.build('export');
@@ -144,7 +144,7 @@ stages:
     expect([next.exitCode, next.restored]).toEqual([0, ['export']]);
   });
 
-  it('a folder for a pipeline file is said to be one', () => {
+  it('a folder in the place of a pipeline file is reported as a folder', () => {
     mkdirSync(project.path('folder.yaml'));
     const { exitCode, stderr } = project.tanren('build', '-f', 'folder.yaml');
     expect(stderr).toContain('error[no-pipeline]: folder.yaml: it is a folder');

@@ -59,7 +59,7 @@ describe('a plugin', () => {
     ['ends the process in a function of its ports', { outputs: '() => process.exit(0)' }, 2, 'error[ended-early]'],
     ['declares no ports', { outputs: '() => undefined' }, 2, 'ports are an object of port() by name; it gives undefined'],
     ['declares what is no port', { outputs: '() => ({ out: 5 })' }, 2, 'port "out" is not declared by port() or recordPort()'],
-    ['names a port by a path', { outputs: "{ '../out': port('file') }" }, 2, '"../out" is no name for a port'],
+    ['names a port by a path', { outputs: "{ '../out': port('file') }" }, 2, '"../out" is not a valid port name'],
     [
       'wants a summary of the build in an exact result',
       { outputs: "{ out: port('file') }, needs: 'build-summary'" },
@@ -70,24 +70,24 @@ describe('a plugin', () => {
       'declares `reads` that are no list',
       { outputs: "{ out: port('file') }, reads: './data'" },
       2,
-      'reads is a list of paths or file: URLs',
+      'reads should be a list of paths or file: URLs',
     ],
-    ['declares a path with a NUL in `reads`', { outputs: "{ out: port('file') }, reads: ['a\\0b']" }, 2, 'reads is a list of paths'],
-    ['declares no number as its version', { outputs: "{ out: port('file') }, version: NaN" }, 2, 'version is a number'],
-    ['declares a version that JSON cannot hold', { outputs: "{ out: port('file') }, version: 1n" }, 2, 'version is a number'],
+    ['declares a path with a NUL in `reads`', { outputs: "{ out: port('file') }, reads: ['a\\0b']" }, 2, 'reads should be a list of paths'],
+    ['declares no number as its version', { outputs: "{ out: port('file') }, version: NaN" }, 2, 'version should be a number'],
+    ['declares a version that JSON cannot hold', { outputs: "{ out: port('file') }, version: 1n" }, 2, 'version should be a number'],
     [
       'declares an unknown determinism',
       { outputs: "{ out: port('file') }, determinism: 'maybe'" },
       2,
-      "determinism is 'exact' or 'measured'",
+      "determinism should be 'exact' or 'measured'",
     ],
     [
       'declares that it runs models at times',
       { outputs: "{ out: port('file') }, runsModels: 'at times'" },
       2,
-      "runsModels is 'always' or 'never'",
+      "runsModels should be 'always' or 'never'",
     ],
-    ['declares tools that are no list', { outputs: "{ out: port('file') }, tools: () => 'sh'" }, 2, 'tools gives a list of programs'],
+    ['declares tools that are no list', { outputs: "{ out: port('file') }, tools: () => 'sh'" }, 2, 'tools should give a list of programs'],
     ['throws in a function of its tools', { outputs: "{ out: port('file') }, tools: () => { throw new Error('boom'); }" }, 2, 'boom'],
     [
       'declares a device that JSON cannot hold',
@@ -95,7 +95,12 @@ describe('a plugin', () => {
       2,
       'NaN has no JSON form',
     ],
-    ['declares a device that is no object', { outputs: "{ out: port('file') }, device: () => null" }, 2, 'device gives a JSON object'],
+    [
+      'declares a device that is no object',
+      { outputs: "{ out: port('file') }, device: () => null" },
+      2,
+      'device should give a JSON object',
+    ],
     ['has a schema that leads nowhere', { outputs: "{ out: port('file') }, params: { $ref: '#/none' }" }, 2, 'error[plugin-load]'],
     [
       'has a schema that holds itself',
@@ -119,11 +124,11 @@ describe('a plugin', () => {
       'logs without a level',
       { run: `context.log('hello'); ${WRITES}` },
       1,
-      'error[stage-crashed]: act: context.log takes "info" or "warning"',
+      'error[stage-crashed]: act: context.log expects a level ("info" or "warning")',
     ],
-    ['reports no numbers', { run: `context.progress('half'); ${WRITES}` }, 1, 'context.progress takes two numbers and a text'],
+    ['reports no numbers', { run: `context.progress('half'); ${WRITES}` }, 1, 'context.progress expects two numbers and a text'],
     ['speaks to the engine itself', { run: `process.send({ kind: 'log' }); ${WRITES}` }, 1, 'error[worker-message]'],
-  ])('that %s: one error, and mended it builds', (_what, plugin, exitCode, message) => {
+  ])('that %s: one error, and the build succeeds when it is fixed', (_what, plugin, exitCode, message) => {
     world.write('bad.mjs', moduleOf(plugin));
     // Others have all the time that they need: a slow machine is no error.
     if (message.startsWith('error[timeout]')) world.write('pipeline.yaml', PIPELINE.replace('"}}', '"}, timeout: 3s}'));

@@ -45,7 +45,7 @@ describe('an edit of the installation', () => {
     expect(project.build().executed).toEqual([]);
   });
 
-  it('in the exporter runs export, and stops there where its bytes stay equal', async () => {
+  it('in the exporter runs export, and nothing after it if its bytes are equal', async () => {
     await edit('src/detection/families/maskrcnn/export/backbone.js');
     const { executed } = project.build();
     expect(executed).toContain('export');

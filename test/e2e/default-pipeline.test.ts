@@ -13,7 +13,7 @@ describe('the default pipeline', () => {
   });
   afterAll(() => project.remove());
 
-  it('builds everything from nothing, and prints the figures of the three detectors side by side', () => {
+  it('builds everything from an empty cache, and prints the metrics of the three detectors side by side', () => {
     const built = project.build();
 
     expect(built.failed).toEqual([]);
@@ -26,21 +26,21 @@ describe('the default pipeline', () => {
       for (const path of Object.values(artifacts)) expect(existsSync(project.path(path))).toBe(true);
   });
 
-  it('runs nothing the second time, and says so', () => {
+  it('runs nothing the second time, and reports it', () => {
     const { exitCode, stdout } = project.tanren('build');
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/nothing to do: 24 stages up to date/);
   });
 
-  it('runs quantize and what follows for another preset, and restores for the first one', () => {
+  it('runs quantize and its dependents for another preset, and restores them for the first one', () => {
     expect(project.build('-p', 'preset=a8w8').executed).toEqual([...QUANTIZE, ...AFTER_QUANTIZE].sort(byPlan(project)));
     const back = project.build();
     expect(back.executed).toEqual([]);
     expect(back.restored).toEqual([...QUANTIZE, ...AFTER_QUANTIZE].sort(byPlan(project)));
   });
 
-  it('rebuilds what follows the rewrite for its exact form, which changes no detection', () => {
+  it('rebuilds the dependents of the rewrite for its exact form, which changes no detection', () => {
     const built = project.build('-p', 'maxpool=depthwise');
 
     expect(built.exitCode).toBe(0);
@@ -64,7 +64,7 @@ describe('the default pipeline', () => {
     }
   });
 
-  it('with other weights in the mask head alone leaves the backbone as it is', () => {
+  it('with other weights in the mask head does not rebuild the backbone', () => {
     project.build();
     const checkpoint = project.path('examples/shapes/models/maskrcnn-shapes.safetensors');
     const before = readFileSync(checkpoint);

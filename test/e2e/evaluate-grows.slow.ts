@@ -22,7 +22,7 @@ describe('a data set that grows', () => {
   const take = (from: number, to: number): void =>
     project.edit('pipeline.yaml', text => text.replaceAll(`{samples: ${from}}`, `{samples: ${to}}`));
 
-  it('costs only the new images; one that stops midway goes on where it stopped', () => {
+  it('runs only the new images; an interrupted run continues where it stopped', () => {
     expect(images()).toBe(3);
     expect(countKept()).toBe(3);
 

@@ -90,7 +90,7 @@ describe('stages on an external runner', () => {
     world.write('pipeline.yaml', pipeline(onCpu()));
   });
 
-  it('give nothing where a runner says NPU and runs on the CPU; what was built before stays', () => {
+  it('fail if a runner that claims the NPU runs on the CPU; earlier artifacts are kept', () => {
     const before = world.read('artifacts/same/report.json');
     world.write('identity.json', '{"device": {"kind": "npu", "name": "board", "driver": "2.0"}}');
     world.write('pipeline.yaml', pipeline(onCpu().replace('device: cpu', 'device: npu')));
@@ -108,7 +108,7 @@ describe('stages on an external runner', () => {
     expect(failureOf('same')).toMatchObject({ code, message: expect.stringContaining(said) });
   });
 
-  it('end with a build that is killed, even where the runner hangs', async () => {
+  it('end with a killed build, even if the runner hangs', async () => {
     const pid = join(world.folder, 'runner.pid');
     world.write('pipeline.yaml', pipeline(`{command: [node, ./program.mjs, hang-at-start, ${pid}]}`, FAULTY_RUNNER));
     const building = world.start('build', 'same');

@@ -31,7 +31,7 @@ describe('pipelines/import.yaml', () => {
     expect(project.build('-f', 'pipelines/import.yaml').executed).toEqual([]);
   });
 
-  it('finds the objects that the detector exported from the checkpoint finds', () => {
+  it('gives the same detections as the detector exported from the checkpoint', () => {
     const imported = project.build('-f', 'pipelines/import.yaml').stages.get('evaluate-float');
     const exported = project.build('evaluate-float').stages.get('evaluate-float');
     const [theirs, ours] = [detectionsOf(imported?.artifacts.detections), detectionsOf(exported?.artifacts.detections)];

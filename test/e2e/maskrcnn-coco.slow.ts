@@ -21,7 +21,7 @@ describe('pipelines/maskrcnn-coco.yaml', () => {
       timeout: 600_000,
     });
 
-  it('misses the published figures with other weights, and says which', () => {
+  it('misses the published metrics with other weights, and names them', () => {
     const { status, stdout, stderr } = build('evaluate-published');
     expect(status).toBe(1);
     expect(stdout + stderr).toContain('bbox.AP >= 0.4735');

@@ -24,7 +24,7 @@ describe('pipelines/maskscoring-shapes.yaml', () => {
     expect(project.build(...PIPELINE).executed).toEqual([]);
   });
 
-  it('writes detections that carry both scores, and a page that shows both', () => {
+  it('writes detections with both scores, and a page that shows both', () => {
     const { stages } = project.build(...PIPELINE);
     const read = (stage: string, port: string): string => readFileSync(project.path(stages.get(stage)?.artifacts[port] ?? ''), 'utf8');
     const found = JSON.parse(read('evaluate-int8', 'detections')) as { score: number; mask_score: number }[];
@@ -33,7 +33,7 @@ describe('pipelines/maskscoring-shapes.yaml', () => {
     expect(read('report', 'page')).toContain('Mask score, int8');
   });
 
-  it('quantizes the MaskIoU head anew, and nothing else, where it takes its mask in the other form', () => {
+  it('quantizes only the MaskIoU head again if it reads its mask in the other form', () => {
     const { exitCode, executed } = project.build(...PIPELINE, '-p', 'maskInput=concat', 'quantize');
     expect(exitCode).toBe(0);
     expect(executed.filter(stage => stage.startsWith('quantize'))).toEqual(['quantize@maskiou_head']);

@@ -84,7 +84,7 @@ const executed = (world: CliWorld): readonly string[] => {
 const metricsOf = (world: CliWorld, stage: string) => JSON.parse(world.read(`artifacts/${stage}/metrics.json`)) as Record<string, never>;
 
 describe('docs/your-own-model.md', () => {
-  it('its pipeline builds, float and int8 find both objects, and its gate holds', async () => {
+  it('its pipeline builds, float and int8 detect both objects, and its gate is met', async () => {
     const world = await givenOwnModel(blocks('yaml')[0] ?? '', ROWS);
     expect(executed(world)).toHaveLength(7);
     expect(metricsOf(world, 'evaluate-float')).toMatchObject({ bbox: { AP: expect.closeTo(1, 12) }, detections: 2 });
@@ -96,7 +96,7 @@ describe('docs/your-own-model.md', () => {
     world.remove();
   });
 
-  it('its decoder decodes; a changed one is described and evaluated again, the model is not built again', async () => {
+  it('its decoder works; after a change, describe and evaluate run again, and the model is not rebuilt', async () => {
     const [decoder = ''] = blocks('js');
     const stage = (blocks('yaml')[1] ?? '').replace('[cat, dog]', '[{id: 3, name: cat}, {id: 7, name: dog}]');
     const pipeline = `version: 1

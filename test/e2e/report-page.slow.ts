@@ -58,9 +58,7 @@ describeInBrowser('the report page', path => {
     page.evaluate("for (const details of document.querySelectorAll('details')) { details.removeAttribute('name'); details.open = true; }");
   const measure = (page: Page): Promise<Contrasts> => page.evaluate<Contrasts>(MEASURE);
 
-  it.each([
-    1280, 400, 360,
-  ])('asks for nothing, complains of nothing and does not overflow at %i pixels, closed and with all opened', async width => {
+  it.each([1280, 400, 360])('makes no request, logs no error and does not overflow at %i pixels, collapsed and expanded', async width => {
     const { page, heard } = await open({ viewport: { width, height: 900 } });
     const overflow = (): Promise<number> =>
       page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
@@ -72,7 +70,7 @@ describeInBrowser('the report page', path => {
     await page.context().close();
   });
 
-  it.each(['light', 'dark'] as const)('has texts that are read in %s', async colorScheme => {
+  it.each(['light', 'dark'] as const)('has readable text contrast in %s', async colorScheme => {
     const { page } = await open({ viewport: { width: 1280, height: 900 }, colorScheme });
     await openAll(page);
     const contrasts = await measure(page);
@@ -82,7 +80,7 @@ describeInBrowser('the report page', path => {
     await page.context().close();
   });
 
-  it('follows the button to the other scheme', async () => {
+  it('switches the color scheme by the button', async () => {
     const { page, heard } = await open({ viewport: { width: 400, height: 900 }, colorScheme: 'light' });
     await page.getByRole('button', { name: 'Dark colors' }).click();
     expect((await measure(page)).isDark).toBe(true);
@@ -92,7 +90,7 @@ describeInBrowser('the report page', path => {
     await page.context().close();
   });
 
-  it('has everything without scripts, and the keyboard opens what is closed', async () => {
+  it('shows everything without scripts, and the keyboard expands collapsed sections', async () => {
     const { page, heard } = await open({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false });
     expect(await page.locator('button').count()).toBe(0);
     for (const title of ['Pipeline', 'Accuracy', 'Detections', 'Verification', 'Error per layer', 'Ranges', 'Partition', 'Latency'])

@@ -25,7 +25,7 @@ afterEach(() => world.remove());
 
 const page = (): string => world.read('artifacts/report/page.html');
 
-it('a second build does nothing; a stage that runs again, or a gate that is missed, writes a new page', () => {
+it('a second build does nothing; a stage that runs again, or a missed gate, writes a new page', () => {
   expect(world.run('build')).toMatchObject({ exitCode: 0 });
   const first = page();
   expect(first).toContain('<h1>Measured</h1>');
@@ -39,7 +39,7 @@ it('a second build does nothing; a stage that runs again, or a gate that is miss
   expect(page()).toBe(first);
 
   world.write('pipeline.yaml', PIPELINE.replace('>= 0.5', '>= 0.7'));
-  expect(world.run('explain', 'report').stdout).toContain('what is known of measure changed');
+  expect(world.run('explain', 'report').stdout).toContain('the state of measure changed');
   expect(world.run('build')).toMatchObject({ exitCode: 1 });
   expect(page()).toContain('✗ 1 of 1 missed');
   expect(page()).toMatch(/measure.*✓ up to date · \d+ ms/);

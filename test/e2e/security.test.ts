@@ -48,7 +48,7 @@ function filesWith(text: string, ...except: readonly string[]): readonly string[
 }
 
 describe('outputs', () => {
-  it('cannot be links, pipes or sockets, hold links that leave them, or lie behind a link', () => {
+  it('cannot be links, pipes or sockets, contain links that leave them, or be behind a link', () => {
     stages(
       {
         absolute: 'mkdir out; ln -s /etc/hostname out/link',
@@ -91,7 +91,7 @@ describe('outputs', () => {
     expect(stderr.match(/expected a relative path inside the folder/g)).toHaveLength(3);
   });
 
-  it('that are hard links to other files take their content, and leave the files as they are', () => {
+  it('that are hard links to other files copy the content, and do not change the files', () => {
     stages({ file: 'ln PROJECT/outside.txt out' }, 'out');
     const before = statSync(join(project.folder, 'outside.txt'));
     expect(buildAll()).toEqual({ file: 'executed' });
@@ -215,7 +215,7 @@ stages:
     expect(project.run('explain', 'one').stdout).toContain('secrets.TOKEN: "not set" → "set"');
   });
 
-  it('stand in no command line, also of the sandbox', () => {
+  it('are in no command line, also with the sandbox', () => {
     stages(
       { one: `cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep -c "${SECRET.slice(0, 6)}" > out.txt; true` },
       'out.txt',
@@ -230,7 +230,7 @@ stages:
 });
 
 describe('files of the cache and artifacts', () => {
-  it('are for their owner alone, and under the umask', () => {
+  it('are readable only by their owner, and follow the umask', () => {
     stages({ one: 'cp in.txt out.txt; chmod 777 out.txt' }, 'out.txt');
     const old = process.umask(0o027);
     try {
@@ -248,11 +248,13 @@ describe('files of the cache and artifacts', () => {
     expect(modeOf('artifacts/one/out') & 0o111).not.toBe(0);
   });
 
-  it('that others may write to are warned of', () => {
+  it('that others may write to cause a warning', () => {
     stages({ one: 'cp in.txt out.txt' }, 'out.txt');
     mkdirSync(join(project.folder, 'cache'));
     chmodSync(join(project.folder, 'cache'), 0o777);
-    expect(project.run('build').stdout).toMatch(/warning\[cache-exposed\]: anybody may write to .*cache, and so decide what builds give/);
+    expect(project.run('build').stdout).toMatch(
+      /warning\[cache-exposed\]: anyone may write to .*cache and so change the results of builds/,
+    );
     chmodSync(join(project.folder, 'cache'), 0o755);
     expect(project.run('build', '--force').stdout).not.toContain('cache-exposed');
   });
@@ -263,7 +265,7 @@ describe('files of the cache and artifacts', () => {
   }
 });
 
-it('a package is no plugin until the pipeline file names it', () => {
+it('a package is not a plugin unless the pipeline file names it', () => {
   project.write('node_modules/tanren-plugin-evil/package.json', '{"name": "tanren-plugin-evil", "version": "1.0.0", "main": "index.js"}');
   project.write('node_modules/tanren-plugin-evil/index.js', "require('fs').writeFileSync('was-loaded', '');");
   stages({ one: 'cp in.txt out.txt' }, 'out.txt');
@@ -274,7 +276,7 @@ it('a package is no plugin until the pipeline file names it', () => {
   expect(existsSync(join(project.folder, 'was-loaded'))).toBe(false);
 });
 
-it('a source outside of the project is taken where it is named, read only, and its path stands in no key', () => {
+it('a source outside the project must be named, is read-only, and its path is in no key', () => {
   const other = givenProject({ 'far.txt': 'far\n', 'folder/a.txt': 'a' });
   try {
     project.write(

@@ -57,7 +57,7 @@ describe('a module outside of the code digest', () => {
     expect(built.exitCode).toBe(1);
   });
 
-  it('is none that a module without an ending imports: an edit of it runs the stage', () => {
+  it('is not one imported by a module without an extension: an edit of it runs the stage', () => {
     world.write('plugins/helper', "export * from './secret.js';");
     world.write('plugins/plugin.js', plugin("await import('./helper')"));
     expect(world.run('build').exitCode).toBe(0);
@@ -66,7 +66,7 @@ describe('a module outside of the code digest', () => {
     expect(world.read('artifacts/act/out')).toBe('two');
   });
 
-  it('is named with the module that asks for it', () => {
+  it('is named with the module that imports it', () => {
     world.write('plugins/plugin.js', plugin("await import(name + '.js')"));
     const { stdout, stderr } = world.run('build');
     expect(stdout + stderr).toContain(`module ${world.folder}/plugins/plugin.js loads ${world.folder}/plugins/secret.js`);

@@ -39,7 +39,7 @@ describe('pipelines/yolact-coco.yaml', () => {
 
   const few = ['evaluationImages=2', 'calibrationSamples=2', 'verifySamples=1'].flatMap(param => ['-p', param]);
 
-  it('misses the published figure with other weights, and says which', () => {
+  it('misses the published metric with other weights, and names it', () => {
     const { status, stdout, stderr } = build(folder, 'pipelines/yolact-coco.yaml', ...COCO_PATHS, ...few, 'evaluate-published');
     expect(status).toBe(1);
     expect(stdout + stderr).toContain('segm.AP >= 0.2955');

@@ -32,7 +32,7 @@ function actionsOf(forge: Forge, parts: ReadonlyMap<string, string>): Readonly<R
 export const CHANCE: readonly Scenario[] = [
   scenario(
     42,
-    'forty random edits, reverts and deletions: exactly those stages run whose action has no result yet',
+    'forty random edits, reverts and deletions: only stages whose action has no result yet run',
     forge => {
       const seed = process.env.TANREN_SEED ?? `${Date.now()}`;
       const random = seededRandom(seed, 'forty');
@@ -81,7 +81,7 @@ export const CHANCE: readonly Scenario[] = [
   },
   scenario(
     79,
-    'a clock that jumps by a day between builds, back and forth: every edit is seen, and nothing runs without one',
+    'a clock that jumps back and forth by a day between builds: every edit is noticed, and nothing runs without an edit',
     forge => {
       const preload = `--import=${pathToFileURL(join(DIST, 'test/support/shift-clock.js')).href}`;
       const day = 86_400_000;
@@ -105,7 +105,7 @@ export const CHANCE: readonly Scenario[] = [
   ),
   scenario(
     43,
-    'SIGKILL between a rename and the record that names it, and around each publishing: the next build is right',
+    'SIGKILL between a rename and its record, and around each publication: the next build is correct',
     forge => {
       buildFirst(forge);
       const preload = `--import=${pathToFileURL(join(DIST, 'test/support/die-at-write.js')).href}`;

@@ -61,7 +61,7 @@ export const CONCURRENCY: readonly Scenario[] = [
   ),
   scenario(
     44,
-    'two containers whose builds are both process 1, on one project: both right, each stage once',
+    'two containers whose builds are both process 1, on one project: both are correct, each stage runs once',
     async forge => {
       forge.hook('a', 'sleep 0.3');
       const both = [0, 1].map(() =>
@@ -79,7 +79,7 @@ export const CONCURRENCY: readonly Scenario[] = [
     },
     { obstacle: hasPidNamespaces },
   ),
-  scenario(73, 'a killed holder of the lock: those that waited go on, and each stage runs once more at most', async forge => {
+  scenario(73, 'a killed lock holder: the waiting builds continue, and each stage runs at most once more', async forge => {
     forge.hook('a', 'echo > $HOOKS/started; sleep 30');
     const holder = forge.start();
     await waitForFile(forge, '.hooks/started');
@@ -95,7 +95,7 @@ export const CONCURRENCY: readonly Scenario[] = [
     );
     forge.expectRight();
   }),
-  scenario(74, 'watch and build together: both right, each stage once for an edit', async forge => {
+  scenario(74, 'watch and build at the same time: both are correct, each stage runs once per edit', async forge => {
     const watch = forge.project.start('watch');
     await watch.waitFor('watching; Ctrl-C ends');
     deepStrictEqual(forge.ran(), ['a', 'b', 'c', 'lone']);
@@ -125,7 +125,7 @@ stages:
       match(built.stdout, /30 executed/);
     },
   ),
-  scenario(75, 'a copied checkout, with its cache and artifacts: nothing runs, and neither disturbs the other', forge => {
+  scenario(75, 'a copied checkout with its cache and artifacts: nothing runs, and the checkouts are independent', forge => {
     buildFirst(forge);
     const copy = `${forge.project.folder}-copy`;
     // With their times; inodes, and the times of their changes, are new.

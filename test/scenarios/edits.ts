@@ -10,22 +10,22 @@ export const EDITS: readonly Scenario[] = [
     buildFirst(forge);
     buildAgain(forge, []);
   }),
-  scenario(2, 'a touch that changes the time alone runs nothing', forge => {
+  scenario(2, 'a touch that changes only the time runs nothing', forge => {
     buildFirst(forge);
     utimesSync(forge.path('a.txt'), new Date(), new Date());
     buildAgain(forge, []);
   }),
-  scenario(3, 'an edit runs what it reaches, and nothing else', forge => {
+  scenario(3, 'an edit runs the affected stages, and no others', forge => {
     buildFirst(forge);
     append(forge, 'b.txt', 'more');
     buildAgain(forge, ['b', 'c']);
   }),
-  scenario(4, 'an edit that changes no bytes of an output stops there', forge => {
+  scenario(4, 'an edit that does not change the bytes of an output runs nothing after that stage', forge => {
     buildFirst(forge);
     append(forge, 'a.txt', '# another note');
     buildAgain(forge, ['a']);
   }),
-  scenario(5, 'an edit taken back is restored without running', forge => {
+  scenario(5, 'a reverted edit is restored without running', forge => {
     buildFirst(forge);
     const before = forge.project.read('b.txt');
     append(forge, 'b.txt', 'more');
@@ -33,7 +33,7 @@ export const EDITS: readonly Scenario[] = [
     forge.project.write('b.txt', before);
     buildAgain(forge, []);
   }),
-  scenario(6, 'a deleted output comes back', forge => {
+  scenario(6, 'a deleted output is restored', forge => {
     buildFirst(forge);
     removeAll(forge, 'artifacts/b');
     buildAgain(forge, []);
@@ -48,26 +48,26 @@ export const EDITS: readonly Scenario[] = [
     forge.setScript(`${B}; true`);
     buildAgain(forge, ['b']);
   }),
-  scenario(9, 'an edit that keeps size and forges the time is seen', forge => {
+  scenario(9, 'an edit that keeps the size and resets the time is noticed', forge => {
     buildFirst(forge);
     const { atime, mtime } = statSync(forge.path('b.txt'));
     forge.project.write('b.txt', 'owt\n');
     utimesSync(forge.path('b.txt'), atime, mtime);
     buildAgain(forge, ['b', 'c']);
   }),
-  scenario(10, 'a file that comes into a folder is seen', forge => {
+  scenario(10, 'a file added to a folder is noticed', forge => {
     buildFirst(forge);
     forge.project.write('parts/2.txt', 'four\n');
     buildAgain(forge, ['b', 'c']);
   }),
-  scenario(11, 'a file that leaves a folder is seen', forge => {
+  scenario(11, 'a file removed from a folder is noticed', forge => {
     buildFirst(forge);
     forge.project.write('parts/2.txt', 'four\n');
     buildAgain(forge, ['b', 'c']);
     removeAll(forge, 'parts/2.txt');
     buildAgain(forge, []);
   }),
-  scenario(12, 'a declared variable of the environment that changes runs its stage', forge => {
+  scenario(12, 'a change of a declared environment variable runs its stage', forge => {
     buildFirst(forge);
     const built = forge.project.with({ environment: { TEMPER: 'soft' } }).run('build');
     strictEqual(built.exitCode, 0, built.stdout + built.stderr);
@@ -94,7 +94,7 @@ export const EDITS: readonly Scenario[] = [
     },
     { pace: 'slow' },
   ),
-  scenario(30, 'a time in the future, and a clock that went back: edits are seen', forge => {
+  scenario(30, 'a time in the future, and a clock that was set back: edits are noticed', forge => {
     const future = new Date(Date.now() + 86_400_000);
     utimesSync(forge.path('b.txt'), future, future);
     buildFirst(forge);
@@ -104,7 +104,7 @@ export const EDITS: readonly Scenario[] = [
     utimesSync(forge.path('b.txt'), new Date(0), new Date(0));
     buildAgain(forge, ['b', 'c']);
   }),
-  scenario(31, 'an input replaced by a renamed file of the same content runs nothing', forge => {
+  scenario(31, 'an input replaced by a renamed file with the same content runs nothing', forge => {
     buildFirst(forge);
     forge.project.write('b.new', forge.project.read('b.txt'));
     renameSync(forge.path('b.new'), forge.path('b.txt'));

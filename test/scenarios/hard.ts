@@ -21,7 +21,7 @@ export const HARD: readonly Scenario[] = [
     world.write('pipeline.yaml', one(touch, '', ', timeout: 3651d'));
     const refused = world.run('build');
     strictEqual(refused.exitCode, 2);
-    match(refused.stderr, /3:\d+: error\[bad-duration\]: "3651d" is no timeout/);
+    match(refused.stderr, /3:\d+: error\[bad-duration\]: "3651d" is not a valid timeout/);
   }),
   project(
     281,
@@ -134,7 +134,7 @@ stages:
         ['\n  throw new Error("boom");', /2:14: error\[plugin-load\]: plugin "p" does not load: p\.cjs:2:9: boom/],
         ['module.exports = {\n  oops oops\n};', /does not load: p\.cjs:2: Unexpected identifier/],
         ['module.exports = 42;', /exports no plugin/],
-        ['throw { get message() { throw 1; }, toString() { throw 1; } };', /what it throws has no text/],
+        ['throw { get message() { throw 1; }, toString() { throw 1; } };', /the thrown value has no message/],
         ['process.exit(0);', /error\[ended-early\]/],
         ['require("./nope");', /Cannot find module '\.\/nope'/],
       ];
@@ -159,7 +159,7 @@ stages:
       }
       const params = world.run('build', '--params-file', 'pipe.yaml');
       strictEqual(params.exitCode, 2);
-      match(params.stderr, /error\[no-params-file\]: pipe\.yaml: it is no regular file/);
+      match(params.stderr, /error\[no-params-file\]: pipe\.yaml: it is not a regular file/);
     },
   ),
   project(
@@ -220,7 +220,7 @@ stages:
         ok(!/\n {4}at /.test(stdout + stderr), `${args.join(' ')}: ${stdout}${stderr}`);
       };
       link('a');
-      match(world.run('build').stdout, /error\[input-missing\]: s: source a is a link that leads to nothing/);
+      match(world.run('build').stdout, /error\[input-missing\]: s: source a is a dangling link/);
       world.unlink('a');
       world.write('a', 'text');
       strictEqual(world.run('build').exitCode, 0);

@@ -59,7 +59,7 @@ function spoiling(number: number, title: string, spoil: string, scene: (world: C
   });
 }
 
-/** Builds: the stage that writes fails, and everything else is right; with the plugin mended, so is that. */
+/** Builds: the stage that writes fails, and everything else is right; with the plugin fixed, so is that. */
 function expectCaught(world: CliWorld): void {
   for (const attempt of ['first', 'second']) {
     const built = world.run('build', '--keep-going');
@@ -70,8 +70,8 @@ function expectCaught(world: CliWorld): void {
     strictEqual(world.exists('artifacts/b/text'), false, attempt);
   }
   world.write('spoil.mjs', pluginOf('spoil', ''));
-  const mended = world.run('build');
-  strictEqual(mended.exitCode, 0, mended.stdout + mended.stderr);
+  const fixed = world.run('build');
+  strictEqual(fixed.exitCode, 0, fixed.stdout + fixed.stderr);
   strictEqual(world.read('artifacts/b/text'), TEXT);
   match(world.run('build').stdout, /nothing to do/);
 }
@@ -156,10 +156,10 @@ stages:
       world.write('spoil.mjs', world.read('spoil.mjs').replaceAll('PROJECT', world.folder));
       const built = world.run('build', 'b');
       strictEqual(built.exitCode, 1, built.stdout + built.stderr);
-      match(built.stdout + built.stderr, /error\[input-written\]: b: artifact a\.text was written to .* does not have it whole/);
+      match(built.stdout + built.stderr, /error\[input-written\]: b: artifact a\.text was written to .* has no complete copy of it/);
       world.write('spoil.mjs', pluginOf('spoil', ''));
-      const mended = world.run('build');
-      strictEqual(mended.exitCode, 0, mended.stdout + mended.stderr);
+      const fixed = world.run('build');
+      strictEqual(fixed.exitCode, 0, fixed.stdout + fixed.stderr);
       for (const stage of ['a', 'b', 'c']) strictEqual(world.read(`artifacts/${stage}/text`), TEXT);
     },
   ),

@@ -9,27 +9,27 @@ import { expectGone, type Scenario, scenario, waitForFile } from './scene.js';
 const HELD = '[ -e $HOOKS/once ] || { echo > $HOOKS/once; until [ -e $HOOKS/go ]; do sleep 0.02; done; }';
 
 export const INTERRUPTIONS: readonly Scenario[] = [
-  scenario(13, 'a failed stage ends the build with 1, what needs it is skipped, and the next build tries again', forge => {
+  scenario(13, 'a failed stage ends the build with 1, its dependents are skipped, and the next build tries again', forge => {
     forge.hook('b', 'exit 3');
     const failed = forge.build();
     strictEqual(failed.exitCode, 1);
     ok(!failed.ran.includes('c'));
     forge.hook('b', '');
-    const mended = forge.build();
-    strictEqual(mended.exitCode, 0, mended.stdout);
+    const fixed = forge.build();
+    strictEqual(fixed.exitCode, 0, fixed.stdout);
     deepStrictEqual(
-      mended.ran.filter(name => name !== 'lone'),
+      fixed.ran.filter(name => name !== 'lone'),
       ['b', 'c'],
     );
     forge.expectRight();
   }),
-  scenario(14, 'with --keep-going, what does not need the failed stage runs', forge => {
+  scenario(14, 'with --keep-going, stages that do not depend on the failed stage run', forge => {
     forge.hook('a', 'exit 3');
     const failed = forge.build('--keep-going', '--jobs', '1');
     strictEqual(failed.exitCode, 1);
     deepStrictEqual(failed.ran, ['a', 'lone']);
   }),
-  scenario(15, 'SIGKILL in the middle of a stage that has written half: the next build is right', async forge => {
+  scenario(15, 'SIGKILL of a stage with partial output: the next build is correct', async forge => {
     forge.hook('b', 'echo half > out.txt; echo > $HOOKS/started; sleep 30');
     const running = forge.start();
     await waitForFile(forge, '.hooks/started');
@@ -40,7 +40,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     strictEqual(built.exitCode, 0, built.stdout);
     forge.expectRight();
   }),
-  scenario(16, 'Ctrl-C ends at once with 130, leaves no process, and the next build is right', async forge => {
+  scenario(16, 'Ctrl-C exits at once with 130, leaves no process, and the next build is correct', async forge => {
     forge.hook('b', 'echo > $HOOKS/started; echo $$ > $HOOKS/pid; sleep 30');
     const running = forge.start();
     await waitForFile(forge, '.hooks/pid');
@@ -53,7 +53,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
-  scenario(17, 'SIGKILL of the tool alone: no stage that goes on writes over a later output', async forge => {
+  scenario(17, 'SIGKILL of the tool only: no orphaned stage overwrites a later output', async forge => {
     forge.hook('b', 'echo > $HOOKS/started; sleep 1; echo late > out.txt');
     const running = forge.start();
     await waitForFile(forge, '.hooks/started');
@@ -65,7 +65,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     forge.expectRight();
     strictEqual(forge.build().stdout.includes('nothing to do'), true);
   }),
-  scenario(18, 'an input edited while its stage runs: the result is of the edited one', async forge => {
+  scenario(18, 'an input edited while its stage runs: the result belongs to the edited input', async forge => {
     forge.hook('b', HELD);
     const running = forge.start();
     await waitForFile(forge, '.hooks/once');
@@ -75,7 +75,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     forge.expectRight();
     strictEqual(forge.build().stdout.includes('nothing to do'), true);
   }),
-  scenario(19, 'an input edited while an earlier stage runs, and taken back: no result stands under the wrong key', async forge => {
+  scenario(19, 'an input edited and reverted while an earlier stage runs: no result is stored under the wrong key', async forge => {
     forge.hook('a', HELD);
     const before = forge.project.read('b.txt');
     const running = forge.start();
@@ -88,27 +88,31 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
-  scenario(20, 'two builds at once: both right, each stage once', async forge => {
+  scenario(20, 'two builds at the same time: both are correct, each stage runs once', async forge => {
     forge.hook('a', 'sleep 0.3');
     const both = [forge.start(), forge.start()];
     for (const one of both) strictEqual(await one.ended, 0, one.output());
     deepStrictEqual(forge.ran(), ['a', 'b', 'c', 'lone']);
     forge.expectRight();
   }),
-  scenario(76, 'ten builds at once, some killed at random: the rest is right, and no stage runs beside itself', async forge => {
-    const random = seededRandom('ten builds', 'moments');
-    const builds = Array.from({ length: 10 }, () => forge.start());
-    const killed = builds.filter((_, i) => i % 3 === 0);
-    await wait(200);
-    for (const one of killed) {
-      await wait(random() * 150);
-      one.signal('SIGKILL');
-    }
-    for (const one of builds) {
-      const code = await one.ended;
-      if (!killed.includes(one)) strictEqual(code, 0, one.output());
-    }
-    forge.expectRight();
-    strictEqual(forge.build().stdout.includes('nothing to do'), true);
-  }),
+  scenario(
+    76,
+    'ten builds at the same time, some killed at random: the others are correct, and no stage runs twice at once',
+    async forge => {
+      const random = seededRandom('ten builds', 'moments');
+      const builds = Array.from({ length: 10 }, () => forge.start());
+      const killed = builds.filter((_, i) => i % 3 === 0);
+      await wait(200);
+      for (const one of killed) {
+        await wait(random() * 150);
+        one.signal('SIGKILL');
+      }
+      for (const one of builds) {
+        const code = await one.ended;
+        if (!killed.includes(one)) strictEqual(code, 0, one.output());
+      }
+      forge.expectRight();
+      strictEqual(forge.build().stdout.includes('nothing to do'), true);
+    },
+  ),
 ];

@@ -105,7 +105,7 @@ stages:
     },
     { obstacle: isLinux },
   ),
-  scenario(51, 'an output folder with links, empty folders and modes is restored as it was', forge => {
+  scenario(51, 'an output folder with links, empty folders and modes is restored unchanged', forge => {
     const c =
       'mkdir -p out/empty out/deep; cp in.txt out/deep/file; ln -s deep/file out/link; ln -s deep out/folder; chmod 755 out/deep/file';
     forge.project.write(
@@ -134,7 +134,7 @@ stages:
   }),
   scenario(
     52,
-    'a source that is a link: what it leads to counts, and another target is seen',
+    'a source that is a link: the content of its target counts, and a new target is noticed',
     forge => {
       removeAll(forge, 'b.txt');
       removeAll(forge, 'parts');
@@ -157,7 +157,7 @@ stages:
   ),
   scenario(
     53,
-    'an empty folder that comes into a source folder, and an executable bit, are seen',
+    'an empty folder added to a source folder, and an executable bit, are noticed',
     forge => {
       forge.setScript(B.replace('cat a.txt b.txt parts/*', 'cat a.txt b.txt parts/*.txt'));
       buildFirst(forge);
@@ -191,7 +191,7 @@ stages:
     world.write('pipelines/a.yml', copyAll('in').replaceAll('copy', 'other'));
     const built = world.run('build', '-f', 'pipelines/a.yml');
     strictEqual(built.exitCode, 2);
-    match(built.stdout + built.stderr, /error\[name-collision\]: pipelines\/a.yml and pipelines\/a.yaml have one name/);
+    match(built.stdout + built.stderr, /error\[name-collision\]: pipelines\/a.yml and pipelines\/a.yaml have the same name/);
     strictEqual(world.read('artifacts/a/copy/all/one'), 'one');
   }),
 ];

@@ -38,7 +38,7 @@ const inNamespace = ['unshare', '-rm'];
 export const RESOURCES: readonly Scenario[] = [
   scenario(
     28,
-    'a cache on a full disk: the stage that does not fit fails with disk-full, nothing is left half, and with space all is well',
+    'a cache on a full disk: the stage that does not fit fails with disk-full, no partial file is left, and the build succeeds when space is free',
     forge => {
       makeFolder(forge, 'cache');
       const { output, status } = runScript(
@@ -63,7 +63,7 @@ export const RESOURCES: readonly Scenario[] = [
   ),
   scenario(
     54,
-    'artifacts on a full disk: the stage fails with not-published, what stood there stands, and with space the result is restored',
+    'artifacts on a full disk: the stage fails with not-published, the old artifacts stay, and the result is restored when space is free',
     forge => {
       buildFirst(forge);
       // Both b and c publish the 3 MB of b.txt: b first, as c needs its result. There is room for one of them, with 2 MB to spare.
@@ -88,7 +88,7 @@ export const RESOURCES: readonly Scenario[] = [
   ),
   scenario(
     55,
-    'a cache that is read-only: what it has is restored, the rest runs, with one warning in full',
+    'a read-only cache: known results are restored, other stages run, and one warning is printed',
     forge => {
       buildFirst(forge);
       append(forge, 'b.txt', 'more');
@@ -141,7 +141,7 @@ stages:
   ),
   scenario(
     56,
-    'no folder for temporary files: all is built all the same',
+    'no folder for temporary files: the build succeeds',
     forge => {
       const built = runScript(forge, 'TMPDIR=/nowhere tanren build');
       strictEqual(built.status, 0, built.output);
@@ -152,7 +152,7 @@ stages:
   ),
   scenario(
     57,
-    'no file handles left: a stage that cannot be started fails with system-limit, and nothing else',
+    'no file handles left: a stage that cannot be started fails with system-limit, and no other stage fails',
     forge => {
       // Node itself takes some twenty; somewhere above them is where a program cannot be started any more.
       const seen = new Set<string>();
@@ -169,7 +169,7 @@ stages:
     },
     { obstacle: hasShell, pace: 'slow' },
   ),
-  scenario(58, 'a program that is killed, or crashes, fails its stage with a code that says how', forge => {
+  scenario(58, 'a killed or crashed program fails its stage with a specific error code', forge => {
     for (const [signal, how] of [
       ['KILL', /b: sh ended with signal SIGKILL[\s\S]*help: the system probably ran out of memory/],
       ['SEGV', /b: sh ended with signal SIGSEGV/],
@@ -186,7 +186,7 @@ stages:
   }),
   scenario(
     59,
-    'a closed terminal, and SIGTERM: 129 and 143, no process left, and the next build is right',
+    'a closed terminal and SIGTERM: exit codes 129 and 143, no process is left, and the next build is correct',
     async forge => {
       for (const [signal, code] of [
         ['SIGHUP', 129],
@@ -210,7 +210,7 @@ stages:
   ),
   scenario(
     70,
-    'output that nobody reads stops nothing; output that a full disk loses is an error, after the work',
+    'output without a reader stops nothing; output lost on a full disk is an error after the work',
     async forge => {
       const unheard = forge.start();
       unheard.closeOutput();
@@ -224,7 +224,7 @@ stages:
     },
     { pace: 'slow', obstacle: process.platform === 'linux' ? undefined : 'needs /dev/full' },
   ),
-  scenario(71, 'a cache of a newer version: it is left out with a warning, all is built, and nothing of it is in the way', forge => {
+  scenario(71, 'a cache of a newer version: it is ignored with a warning, everything is built, and its files cause no conflict', forge => {
     buildFirst(forge);
     const state = forge.path('cache/state/pipeline.log');
     writeFileSync(state, readFileSync(state, 'utf8').replace(/^tanren-state \d+/, 'tanren-state 999'));
@@ -240,7 +240,7 @@ stages:
   }),
   scenario(
     72,
-    'the folder goes away while a stage runs: the build ends, by itself, with a code',
+    'the project folder is deleted while a stage runs: the build ends by itself with an error code',
     async forge => {
       forge.hook('b', 'echo > $HOOKS/started; sleep 0.5');
       const running = forge.start();

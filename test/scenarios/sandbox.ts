@@ -11,13 +11,13 @@ const obstacle = noSandbox ?? noStrace;
 export const SANDBOX: readonly Scenario[] = [
   scenario(
     33,
-    "a stage that writes into another stage's output is an error with --strict, and spoils nothing in the sandbox; the output is restored",
+    "a stage that writes into another stage's output is an error with --strict, and changes nothing in the sandbox; the output is restored",
     forge => {
       buildFirst(forge);
       forge.setScript(`${PLAIN}; echo spoilt > ${forge.path('artifacts/lone/text')}; true`);
       const strict = forge.build('b', '--strict');
       strictEqual(strict.exitCode, 1);
-      match(strict.stdout, /error\[undeclared-write\]: b: written outside the stage's outputs:\n {2}artifacts\/lone\/text\n/);
+      match(strict.stdout, /error\[undeclared-write\]: b: the stage wrote outside its outputs:\n {2}artifacts\/lone\/text\n/);
       forge.setScript(B);
       match(forge.build().stdout, /warning\[artifact-edited\]: lone/);
       forge.expectRight();
@@ -30,7 +30,7 @@ export const SANDBOX: readonly Scenario[] = [
   ),
   scenario(
     34,
-    'a stage that reads a file that it has not declared is found by --strict, also after it was built, and cannot read it in the sandbox',
+    'a stage that reads an undeclared file is found by --strict, also after it was built, and cannot read the file in the sandbox',
     forge => {
       forge.project.write('side.txt', '');
       forge.setScript(`set -e; cat ${forge.path('side.txt')} > out.txt; ${PLAIN}`);
@@ -39,7 +39,7 @@ export const SANDBOX: readonly Scenario[] = [
       for (const how of ['--check', '--force']) {
         const strict = forge.build('b', '--strict', how);
         strictEqual(strict.exitCode, 1);
-        match(strict.stdout, /error\[undeclared-read\]: b: what the stage does not declare was read:\n {2}side\.txt\n/);
+        match(strict.stdout, /error\[undeclared-read\]: b: the stage read files that it does not declare:\n {2}side\.txt\n/);
       }
       const sandboxed = forge.build('b', '--sandbox', '--force');
       strictEqual(sandboxed.exitCode, 1);
@@ -47,7 +47,7 @@ export const SANDBOX: readonly Scenario[] = [
     },
     { obstacle },
   ),
-  scenario(35, 'a stage that gives other bytes each time is found by --check, and its first result stays', forge => {
+  scenario(35, 'a stage with different output bytes in each run is found by --check, and its first result is kept', forge => {
     buildFirst(forge);
     const steady = forge.build('--check');
     strictEqual(steady.exitCode, 0, steady.stdout);

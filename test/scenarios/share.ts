@@ -36,7 +36,7 @@ function sameArtifacts(forge: Forge, folder: string): void {
 }
 
 export const SHARE: readonly Scenario[] = [
-  scenario(80, 'two clones hand each other an archive: nothing runs twice, in frozen builds too', forge => {
+  scenario(80, 'two clones exchange archives: nothing runs twice, also in frozen builds', forge => {
     buildFirst(forge);
     return withClones(forge, ['other'], ([other = '']) => {
       const archive = forge.path('warm.tanren');
@@ -75,7 +75,7 @@ export const SHARE: readonly Scenario[] = [
   ),
   scenario(
     82,
-    'an archive that was cut, and one with a flipped bit: told, nothing wrong is taken, and the build is right',
+    'a truncated archive, and one with a flipped bit: an error is reported, no damaged content is imported, and the build is correct',
     forge =>
       withClones(forge, ['other'], ([other = '']) => {
         buildFirst(forge);
@@ -125,7 +125,7 @@ export const SHARE: readonly Scenario[] = [
       }
     }),
   ),
-  scenario(84, 'the checkout that runs a stage for others is killed: another one runs it', forge =>
+  scenario(84, 'the checkout that runs a stage for other checkouts is killed: another checkout runs it', forge =>
     withClones(forge, ['other'], async ([other = '']) => {
       const environment = { TANREN_CACHE: forge.path('../shared-of-two') };
       try {
@@ -147,7 +147,7 @@ export const SHARE: readonly Scenario[] = [
   ),
   scenario(
     85,
-    'garbage is collected while builds restore from a shared cache: no wrong byte, no failure',
+    'garbage collection while builds restore from a shared cache: no wrong byte, no failure',
     forge =>
       withClones(forge, ['other'], async ([other = '']) => {
         const environment = { TANREN_CACHE: forge.path('../shared-and-collected') };
@@ -168,7 +168,7 @@ export const SHARE: readonly Scenario[] = [
       }),
     { pace: 'slow' },
   ),
-  scenario(86, 'a copied checkout runs nothing, and both go on apart', forge => {
+  scenario(86, 'a copied checkout runs nothing, and both continue independently', forge => {
     buildFirst(forge);
     const copy = `${forge.project.folder}-copy`;
     try {
@@ -183,7 +183,7 @@ export const SHARE: readonly Scenario[] = [
       rmSync(copy, { recursive: true, force: true });
     }
   }),
-  scenario(87, 'a cache made as small as can be keeps what is accepted and what the lock file names', forge => {
+  scenario(87, 'a cache shrunk to its minimum keeps the accepted results and the locked results', forge => {
     buildFirst(forge);
     const locked = forge.project.read('pipeline.lock');
     append(forge, 'b.txt', 'more');

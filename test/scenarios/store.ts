@@ -6,7 +6,7 @@ import { append, makeFolder, removeAll } from './forge.js';
 import { buildAgain, buildFirst, filesBelow, type Scenario, scenario, waitForFile } from './scene.js';
 
 export const STORE: readonly Scenario[] = [
-  scenario(21, 'a stale file in an output folder is gone after a rebuild and after a restore', forge => {
+  scenario(21, 'a stale file in an output folder is removed by a rebuild and by a restore', forge => {
     buildFirst(forge);
     forge.project.write('artifacts/c/all/stale.txt', 'x');
     buildAgain(forge, []);
@@ -32,7 +32,7 @@ export const STORE: readonly Scenario[] = [
   }),
   scenario(
     24,
-    'SIGKILL while a large output is being stored: what is restored later is whole',
+    'SIGKILL while a large output is being stored: the output restored later is complete',
     async forge => {
       forge.setScript('echo b >> $TRACE; . $HOOKS/b; head -c 150000000 /dev/zero > out.txt; cat a.txt >> out.txt; echo > $HOOKS/written');
       const delays = [5, 20, 60, 120, 250];
@@ -64,7 +64,7 @@ export const STORE: readonly Scenario[] = [
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
-  scenario(27, 'every state, record and kept plan cut to half: the next build recovers by itself', forge => {
+  scenario(27, 'every state, record and stored plan truncated to half: the next build recovers by itself', forge => {
     buildFirst(forge);
     for (const folder of ['cache/state', 'cache/actions', 'cache/plans', 'cache/cas']) {
       for (const path of filesBelow(forge, folder)) {
@@ -77,7 +77,7 @@ export const STORE: readonly Scenario[] = [
     forge.expectRight();
     strictEqual(forge.build().stdout.includes('nothing to do'), true);
   }),
-  scenario(29, 'a cache that cannot be written: a warning, right artifacts, exit code 0', forge => {
+  scenario(29, 'a cache that cannot be written: a warning, correct artifacts, exit code 0', forge => {
     makeFolder(forge, 'cache');
     // A file where a folder is wanted refuses everybody, root too, which a mode does not.
     for (const name of ['cas', 'actions']) forge.project.write(`cache/${name}`, '');
@@ -86,14 +86,14 @@ export const STORE: readonly Scenario[] = [
     match(built.stdout, /cache-write-failed/);
     forge.expectRight();
   }),
-  scenario(32, 'an output that is a link to elsewhere is refused, and nothing of it is published', forge => {
+  scenario(32, 'an output that is a link to a place outside is refused and not published', forge => {
     forge.setScript('echo b >> $TRACE; ln -s /etc/hostname out.txt');
     const built = forge.build();
     strictEqual(built.exitCode, 1);
     match(built.stdout, /did not write text \("out.txt"\) as a file or folder/);
     strictEqual(forge.project.exists('artifacts/b/text'), false);
   }),
-  scenario(45, 'a collection of garbage beside a build: the build is right, and so is the next', async forge => {
+  scenario(45, 'garbage collection during a build: this build and the next are correct', async forge => {
     buildFirst(forge);
     append(forge, 'b.txt', 'more');
     forge.hook('b', 'sleep 0.4');
@@ -108,14 +108,14 @@ export const STORE: readonly Scenario[] = [
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
-  scenario(182, 'foreign files beside outputs stay through runs, restores, lost caches and clean', forge => {
+  scenario(182, 'foreign files next to outputs survive runs, restores, lost caches and clean', forge => {
     buildFirst(forge);
     const notes = ['artifacts/b/notes.txt', 'artifacts/c/runs/1.log'];
     for (const path of notes) forge.project.write(path, 'mine');
     const expectNotes = (when: string): void => {
       for (const path of notes) strictEqual(forge.project.exists(path) && forge.project.read(path), 'mine', `${path} ${when}`);
     };
-    match(forge.build().stdout, /warning\[foreign-files\]: b: artifacts\/b holds what no build wrote: notes.txt; it stays/);
+    match(forge.build().stdout, /warning\[foreign-files\]: b: artifacts\/b holds files that no build wrote: notes.txt; they stay/);
     match(forge.build().stdout, /nothing to do/);
     expectNotes('after a build with nothing to do');
     append(forge, 'b.txt', 'more');
@@ -128,21 +128,25 @@ export const STORE: readonly Scenario[] = [
     append(forge, 'b.txt', 'and more');
     buildAgain(forge, ['a', 'b', 'c', 'lone']);
     expectNotes('after the cache was lost');
-    match(forge.project.run('clean', '--all').stdout, /left artifacts\/b\/notes.txt, as no build wrote it/);
+    match(forge.project.run('clean', '--all').stdout, /kept artifacts\/b\/notes.txt: no build wrote it/);
     expectNotes('after clean');
     buildAgain(forge, ['a', 'b', 'c', 'lone']);
   }),
-  scenario(183, 'a foreign file in the place of an output fails that stage, and stays; moved away, the result is restored', forge => {
-    forge.project.write('artifacts/b/text', 'mine');
-    const built = forge.build();
-    strictEqual(built.exitCode, 1);
-    match(built.stdout, /error\[output-blocked\]: b: .*artifacts\/b\/text stands where output "text" belongs/);
-    strictEqual(forge.project.read('artifacts/b/text'), 'mine');
-    removeAll(forge, 'artifacts/b/text');
-    strictEqual(forge.build().exitCode, 0);
-    forge.expectRight();
-  }),
-  scenario(184, 'foreign files in cache/ stay through builds, gc, verify and clean --all', forge => {
+  scenario(
+    183,
+    'a foreign file at the path of an output fails that stage and is kept; after it is moved, the result is restored',
+    forge => {
+      forge.project.write('artifacts/b/text', 'mine');
+      const built = forge.build();
+      strictEqual(built.exitCode, 1);
+      match(built.stdout, /error\[output-blocked\]: b: .*artifacts\/b\/text is in the place of output "text"/);
+      strictEqual(forge.project.read('artifacts/b/text'), 'mine');
+      removeAll(forge, 'artifacts/b/text');
+      strictEqual(forge.build().exitCode, 0);
+      forge.expectRight();
+    },
+  ),
+  scenario(184, 'foreign files in cache/ survive builds, gc, verify and clean --all', forge => {
     buildFirst(forge);
     const files = ['cache/results.sqlite', 'cache/tmp/notes.txt', 'cache/cas/ab/notes.txt'];
     for (const path of files) forge.project.write(path, 'mine');
@@ -155,13 +159,13 @@ export const STORE: readonly Scenario[] = [
     ]) {
       const ended = forge.project.run(...command);
       strictEqual(ended.exitCode, 0, ended.stdout + ended.stderr);
-      match(ended.stdout, /as no build wrote it/);
+      match(ended.stdout, /no build wrote it/);
       for (const path of files) strictEqual(forge.project.read(path), 'mine', `${path} after ${command.join(' ')}`);
     }
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();
   }),
-  scenario(185, 'a folder that is not a cache is refused as one, and nothing is written to it', forge => {
+  scenario(185, 'a folder that is not a cache is refused, and nothing is written to it', forge => {
     forge.project.write('home/letter.txt', 'mine');
     const built = forge.project.run('build', '--cache', 'home');
     strictEqual(built.exitCode, 2);

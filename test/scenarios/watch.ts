@@ -76,7 +76,7 @@ const withFewWatches = (count: number, command: string): readonly string[] => [
 const hasNamespaces = spawnSync('unshare', withFewWatches(3, 'true')).status === 0;
 
 export const WATCH: readonly Scenario[] = [
-  scenario(37, 'the watcher is killed between an event and its run: the next build does it', async forge => {
+  scenario(37, 'the watcher is killed between an event and its run: the next build runs the stage', async forge => {
     const watch = forge.project.start('watch');
     await watch.waitFor(READY);
     forge.ran();
@@ -195,7 +195,7 @@ export const WATCH: readonly Scenario[] = [
       await waitForFile(forge, '.hooks/pid');
       const whole = forge.project.read('pipeline.yaml');
       forge.project.write('pipeline.yaml', whole.replace('uses: command', 'uses: comand'));
-      await watch.waitFor('the running build goes on with the pipeline as it was');
+      await watch.waitFor('the running build continues with the previous pipeline');
       forge.project.write('pipeline.yaml', whole);
       append(forge, 'a.txt', 'second');
       await watch.waitFor('stopped: a runs again');
@@ -214,7 +214,7 @@ export const WATCH: readonly Scenario[] = [
     forge.project.write('artifacts/c/all/stranger.txt', 'x');
     deepStrictEqual(await untilQuiet(forge, watch), []);
   }),
-  watched(66, 'watch: a failing stage is tried once per save, and again when it is mended', async (forge, watch) => {
+  watched(66, 'watch: a failing stage is tried once per save, and again when it is fixed', async (forge, watch) => {
     forge.hook('b', 'exit 3');
     append(forge, 'b.txt', 'breaks');
     await watch.waitFor(READY);
@@ -265,7 +265,7 @@ export const WATCH: readonly Scenario[] = [
   ),
   scenario(
     69,
-    'watch: where the system has no more watches for files, it says so and looks every second',
+    'watch: if the system has no file watches left, a warning is printed and files are polled every second',
     async forge => {
       const command = `exec '${process.execPath}' '${join(DIST, 'bin/tanren.js')}' watch`;
       const child = spawn('unshare', withFewWatches(1, command), {

@@ -24,7 +24,7 @@ import { exportCache, importArchive } from '../../src/engine/store/archive/archi
 import { archiveAt } from '../../src/engine/store/archive/archive-bytes.js';
 import { cacheFolderAt } from '../../src/engine/store/cache-folder.js';
 import { clean } from '../../src/engine/store/maintenance/clean.js';
-import { collectGarbage, verifyCache } from '../../src/engine/store/maintenance/keep-house.js';
+import { collectGarbage, verifyCache } from '../../src/engine/store/maintenance/maintain-cache.js';
 import { seededRandom } from '../../src/stage/random.js';
 import type { StageSpec } from './plan-of.js';
 import { type Built, givenWorld, type World } from './world.js';

@@ -1,5 +1,5 @@
 /** Checks that everything was true that a dry run was sure of. */
-import type { Examined } from '../../src/engine/insight/status/status.js';
+import type { Examined } from '../../src/engine/insight/status/stage-status.js';
 
 export function checkForesight(
   foreseen: ReadonlyMap<string, Pick<Examined, 'status'>>,

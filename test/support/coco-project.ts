@@ -17,7 +17,7 @@ export const COCO_PIPELINE = 'pipelines/maskrcnn-coco.yaml';
 
 /** For pipelines/maskrcnn-coco.yaml. */
 export function makeCocoProject(structure: MaskRcnnSpec, images: number): Promise<string> {
-  return makeProjectOf(COCO_PIPELINE, calmState(structure), images);
+  return makeProjectOf(COCO_PIPELINE, makeCocoState(structure), images);
 }
 
 /** A folder with the pipeline, `weights.safetensors`, and `coco/` with that many images. */
@@ -35,7 +35,7 @@ export async function makeProjectOf(pipeline: string, state: ReadonlyMap<string,
 export const COCO_PATHS = ['-p', 'weights=weights.safetensors', '-p', 'coco=coco'] as const;
 
 /** Generated weights whose last layers say little: proposals stay near their anchors, and many classes pass the threshold. */
-function calmState(structure: MaskRcnnSpec): ReadonlyMap<string, RawTensor> {
+export function makeCocoState(structure: MaskRcnnSpec): ReadonlyMap<string, RawTensor> {
   const { config } = parseDetectorConfig(undefined, 'torchvision');
   const keys = expectedTensors(structure, config.box.roiSize).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) }));
   const state = generatedState(keys);
@@ -60,7 +60,8 @@ function calmState(structure: MaskRcnnSpec): ReadonlyMap<string, RawTensor> {
   return state;
 }
 
-async function writeCoco(folder: string, count: number): Promise<void> {
+/** Annotations and photographs of the sizes that COCO has, as val2017. */
+export async function writeCoco(folder: string, count: number): Promise<void> {
   const { config } = parseDetectorConfig(undefined, 'torchvision');
   const sizes = [
     [640, 480],

@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path';
 import { formatDiagnostic } from '../../src/engine/model/diagnostic.js';
 import type { PluginEntry, PluginRegistry } from '../../src/engine/model/plugin-entry.js';
 import { type LoadedPipeline, loadPipeline } from '../../src/engine/planning/load-pipeline.js';
+import type { SettingOverride } from '../../src/engine/planning/override-settings.js';
 import { defineStage, type StagePlugin } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 
-const make = defineStage<{ readonly size: number; readonly mode: string }>({
+const make = defineStage({
   name: 'make',
   version: 1,
   description: 'Makes a model.',
@@ -29,7 +30,7 @@ const make = defineStage<{ readonly size: number; readonly mode: string }>({
   run: async () => undefined,
 });
 
-const judge = defineStage<{ readonly parts: readonly string[] }>({
+const judge = defineStage({
   name: 'judge',
   version: 1,
   description: 'Judges models.',
@@ -45,7 +46,7 @@ const judge = defineStage<{ readonly parts: readonly string[] }>({
   run: async () => undefined,
 });
 
-const strict = defineStage<{ readonly level: number }>({
+const strict = defineStage({
   name: 'strict',
   version: 1,
   description: 'Has a setting without a default, and ports that not every value has.',
@@ -75,6 +76,7 @@ export interface PipelineCase {
   /** Further files of the folder; a name in `paramsFiles` is read as one. */
   readonly files?: Readonly<Record<string, string>>;
   readonly paramsFiles?: readonly string[];
+  readonly settings?: readonly SettingOverride[];
   readonly file?: string;
   /** Instead of the small plugins. */
   readonly builtIn?: PluginRegistry;
@@ -83,7 +85,7 @@ export interface PipelineCase {
 /** Plans `text` as pipeline.yaml (or `file`). */
 export async function planText(
   text: string,
-  { params = [], files = {}, paramsFiles = [], file = 'pipeline.yaml', builtIn = smallRegistry }: PipelineCase = {},
+  { params = [], files = {}, paramsFiles = [], settings = [], file = 'pipeline.yaml', builtIn = smallRegistry }: PipelineCase = {},
 ): Promise<LoadedPipeline> {
   const cwd = mkdtempSync(join(tmpdir(), 'tanren-config-'));
   try {
@@ -96,6 +98,7 @@ export async function planText(
       cwd,
       assignments: params,
       paramsFiles,
+      settings,
       builtIn,
       loadPlugin: async (name, specifier) => {
         throw new Error(`no ${specifier} for ${name}`);

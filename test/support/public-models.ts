@@ -1,6 +1,6 @@
 /** Makes the input images of the trained public models, as their own code does. */
 import type { JsonObject } from '../../src/base/json.js';
-import type { Preprocessing } from '../../src/detection/image/preprocessing.js';
+import type { Preprocessing } from '../../src/detection/image/preprocessing-schema.js';
 import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
 import { ajvOf } from './params-schema.js';
 

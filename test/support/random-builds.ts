@@ -159,7 +159,7 @@ export async function checkRandomBuilds(runs: number): Promise<void> {
     const play = new Play(mixers);
     try {
       for (const one of steps) await play.take(one);
-      // Whatever happened: mended and built, everything is right; built again, nothing is to do.
+      // Whatever happened: fixed and built, everything is right; built again, nothing is to do.
       for (let i = 0; i < play.mixers.length; i++) await play.take({ kind: 'mend', stage: i });
       for (let i = 0; i < SOURCES.length; i++) await play.take({ kind: 'edit', source: i, text: 'ab' });
       await play.take({ kind: 'build', jobs: 2, failures: 'stop', cache: 'on' });
@@ -321,7 +321,7 @@ class Play {
     const joined = inputs.join('+') + add + more;
     const key = JSON.stringify([i, way, take, add, more, inputs]);
     const value = take === 'all' ? joined : take === 'first' ? joined.slice(0, 1) : String(joined.length % 2);
-    // Where an unfinished build leaves it open whether a broken stage has a result, what follows is open too: it is mended, so that it is not.
+    // Where an unfinished build leaves it open whether a broken stage has a result, what follows is open too: it is fixed, so that it is not.
     if (cache === 'on' && this.mayBeKnown(key) && this.broken.delete(i)) writeFileSync(this.whole(i), '');
     const runs = this.broken.has(i) ? 'failed' : 'executed';
     const allowed = cache === 'off' ? [runs] : this.allowedOutcomes(i, { key, value, runs });

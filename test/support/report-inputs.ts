@@ -177,6 +177,7 @@ const compile: Json = {
       })),
       estimate: {
         npu: estimate,
+        image: { calls: 1, perCall: estimate, perImage: estimate },
         basis: { formula: 'calls · fixed', constants: [] },
         batches: {
           rows: [1, 4, 16].map(batch => ({ batch, calls: 16 / batch, padded: batch / 2, perCall: estimate, perImage: estimate })),

@@ -1,7 +1,6 @@
 /** The detector of the example as files for plugin tests, whole and in parts. */
 
 import { join } from 'node:path';
-import { encodeRecipe } from '../../src/detection/detector/host-recipe.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { extractSubgraph } from '../../src/onnx/surgery/extract.js';
@@ -23,7 +22,7 @@ export async function writeShapes(folder: string): Promise<ShapesFiles> {
   const { model, recipe } = await exportShapes();
   const at = (name: string): string => join(folder, name);
   await writeModel(at('whole.onnx'), model);
-  await writeJsonFile(at('recipe.json'), encodeRecipe(recipe));
+  await writeJsonFile(at('recipe.json'), recipe);
   const backbone = extractSubgraph(model, recipe.parts.backbone);
   await writeModel(at('backbone.onnx'), backbone);
   await writeModel(at('box_head.onnx'), extractSubgraph(model, recipe.parts.box_head));

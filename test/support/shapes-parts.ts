@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeRecipe, type HostRecipe } from '../../src/detection/detector/host-recipe.js';
+import type { HostRecipe } from '../../src/detection/detector/host-recipe.js';
 import type { PartValues } from '../../src/detection/detector/part-values.js';
 import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../src/detection/families/maskrcnn/part-names.js';
 import type { MaskRcnnRecipe } from '../../src/detection/families/maskrcnn/recipe.js';
@@ -28,9 +28,9 @@ export interface WrittenParts<P extends string, R extends { readonly parts: Read
 export type ShapesParts = WrittenParts<MaskRcnnPart, MaskRcnnRecipe>;
 export type ScoringParts = WrittenParts<MaskScoringPart, MaskScoringRecipe>;
 
-/** Exports, splits and simplifies the Mask R-CNN into `folder`. */
-export async function writeShapesParts(folder: string): Promise<ShapesParts> {
-  return writeParts(folder, MASKRCNN_PARTS, await exportShapes());
+/** Exports, splits and simplifies the Mask R-CNN into `folder`; `checkpoint`: another one of the same network. */
+export async function writeShapesParts(folder: string, checkpoint?: string): Promise<ShapesParts> {
+  return writeParts(folder, MASKRCNN_PARTS, await exportShapes(checkpoint === undefined ? {} : { checkpoint }));
 }
 
 /** The same of the Mask Scoring R-CNN. */
@@ -53,7 +53,7 @@ async function writeParts<P extends string, R extends HostRecipe & { readonly pa
   }
   const parts = Object.fromEntries(written) as Record<P, string>;
   const recipePath = join(folder, 'recipe.json');
-  await writeFile(recipePath, JSON.stringify(encodeRecipe(recipe)));
+  await writeFile(recipePath, JSON.stringify(recipe));
   const data = (split: string) => ({
     annotations: join(SHAPES_FOLDER, `data/instances_${split}.json`),
     images: join(SHAPES_FOLDER, `data/${split}`),

@@ -8,6 +8,14 @@ import { fileURLToPath } from 'node:url';
 export const DIST = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const PROJECT = dirname(DIST);
 
+const PIPELINES = [
+  'pipeline.yaml',
+  'pipelines/import.yaml',
+  'pipelines/maskrcnn-tiles.yaml',
+  'pipelines/maskscoring-shapes.yaml',
+  'pipelines/yolact-shapes.yaml',
+];
+
 export interface StageResult {
   readonly stage: string;
   readonly outcome: { readonly kind: string; readonly failure?: { readonly code: string; readonly message: string } };
@@ -40,7 +48,7 @@ export function givenShapesProject(images: number | 'all', dist: string = DIST):
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-shapes-')));
   cpSync(join(PROJECT, 'examples'), join(folder, 'examples'), { recursive: true });
   mkdirSync(join(folder, 'pipelines'));
-  for (const file of ['pipeline.yaml', 'pipelines/import.yaml', 'pipelines/maskscoring-shapes.yaml']) {
+  for (const file of PIPELINES) {
     const text = readFileSync(join(PROJECT, file), 'utf8');
     writeFileSync(join(folder, file), images === 'all' ? text : shorten(text, images));
   }

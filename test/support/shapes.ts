@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import type { Json } from '../../src/base/json.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import type { FitPolicy } from '../../src/detection/detector/detector-family.js';
-import { encodeRecipe } from '../../src/detection/detector/host-recipe.js';
 import { type DetectorConfig, parseDetectorConfig } from '../../src/detection/families/maskrcnn/config.js';
 import { exportMaskRcnn, type MaskRcnnExport } from '../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
 import type { InputSize } from '../../src/detection/families/maskrcnn/recipe.js';
@@ -28,7 +27,7 @@ export async function readShapesConfig(): Promise<DetectorConfig> {
 export async function openShapes(options: ExportOptions & Partial<OpenOptions> & { config?: DetectorConfig } = {}): Promise<Detector> {
   const { model, recipe } = await exportShapes(options);
   const { config, optimization = 'all', openModel, measure } = options;
-  const definition = readDefinition({ recipe: encodeRecipe(recipe), config: config as unknown as Json });
+  const definition = readDefinition({ recipe, config: config as unknown as Json });
   return openDetector(
     { definition, models: { kind: 'whole', model: encodeModel(model) } },
     { optimization, ...(openModel && { openModel }), ...(measure && { measure }) },
@@ -41,12 +40,14 @@ interface ExportOptions {
   readonly fit?: FitPolicy;
   readonly size?: InputSize;
   readonly roiBatch?: number | 'free';
+  /** Another checkpoint of the same network. */
+  readonly checkpoint?: string;
 }
 
 /** The trained detector as `export` builds it, at the data set's size unless another is given. */
 export async function exportShapes(options: ExportOptions = {}): Promise<MaskRcnnExport> {
   const { height = 192, width = 256, fit = 'static', size = 'fixed', roiBatch = 'free' } = options;
-  const state = await readStateDict(join(SHAPES_FOLDER, 'models/maskrcnn-shapes.safetensors'));
+  const state = await readStateDict(options.checkpoint ?? join(SHAPES_FOLDER, 'models/maskrcnn-shapes.safetensors'));
   return exportMaskRcnn(state, await readShapesConfig(), {
     height,
     width,
@@ -78,6 +79,6 @@ export async function exportScoringShapes({ maskInput = 'split', roiBatch = 'fre
 /** The float Mask Scoring R-CNN as one model; close it. */
 export async function openScoringShapes(options: ScoringOptions & { config?: DetectorConfig } = {}): Promise<Detector> {
   const { model, recipe } = await exportScoringShapes(options);
-  const definition = readDefinition({ recipe: encodeRecipe(recipe), config: options.config as unknown as Json });
+  const definition = readDefinition({ recipe, config: options.config as unknown as Json });
   return openDetector({ definition, models: { kind: 'whole', model: encodeModel(model) } }, { optimization: 'all' });
 }

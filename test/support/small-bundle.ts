@@ -5,7 +5,7 @@ import type { Model } from '../../src/onnx/ir/model.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { evaluate } from '../../src/runtime/session/evaluate.js';
 import { seededRandom } from '../../src/stage/random.js';
-import { randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
+import { probeFeeds, randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
 import { writeBundle } from '../../src/target/bundle/write-bundle.js';
 import { compileModel } from '../../src/target/compile-model.js';
 import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../src/target/profile/choose-target.js';
@@ -21,11 +21,14 @@ export interface Manifest {
     readonly source: string;
     readonly nodes: number;
     readonly cacheKeys: Readonly<Record<string, string>>;
-    readonly golden: readonly {
-      readonly file: string;
-      readonly arrays: readonly { role: string; name: string; array: string; dtype: string; dims: number[] }[];
-    }[];
+    readonly golden: readonly GoldenEntry[];
+    readonly probes: readonly GoldenEntry[];
   }[];
+}
+
+interface GoldenEntry {
+  readonly file: string;
+  readonly arrays: readonly { role: string; name: string; array: string; dtype: string; dims: number[] }[];
 }
 
 export interface SmallBundle {
@@ -44,9 +47,11 @@ export async function writeSmallBundle(
     readonly profile?: string;
     readonly choice?: TargetChoice;
     readonly samples?: number;
+    /** Names of equal models; default: net. */
+    readonly names?: readonly string[];
   } = {},
 ): Promise<SmallBundle> {
-  const { model = smallQdqModel(), source = model, profile = 'ryzen-ai', choice = {}, samples = 1 } = options;
+  const { model = smallQdqModel(), source = model, profile = 'ryzen-ai', choice = {}, samples = 1, names = ['net'] } = options;
   const here = mkdtempSync(join(folder, 'bundle-'));
   const wholePath = join(here, 'in.onnx');
   await writeModel(wholePath, model);
@@ -58,17 +63,17 @@ export async function writeSmallBundle(
   mkdirSync(bundle);
   await writeBundle({
     folder: bundle,
-    report: { format: COMPILE_REPORT_FORMAT, target: target.identity, models: [report] },
-    models: [
-      {
-        name: 'net',
-        sourcePath,
-        wholePath,
-        whole: model,
-        parts: report.parts.flatMap((part, index) => (parts[index] === undefined ? [] : [{ report: part, model: parts[index] }])),
-        golden: randomGoldenFeeds(model, samples, sample => seededRandom('test', String(sample))),
-      },
-    ],
+    report: { format: COMPILE_REPORT_FORMAT, target: target.identity, models: names.map(name => ({ ...report, name })) },
+    models: names.map(name => ({
+      name,
+      sourcePath,
+      wholePath,
+      pinned: source !== model,
+      whole: model,
+      parts: report.parts.flatMap((part, index) => (parts[index] === undefined ? [] : [{ report: part, model: parts[index] }])),
+      golden: randomGoldenFeeds(model, samples, sample => seededRandom('test', String(sample))),
+      probes: probeFeeds(model, sample => seededRandom('probe', String(sample))),
+    })),
   });
   const path = (name: string): string => join(bundle, name);
   return { folder: bundle, sourcePath, path, manifest: JSON.parse(readFileSync(path('manifest.json'), 'utf8')) as Manifest };

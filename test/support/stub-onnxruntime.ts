@@ -19,11 +19,12 @@ export function describeWithPython(name: string, tests: () => void): void {
 /** The environment in which `import onnxruntime` gives the double. */
 export function stubEnvironment(bundle: SmallBundle, changes: JsonObject = {}): Record<string, string> {
   const model = bundle.manifest.models[0];
-  const records = (model?.golden ?? []).map(({ file, arrays }) => {
+  const records = [...(model?.golden ?? []), ...(model?.probes ?? [])].map(({ file, arrays }) => {
     const named = (role: string) => Object.fromEntries(arrays.filter(array => array.role === role).map(({ name, array }) => [name, array]));
     return { file: bundle.path(file), inputs: named('input'), outputs: named('output') };
   });
-  const tensor = (name: string) => ({ name, type: 'tensor(float)', shape: [1, 2, 4, 4] });
+  const dims = model?.golden[0]?.arrays.find(({ role }) => role === 'input')?.dims ?? [1, 2, 4, 4];
+  const tensor = (name: string) => ({ name, type: 'tensor(float)', shape: dims });
   const spec = {
     providers: ['VitisAIExecutionProvider', 'CPUExecutionProvider'],
     records,

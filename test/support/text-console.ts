@@ -1,5 +1,5 @@
 /** A console that keeps everything written, as one text and as a terminal would show it. */
-import type { Console } from '../../src/cli/render/console.js';
+import type { Console } from '../../src/cli/terminal/console.js';
 
 export interface TextConsole extends Console {
   /** All that was written, with the sequences of the live area. */

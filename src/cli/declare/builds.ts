@@ -1,44 +1,68 @@
-/** Declares the commands that build stages or remove what was built. */
-import { Option } from 'commander';
-import { asJson, type Declare, onPipeline, parseCount, withCache } from './options.js';
+/** Commands that build stages or remove what was built. */
+import { command, type Declared } from './command.js';
+import { flag, optional, repeated } from './option.js';
+import { cache, json, PIPELINE } from './shared-options.js';
+import { parseCount, parseText } from './values.js';
 
-export const declareBuilds: Declare = (program, end) => {
-  withCache(asJson(onPipeline(program.command('build [targets...]'))))
-    .description('build the targets (stages or groups; all where none is named) and what they depend on')
-    .option('-j, --jobs <n>', 'stages at once', parseCount)
-    .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
-    .option('-n, --dry-run', 'say what would run, and why; write nothing', false)
-    .option('--frozen', 'build what pipeline.lock says, or say what differs; never write the lock', false)
-    .option('--force', 'run the targets even where their result is known', false)
-    .option('--rehash', 'read every source, program, module and artifact again, whatever their times and sizes say', false)
-    .addOption(
-      new Option('--check', 'run the targets once more, and compare the bytes with their results').default(false).conflicts('dryRun'),
-    )
-    .addOption(
-      new Option('--sandbox', 'run stages where they see what they declare and nothing else (Linux)').default(false).conflicts('dryRun'),
-    )
-    .addOption(new Option('--strict', 'fail stages that read or write what they do not declare (Linux)').default(false).conflicts('dryRun'))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tanren build\n  tanren build quantize -p preset=a8w8\n  tanren build evaluate-int8 --jobs 4 --keep-going\n  tanren build --frozen',
-    )
-    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/build.js').runBuild>[1]) =>
-      end(await (await import('../commands/build.js')).runBuild(targets, options)),
-    );
+const jobs = optional('-j, --jobs <n>', 'largest number of stages that run at once', parseCount);
+const keepGoing = flag('-k, --keep-going', 'after a failure, run the stages that do not depend on the failed one');
 
-  withCache(onPipeline(program.command('watch [targets...]')))
-    .description('build, and build again whenever a file that matters is saved')
-    .option('-j, --jobs <n>', 'stages at once', parseCount)
-    .option('-k, --keep-going', 'go on with what does not depend on a failed stage', false)
-    .option('--poll', 'look every second instead of waiting for events: for network file systems', false)
-    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/watch.js').runWatch>[1]) =>
-      end(await (await import('../commands/watch.js')).runWatch(targets, options)),
-    );
-
-  onPipeline(program.command('clean [targets...]'))
-    .description('remove artifacts; with --all also everything in cache/')
-    .option('--all', 'the cache too: the next build runs every stage', false)
-    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/clean.js').runClean>[1]) =>
-      end(await (await import('../commands/clean.js')).runClean(targets, options)),
-    );
-};
+export const BUILDS: readonly Declared[] = [
+  command({
+    words: 'build [targets...]',
+    description: 'build the targets and their dependencies; a target is a stage or a group (default: all stages)',
+    options: {
+      ...PIPELINE,
+      json,
+      cache,
+      jobs,
+      keepGoing,
+      dryRun: flag('-n, --dry-run', 'print what would run and why; write nothing'),
+      frozen: flag('--frozen', 'build the results in pipeline.lock, or report the differences; never write the lock file'),
+      force: flag('--force', 'run the targets even if their results are known'),
+      rehash: flag('--rehash', 'read every source, program, module and artifact again, even if its time and size are unchanged'),
+      check: flag('--check', 'run the targets once more and compare the bytes with their results', ['dryRun']),
+      sandbox: flag('--sandbox', 'run each stage where it sees only what it declares (Linux)', ['dryRun']),
+      strict: flag('--strict', 'fail a stage that reads or writes files it does not declare (Linux)', ['dryRun']),
+    },
+    after:
+      'Examples:\n  tanren build\n  tanren build quantize -p preset=a8w8\n  tanren build evaluate-int8 --jobs 4 --keep-going\n  tanren build --frozen',
+    run: async (targets, options) => (await import('../commands/build/build.js')).runBuild(targets, options),
+  }),
+  command({
+    words: 'watch [targets...]',
+    description: 'build, and build again after each change of a file that the pipeline uses',
+    options: {
+      ...PIPELINE,
+      cache,
+      jobs,
+      keepGoing,
+      poll: flag('--poll', 'check the files every second instead of waiting for events; for network file systems'),
+    },
+    run: async (targets, options) => (await import('../commands/build/watch.js')).runWatch(targets, options),
+  }),
+  command({
+    words: 'sweep [targets...]',
+    description:
+      'build the pipeline with every combination of values, and compare accuracy, NPU share, estimated latency and size (default: all changed stages with metrics)',
+    options: {
+      ...PIPELINE,
+      vary: repeated('-m, --vary <name=values>', 'values of a parameter or of a setting, separated by commas', parseText),
+      maximize: repeated('--maximize <metric>', 'a metric to sort by, highest first', parseText),
+      minimize: repeated('--minimize <metric>', 'a metric to sort by, lowest first; "size" is the size of the models', parseText),
+      output: repeated('-o, --output <path>', 'write all rows to a .json or .csv file', parseText),
+      json,
+      cache,
+      jobs,
+    },
+    after:
+      'Examples:\n  tanren sweep -m preset=xint8,a8w8 -m range=min-max,percentile:99.9,mse\n  tanren sweep evaluate-int8 -m quantize@backbone.preset=a8w8,a16w8 -o sweep.csv',
+    run: async (targets, options) => (await import('../commands/build/sweep.js')).runSweep(targets, options),
+  }),
+  command({
+    words: 'clean [targets...]',
+    description: 'remove artifacts; with --all also everything in cache/',
+    options: { ...PIPELINE, all: flag('--all', 'also remove the cache; the next build runs every stage') },
+    run: async (targets, options) => (await import('../commands/build/clean.js')).runClean(targets, options),
+  }),
+];

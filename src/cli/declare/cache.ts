@@ -1,58 +1,68 @@
-/** Declares the commands that manage the cache. */
-import type { Command } from 'commander';
+/** Commands that manage the cache. */
 import { parseDuration, parseSize } from '../../engine/config/scalars.js';
-import { asJson, collect, type Declare, onPipeline, parseWith, withCache } from './options.js';
+import { command, type Declared, group } from './command.js';
+import { flag, optional, repeated } from './option.js';
+import { cache, file, json, PIPELINE } from './shared-options.js';
+import { parseText, parseWith } from './values.js';
 
-export const declareCache: Declare = (program, end) => {
-  const cache = program.command('cache').description('look at what cache/ holds, check it, make it smaller');
-  const onCache = (name: string): Command =>
-    asJson(cache.command(name))
-      .option('-f, --file <path>', 'pipeline file of the project', 'pipeline.yaml')
-      .option('--cache <folder>', 'the cache that checkouts share, not cache/ of the project; else TANREN_CACHE names it');
-
-  onCache('stats')
-    .description('what the cache holds, by plugin')
-    .action(async (options: Parameters<typeof import('../commands/cache.js').runCacheStats>[0]) =>
-      end(await (await import('../commands/cache.js')).runCacheStats(options)),
-    );
-
-  onCache('gc')
-    .description('remove what belongs to no result, and beyond the limits the results that were used longest ago')
-    .option(
-      '--max-size <size>',
-      'such as 2GB: results go, oldest use first, until the cache is not larger',
-      parseWith(parseSize, '500MB or 2GB'),
-    )
-    .option('--max-age <time>', 'such as 30d: results that no build has used for longer go', parseWith(parseDuration, '12h or 30d'))
-    .option('-n, --dry-run', 'say what would go; remove nothing', false)
-    .action(async (options: Parameters<typeof import('../commands/cache.js').runCacheGc>[0]) =>
-      end(await (await import('../commands/cache.js')).runCacheGc(options)),
-    );
-
-  onCache('verify')
-    .description('read every byte, and remove what is damaged')
-    .action(async (options: Parameters<typeof import('../commands/cache.js').runCacheVerify>[0]) =>
-      end(await (await import('../commands/cache.js')).runCacheVerify(options)),
-    );
-
-  withCache(asJson(onPipeline(cache.command('export <archive> [targets...]'))))
-    .description('write results to one file that `cache import` takes elsewhere: what the last build of the targets holds; - is stdout')
-    .option('--all', 'everything in the cache', false)
-    .option('--no-parts', 'without the parts that the stages used (calibration sketches, detections per image, …)')
-    .option('--since <archive>', 'leave out what is in this archive, repeatable', collect, [])
-    .addHelpText('after', '\nExamples:\n  tanren cache export warm.tanren\n  tanren cache export - --all | zstd > warm.tanren.zst')
-    .action(
-      async (
-        archive: string,
-        targets: readonly string[],
-        options: Parameters<typeof import('../commands/cache-archive.js').runCacheExport>[2],
-      ) => end(await (await import('../commands/cache-archive.js')).runCacheExport(archive, targets, options)),
-    );
-
-  onCache('import <archives...>')
-    .description('take the results in archives into the cache, each checked by its digest; - is stdin')
-    .addHelpText('after', '\nImport only from those whom you would let run your builds: a digest proves bytes, not who made them.')
-    .action(async (archives: readonly string[], options: Parameters<typeof import('../commands/cache-archive.js').runCacheImport>[1]) =>
-      end(await (await import('../commands/cache-archive.js')).runCacheImport(archives, options)),
-    );
+const ON_CACHE = {
+  json,
+  file,
+  cache: optional('--cache <folder>', 'shared cache to use instead of cache/ of the project (default: TANREN_CACHE)', parseText),
 };
+
+export const CACHE: Declared = group('cache', 'show, check, shrink, export and import the cache', [
+  command({
+    words: 'stats',
+    description: 'show what the cache holds, by plugin',
+    options: ON_CACHE,
+    run: async (_words, options) => (await import('../commands/cache/cache.js')).runCacheStats(options),
+  }),
+  command({
+    words: 'gc',
+    description: 'remove what belongs to no result, and the least recently used results beyond the limits',
+    options: {
+      ...ON_CACHE,
+      maxSize: optional(
+        '--max-size <size>',
+        'remove least recently used results until the cache is at most this large, for example 2GB',
+        parseWith(parseSize, 'a size, for example 500MB or 2GB'),
+      ),
+      maxAge: optional(
+        '--max-age <time>',
+        'remove results that no build has used for longer than this, for example 30d',
+        parseWith(parseDuration, 'a time, for example 12h or 30d'),
+      ),
+      dryRun: flag('-n, --dry-run', 'print what would be removed; remove nothing'),
+    },
+    run: async (_words, options) => (await import('../commands/cache/cache.js')).runCacheGc(options),
+  }),
+  command({
+    words: 'verify',
+    description: 'read every byte, and remove what is damaged',
+    options: ON_CACHE,
+    run: async (_words, options) => (await import('../commands/cache/cache.js')).runCacheVerify(options),
+  }),
+  command({
+    words: 'export <archive> [targets...]',
+    description: "write the results of the targets' last build to one file for `cache import`; - is stdout",
+    options: {
+      ...PIPELINE,
+      json,
+      cache,
+      all: flag('--all', 'export everything in the cache'),
+      parts: flag('--no-parts', 'leave out the parts that the stages used (calibration sketches, detections per image, …)'),
+      since: repeated('--since <archive>', 'leave out what this archive holds', parseText),
+    },
+    after: 'Examples:\n  tanren cache export warm.tanren\n  tanren cache export - --all | zstd > warm.tanren.zst',
+    run: async ([archive = '', ...targets], options) =>
+      (await import('../commands/cache/cache-archive.js')).runCacheExport(archive, targets, options),
+  }),
+  command({
+    words: 'import <archives...>',
+    description: 'add the results in archives to the cache, each checked by its digest; - is stdin',
+    options: ON_CACHE,
+    after: 'Import only from sources whom you trust to run your builds: a digest proves the bytes, not who made them.',
+    run: async (archives, options) => (await import('../commands/cache/cache-archive.js')).runCacheImport(archives, options),
+  }),
+]);

@@ -1,65 +1,102 @@
-/** Declares the commands that run a built detector, explain a quantized tensor, or check a model for a target. */
-import { InvalidArgumentError, Option } from 'commander';
-import { asJson, type Declare, onPipeline, parseCount } from './options.js';
+/** Commands that run a built detector, explain a quantized tensor, check a model for a target, or read what a board reports. */
+import { command, type Declared, group } from './command.js';
+import { choice, flag, named, optional, required, value } from './option.js';
+import { json, PIPELINE } from './shared-options.js';
+import { parseCount, parseDay, parseNumber, parseSize, parseText } from './values.js';
 
-function collectPins(text: string, before: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  const match = /^([^=]+)=([1-9]\d{0,8})$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('It is such as box_rois=16.');
-  return { ...before, [match[1] ?? '']: Number(match[2]) };
-}
+const DEVICES = ['cpu', 'npu'] as const;
 
-function parseScore(text: string): number {
-  const score = Number(text);
-  if (text.trim() === '' || !(score >= 0 && score <= 1)) throw new InvalidArgumentError('It is a number from 0 to 1.');
-  return score;
-}
-
-export const declareModels: Declare = (program, end) => {
-  asJson(onPipeline(program.command('detect <stages-then-images...>')))
-    .usage('[options] <stage...> <image-or-folder>')
-    .description(
-      'find objects in pictures of your own, with the detector that a stage such as `evaluate` runs; several stages are compared',
-    )
-    .option(
-      '-o, --output <path>',
-      'FILE.json: what was found, as a COCO document; else a folder that gets it together with a PNG per picture',
-    )
-    .option('--min-score <number>', 'objects that are shown, drawn and followed have at least this score', parseScore, 0.5)
-    .option('--frames', 'the pictures of a folder are the frames of a video: say how steady boxes, masks and scores are', false)
-    .option('--threads <n>', 'threads inside an operator', parseCount, 1)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tanren detect evaluate-int8 photo.jpg -o found\n  tanren detect evaluate-float evaluate-int8 frames/ --frames --json',
-    )
-    .action(async (words: string[], options: Parameters<typeof import('../commands/detect.js').runDetect>[1]) =>
-      end(await (await import('../commands/detect.js')).runDetect(words, options)),
-    );
-
-  const quant = program.command('quant').description('look at how a model was quantized');
-  asJson(onPipeline(quant.command('explain <model-or-stage> <tensor>')))
-    .description('say how one tensor was quantized, why so, and what it costs; of a QDQ model (.onnx) what the file says')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tanren quant explain quantize@backbone feature_0\n  tanren quant explain artifacts/quantize@box_head/model.onnx class_logits',
-    )
-    .action(async (where: string, tensor: string, options: Parameters<typeof import('../commands/quant-explain.js').runQuantExplain>[2]) =>
-      end(await (await import('../commands/quant-explain.js')).runQuantExplain(where, tensor, options)),
-    );
-
-  asJson(program.command('lint <model>'))
-    .description('say which nodes of a model an NPU would not run, and why; exit code 1 where there are any')
-    .requiredOption('-t, --target <name>', 'ryzen-ai, generic-int8, or the path of a profile (.json)')
-    .option('--device <name>', "one of the profile's devices")
-    .option('--dtype <name>', "one of the profile's data types")
-    .option('--software <version>', "version of the vendor's software")
-    .addOption(new Option('--undocumented <where>', 'where nodes go that no document names').choices(['cpu', 'npu']).default('cpu'))
-    .option('--pin <name=size>', 'a number for a named size of an input, repeatable', collectPins, {})
-    .option('--all', 'list every node', false)
-    .addHelpText(
-      'after',
-      '\nExample:\n  tanren lint artifacts/quantize@backbone/model.onnx --target ryzen-ai --device stx-krk --dtype xint8',
-    )
-    .action(async (model: string, options: Parameters<typeof import('../commands/lint.js').runLint>[1]) =>
-      end(await (await import('../commands/lint.js')).runLint(model, options)),
-    );
-};
+export const MODELS: readonly Declared[] = [
+  command({
+    words: 'detect <stages-then-images...>',
+    usage: '[options] <stage...> <image-or-folder>',
+    description: 'detect objects in your own pictures with the detector that a stage such as `evaluate` runs; several stages are compared',
+    options: {
+      ...PIPELINE,
+      json,
+      output: optional(
+        '-o, --output <path>',
+        'FILE.json: a COCO document of the detections; any other path: a folder for that document and a PNG per picture',
+        parseText,
+      ),
+      minScore: value(
+        '--min-score <number>',
+        'lowest score of objects that are listed, drawn and tracked',
+        parseNumber('a number from 0 to 1', 0, 1),
+        {
+          value: 0.5,
+          shown: '0.5',
+        },
+      ),
+      frames: flag('--frames', 'treat the pictures of a folder as frames of a video: report how stable boxes, masks and scores are'),
+      threads: value('--threads <n>', 'threads inside an operator', parseCount, { value: 1, shown: '1' }),
+    },
+    after:
+      'Examples:\n  tanren detect evaluate-int8 photo.jpg -o found\n  tanren detect evaluate-float evaluate-int8 frames/ --frames --json',
+    run: async (words, options) => (await import('../commands/detect/detect.js')).runDetect(words, options),
+  }),
+  group('quant', 'show how a model was quantized', [
+    command({
+      words: 'explain <model-or-stage> <tensor>',
+      description: 'show how one tensor was quantized, why, and the error that results; for a QDQ model (.onnx) what the file states',
+      options: { ...PIPELINE, json },
+      after:
+        'Examples:\n  tanren quant explain quantize@backbone feature_0\n  tanren quant explain artifacts/quantize@box_head/model.onnx class_logits',
+      run: async ([where = '', tensor = ''], options) =>
+        (await import('../commands/models/quant-explain.js')).runQuantExplain(where, tensor, options),
+    }),
+  ]),
+  command({
+    words: 'lint <model>',
+    description: 'list the nodes of a model that an NPU would not run, and why; exit code 1 if there are any',
+    options: {
+      json,
+      target: required('-t, --target <name>', 'ryzen-ai, generic-int8, or the path of a profile (.json)', parseText),
+      device: optional('--device <name>', "one of the profile's devices", parseText),
+      dtype: optional('--dtype <name>', "one of the profile's data types", parseText),
+      software: optional('--software <version>', "version of the vendor's software", parseText),
+      undocumented: choice('--undocumented <where>', 'placement of nodes that no document names', DEVICES, 'cpu'),
+      largerBatch: choice(
+        '--larger-batch <where>',
+        'placement of a model with a batch above 1 if only an assumption refuses it',
+        DEVICES,
+        'cpu',
+      ),
+      pin: named('--pin <name=size>', 'size of a dynamic dim of an input', parseSize('box_rois=16')),
+      all: flag('--all', 'list every node'),
+    },
+    after: 'Example:\n  tanren lint artifacts/quantize@backbone/model.onnx --target ryzen-ai --device stx-krk --dtype xint8',
+    run: async ([model = ''], options) => (await import('../commands/models/lint.js')).runLint(model, options),
+  }),
+  command({
+    words: 'board-report <files...>',
+    usage: '[options] <file-or-folder...>',
+    description: "show where the nodes of a model ran on a board, and why, from what the vendor's runtime left there",
+    options: {
+      json,
+      predicted: optional(
+        '--predicted <path>',
+        'prediction of a bundle (report/NAME.predicted.json); exit code 1 if nodes ran elsewhere',
+        parseText,
+      ),
+      output: optional('-o, --output <path>', "write the vendor's report with the reasons, for `runner.py diff-report`", parseText),
+      learn: optional(
+        '--learn <profile>',
+        'add what the run proves to this profile (.json), which is created if it does not exist',
+        parseText,
+      ),
+      target: value('-t, --target <name>', 'built-in profile that a new profile begins with', parseText, {
+        value: 'ryzen-ai',
+        shown: 'ryzen-ai',
+      }),
+      device: optional('--device <name>', 'device of the run, if the files do not name it', parseText),
+      dtype: optional('--dtype <name>', 'data type of the model, for --learn', parseText),
+      software: optional('--software <version>', "version of the vendor's software, for --learn", parseText),
+      date: optional('--date <yyyy-mm-dd>', 'day of the run, for --learn (default: that of the newest file)', parseDay),
+      all: flag('--all', 'list every operator and every node off the NPU'),
+    },
+    after:
+      'Examples:\n  tanren board-report run/ session.log\n  tanren board-report run/ --learn my-board.json --dtype xint8 --software 1.7.1',
+    run: async (words, options) => (await import('../commands/models/board-report.js')).runBoardReport(words, options),
+  }),
+];

@@ -1,166 +1,166 @@
-/** Declares the commands on single ONNX files. Each command does one thing: it reads files and writes files. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { PinnedDim } from '../../onnx/surgery/pin-shapes.js';
-import { asJson, type Declare } from './options.js';
+/** Commands on single ONNX files: each reads files, does one thing, and writes files. */
+import { command, type Declared, group } from './command.js';
+import { DIM, data, PINS, parseCountOrNone, samples, tolerance, weights } from './onnx-options.js';
+import { flag, optional, optionalChoice, repeated, several, value } from './option.js';
+import { json } from './shared-options.js';
+import { parseCount, parseText } from './values.js';
 
-function collectDims(text: string, before: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  const match = /^([^=]+)=([1-9]\d{0,8})$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('It is such as batch=1.');
-  return { ...before, [match[1] ?? '']: Number(match[2]) };
-}
+const READERS: readonly Declared[] = [
+  command({
+    words: 'inspect <model>',
+    description: 'show what a model holds: inputs, outputs, operator sets, operators, weights',
+    options: { json },
+    run: async ([model = ''], options) => (await import('../commands/onnx/inspect.js')).runOnnxInspect(model, options),
+  }),
+  command({
+    words: 'check <model>',
+    description: 'list all errors of a model; exit code 1 if there are any',
+    options: { json },
+    run: async ([model = ''], options) => (await import('../commands/onnx/check.js')).runOnnxCheck(model, options),
+  }),
+  command({
+    words: 'stats <model>',
+    description: 'count nodes, parameters, multiply-accumulates and activation memory, in total and per node',
+    options: {
+      json,
+      ...PINS,
+      top: value('--top <n>', 'number of nodes to list, largest first', parseCountOrNone, { value: 10, shown: '10' }),
+    },
+    run: async ([model = ''], options) => (await import('../commands/onnx/stats.js')).runOnnxStats(model, options),
+  }),
+  command({
+    words: 'print <model>',
+    description: 'print a model as text',
+    options: {
+      json,
+      elements: value('--elements <n>', 'shorten constants with more elements than this', parseCountOrNone, { value: 16, shown: '16' }),
+    },
+    run: async ([model = ''], options) => (await import('../commands/onnx/print.js')).runOnnxPrint(model, options),
+  }),
+  command({
+    words: 'diff <before> <after>',
+    description: 'compare two models, in structure and in every value they compute; exit code 1 if they differ',
+    options: {
+      json,
+      only: optionalChoice('--only <what>', 'compare only this (default: both)', ['structure', 'values']),
+      samples: samples('number of inputs on which both models run', 1),
+      data,
+      dim: DIM,
+      tolerance: tolerance('largest difference that counts as equal, as a fraction of the standard deviation', 0),
+      top: value('--top <n>', 'number of differences to list', parseCountOrNone, { value: 20, shown: '20' }),
+    },
+    after: 'Example:\n  tanren onnx diff model.onnx simplified.onnx --only values --tolerance 1e-4',
+    run: async ([before = '', after = ''], options) => (await import('../commands/onnx/diff.js')).runOnnxDiff(before, after, options),
+  }),
+];
 
-function collectShapes(
-  text: string,
-  before: Readonly<Record<string, readonly PinnedDim[]>>,
-): Readonly<Record<string, readonly PinnedDim[]>> {
-  const match = /^(.+)=((?:[1-9]\d{0,8}|\?)(?:x(?:[1-9]\d{0,8}|\?))*)$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('It is such as images=1x3x224x224; ? for a size that stays free.');
-  const dims = (match[2] ?? '').split('x').map((size): PinnedDim => (size === '?' ? 'free' : Number(size)));
-  return { ...before, [match[1] ?? '']: dims };
-}
+const CONVERTERS: readonly Declared[] = [
+  command({
+    words: 'infer <in> <out>',
+    description: 'write the dtype and shape of every value into a model',
+    options: { json, ...PINS, weights },
+    run: async ([from = '', to = ''], options) => (await import('../commands/onnx/infer.js')).runOnnxInfer(from, to, options),
+  }),
+  command({
+    words: 'simplify <in> <out>',
+    description: 'remove and fuse nodes without changing what a model computes; writes nothing if the outputs differ',
+    options: {
+      json,
+      ...PINS,
+      weights,
+      skip: repeated('--skip <pass>', 'leave out a pass', parseText),
+      samples: samples('number of inputs on which equality is checked; 0: none', 2),
+      data,
+      tolerance: tolerance('largest difference after a pass that rounds, as a fraction of the standard deviation', 1e-4),
+      foldLimit: value('--fold-limit <bytes>', 'largest constant that folding may create', parseCountOrNone, {
+        value: 1 << 20,
+        shown: `${1 << 20}`,
+      }),
+    },
+    after: 'Example:\n  tanren onnx simplify detector.onnx small.onnx --shape images=1x3x544x960',
+    run: async ([from = '', to = ''], options) => (await import('../commands/onnx/simplify.js')).runOnnxSimplify(from, to, options),
+  }),
+  command({
+    words: 'convert <in> <out>',
+    description: 'convert a model to another operator set or to fixed shapes, or move its weights',
+    options: {
+      json,
+      ...PINS,
+      weights,
+      opset: optional('--opset <n>', 'operator set of the ONNX domain', parseCountOrNone),
+      batch: optional('--batch <n>', 'first dim of four-dimensional inputs whose first dim is dynamic', parseCount),
+    },
+    after: 'Example:\n  tanren onnx convert old.onnx new.onnx --opset 17 --batch 1',
+    run: async ([from = '', to = ''], options) => (await import('../commands/onnx/convert.js')).runOnnxConvert(from, to, options),
+  }),
+];
 
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError('It is a whole number from 0.');
-  return count;
-}
+const EDITORS: readonly Declared[] = [
+  command({
+    words: 'extract <in> <out>',
+    description: 'extract the part of a model between given values',
+    options: {
+      json,
+      weights,
+      inputs: several('-i, --inputs <names...>', 'values that become inputs of the part', parseText),
+      outputs: several('-o, --outputs <names...>', 'values that become its outputs', parseText),
+    },
+    after: 'Example:\n  tanren onnx extract detector.onnx backbone.onnx --outputs p2 p3 p4',
+    run: async ([from = '', to = ''], options) => (await import('../commands/onnx/extract.js')).runOnnxExtract(from, to, options),
+  }),
+  command({
+    words: 'edit <in> <out>',
+    description: 'change attributes, constants, nodes, inputs and outputs',
+    options: {
+      json,
+      weights,
+      script: optional('--script <file>', 'YAML or JSON file with a list of steps', parseText),
+      select: optional(
+        '--select <nodes>',
+        'nodes that --set and --delete change: a name, fields such as "op=MaxPool producer=Conv", or JSON',
+        parseText,
+      ),
+      set: repeated('--set <name=value>', 'set an attribute', parseText),
+      delete: repeated('--delete <name>', 'delete an attribute', parseText),
+      remove: repeated('--remove <nodes>', 'remove nodes; their consumers then read their input', parseText),
+      addOutput: repeated('--add-output <value>', 'make a value an output', parseText),
+      dropOutput: repeated('--drop-output <value>', 'remove an output and the nodes that only it needs', parseText),
+      any: flag('--any', 'allow selectors to match no node, or several'),
+    },
+    after: 'Example:\n  tanren onnx edit in.onnx out.onnx --select op=LeakyRelu --set alpha=0.125 --any',
+    run: async ([from = '', to = ''], options) => (await import('../commands/onnx/edit.js')).runOnnxEdit(from, to, options),
+  }),
+  command({
+    words: 'rename <in> <out>',
+    description: 'rename values and nodes, all at once',
+    options: {
+      json,
+      weights,
+      value: repeated('--value <old=new>', 'rename an input, output, constant or intermediate value', parseText),
+      node: repeated('--node <old=new>', 'rename a node', parseText),
+    },
+    after: 'Example:\n  tanren onnx rename in.onnx out.onnx --value images=x --node "model/*=*"',
+    run: async ([from = '', to = ''], options) => (await import('../commands/onnx/rename.js')).runOnnxRename(from, to, options),
+  }),
+  command({
+    words: 'merge <first> <second> <out>',
+    description: 'join two models: values of the first become inputs of the second',
+    options: {
+      json,
+      weights,
+      connect: repeated(
+        '--connect <value=input>',
+        'connect a value of the first to an input of the second (default: equal names)',
+        parseText,
+      ),
+      prefixFirst: optional('--prefix-first <text>', 'prefix of every name of the first model', parseText),
+      prefixSecond: optional('--prefix-second <text>', 'prefix of every name of the second model', parseText),
+      keepConnected: flag('--keep-connected', 'keep the outputs that feed the second model'),
+    },
+    after: 'Example:\n  tanren onnx merge backbone.onnx head.onnx whole.onnx --connect p3=features',
+    run: async ([first = '', second = '', to = ''], options) =>
+      (await import('../commands/onnx/merge.js')).runOnnxMerge(first, second, to, options),
+  }),
+];
 
-function parseShare(text: string): number {
-  const share = Number(text);
-  if (text.trim() === '' || !Number.isFinite(share) || share < 0) throw new InvalidArgumentError('It is a number from 0, such as 1e-4.');
-  return share;
-}
-
-function parseBatch(text: string): PinnedDim {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1.');
-  return Number(text);
-}
-
-const withPins = (command: Command): Command =>
-  command
-    .option('--dim <name=size>', 'a number for a named size of the inputs, repeatable', collectDims, {})
-    .option('--shape <input=sizes>', 'all sizes of an input, such as images=1x3x224x224, repeatable', collectShapes, {});
-
-const asWriter = (command: Command): Command =>
-  command.addOption(
-    new Option('--weights <where>', 'of what is written: in the file, in OUT.data beside it, or as the input has them')
-      .choices(['same', 'inside', 'outside'])
-      .default('same'),
-  );
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
-export const declareOnnx: Declare = (program, end) => {
-  const onnx = program.command('onnx').description('look at ONNX files, change them, compare them');
-
-  asJson(onnx.command('inspect <model>'))
-    .description('say what is in a model: inputs, outputs, operator sets, operators, weights')
-    .action(async (model: string, options: Parameters<typeof import('../commands/onnx-inspect.js').runOnnxInspect>[1]) =>
-      end(await (await import('../commands/onnx-inspect.js')).runOnnxInspect(model, options)),
-    );
-
-  asJson(onnx.command('check <model>'))
-    .description('list everything that is wrong with a model; exit code 1 where something is')
-    .action(async (model: string, options: Parameters<typeof import('../commands/onnx-check.js').runOnnxCheck>[1]) =>
-      end(await (await import('../commands/onnx-check.js')).runOnnxCheck(model, options)),
-    );
-
-  asJson(withPins(onnx.command('stats <model>')))
-    .description('count nodes, parameters, multiply-accumulates and activation memory, whole and per node')
-    .option('--top <n>', 'nodes that are listed, the largest first', parseCount, 10)
-    .action(async (model: string, options: Parameters<typeof import('../commands/onnx-stats.js').runOnnxStats>[1]) =>
-      end(await (await import('../commands/onnx-stats.js')).runOnnxStats(model, options)),
-    );
-
-  asJson(onnx.command('print <model>'))
-    .description('print a model as text')
-    .option('--elements <n>', 'constants with more elements are shortened', parseCount, 16)
-    .action(async (model: string, options: Parameters<typeof import('../commands/onnx-print.js').runOnnxPrint>[1]) =>
-      end(await (await import('../commands/onnx-print.js')).runOnnxPrint(model, options)),
-    );
-
-  asJson(onnx.command('diff <before> <after>'))
-    .description('say how two models differ, in structure and in every value they compute; exit code 1 where they do')
-    .addOption(new Option('--only <what>', 'structure or values').choices(['structure', 'values']))
-    .option('--samples <n>', 'inputs on which both run', parseCount, 1)
-    .option('--data <path>', 'a .npz or .npy file or a folder of tensors, instead of random ones')
-    .option('--dim <name=size>', 'for random inputs: a number for a named size, repeatable', collectDims, {})
-    .option('--tolerance <share>', 'differences that count as none, as a share of the standard deviation', parseShare, 0)
-    .option('--top <n>', 'differences that are listed', parseCount, 20)
-    .addHelpText('after', '\nExample:\n  tanren onnx diff model.onnx simplified.onnx --only values --tolerance 1e-4')
-    .action(async (before: string, after: string, options: Parameters<typeof import('../commands/onnx-diff.js').runOnnxDiff>[2]) =>
-      end(await (await import('../commands/onnx-diff.js')).runOnnxDiff(before, after, options)),
-    );
-
-  asJson(asWriter(withPins(onnx.command('infer <in> <out>'))))
-    .description('write the dtype and shape of every value into a model')
-    .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-infer.js').runOnnxInfer>[2]) =>
-      end(await (await import('../commands/onnx-infer.js')).runOnnxInfer(from, to, options)),
-    );
-
-  asJson(asWriter(withPins(onnx.command('simplify <in> <out>'))))
-    .description('remove and fuse nodes without changing what a model computes; nothing is written where the outputs differ')
-    .option('--skip <pass>', 'a pass to leave out, repeatable', collect, [])
-    .option('--samples <n>', 'inputs on which equality is proved; 0: none', parseCount, 2)
-    .option('--data <path>', 'a .npz or .npy file or a folder of tensors, instead of random ones')
-    .option('--tolerance <share>', 'where a pass rounds: the difference allowed, as a share of the standard deviation', parseShare, 1e-4)
-    .option('--fold-limit <bytes>', 'largest constant that folding may create', parseCount, 1 << 20)
-    .addHelpText('after', '\nExample:\n  tanren onnx simplify detector.onnx small.onnx --shape images=1x3x544x960')
-    .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-simplify.js').runOnnxSimplify>[2]) =>
-      end(await (await import('../commands/onnx-simplify.js')).runOnnxSimplify(from, to, options)),
-    );
-
-  asJson(asWriter(onnx.command('extract <in> <out>')))
-    .description('cut out what computes some values out of others')
-    .option('-i, --inputs <names...>', 'values that the part starts from')
-    .option('-o, --outputs <names...>', 'values that it gives')
-    .addHelpText('after', '\nExample:\n  tanren onnx extract detector.onnx backbone.onnx --outputs p2 p3 p4')
-    .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-extract.js').runOnnxExtract>[2]) =>
-      end(await (await import('../commands/onnx-extract.js')).runOnnxExtract(from, to, options)),
-    );
-
-  asJson(asWriter(withPins(onnx.command('convert <in> <out>'))))
-    .description('bring a model to another operator set, to fixed sizes, or its weights to another place')
-    .option('--opset <n>', 'operator set of the ONNX domain', parseCount)
-    .option('--batch <n>', 'first size of four-dimensional inputs that leave it free', parseBatch)
-    .addHelpText('after', '\nExample:\n  tanren onnx convert old.onnx new.onnx --opset 17 --batch 1')
-    .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-convert.js').runOnnxConvert>[2]) =>
-      end(await (await import('../commands/onnx-convert.js')).runOnnxConvert(from, to, options)),
-    );
-
-  asJson(asWriter(onnx.command('edit <in> <out>')))
-    .description('change attributes, constants, nodes, inputs and outputs')
-    .option('--script <file>', 'YAML or JSON: a list of steps')
-    .option('--select <nodes>', 'what --set and --delete change: a name, fields such as "op=MaxPool producer=Conv", or JSON')
-    .option('--set <name=value>', 'an attribute, repeatable', collect, [])
-    .option('--delete <name>', 'an attribute, repeatable', collect, [])
-    .option('--remove <nodes>', 'nodes to take out: what read them reads their input, repeatable', collect, [])
-    .option('--add-output <value>', 'a value that becomes an output, repeatable', collect, [])
-    .option('--drop-output <value>', 'an output that goes, with what only it needs, repeatable', collect, [])
-    .option('--any', 'selectors may mean none, or several', false)
-    .addHelpText('after', '\nExample:\n  tanren onnx edit in.onnx out.onnx --select op=LeakyRelu --set alpha=0.125 --any')
-    .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-edit.js').runOnnxEdit>[2]) =>
-      end(await (await import('../commands/onnx-edit.js')).runOnnxEdit(from, to, options)),
-    );
-
-  asJson(asWriter(onnx.command('rename <in> <out>')))
-    .description('give values and nodes other names, all at once')
-    .option('--value <old=new>', 'inputs, outputs, constants and what lies between; repeatable', collect, [])
-    .option('--node <old=new>', 'repeatable', collect, [])
-    .addHelpText('after', '\nExample:\n  tanren onnx rename in.onnx out.onnx --value images=x --node "model/*=*"')
-    .action(async (from: string, to: string, options: Parameters<typeof import('../commands/onnx-rename.js').runOnnxRename>[2]) =>
-      end(await (await import('../commands/onnx-rename.js')).runOnnxRename(from, to, options)),
-    );
-
-  asJson(asWriter(onnx.command('merge <first> <second> <out>')))
-    .description('join two models: values of the first feed inputs of the second')
-    .option('--connect <value=input>', 'a value of the first and an input of the second, repeatable; equal names where absent', collect, [])
-    .option('--prefix-first <text>', 'put before every name of the first model')
-    .option('--prefix-second <text>', 'put before every name of the second model')
-    .option('--keep-connected', 'outputs that feed the second model stay outputs', false)
-    .addHelpText('after', '\nExample:\n  tanren onnx merge backbone.onnx head.onnx whole.onnx --connect p3=features')
-    .action(
-      async (first: string, second: string, to: string, options: Parameters<typeof import('../commands/onnx-merge.js').runOnnxMerge>[3]) =>
-        end(await (await import('../commands/onnx-merge.js')).runOnnxMerge(first, second, to, options)),
-    );
-};
+export const ONNX: Declared = group('onnx', 'inspect, change and compare ONNX files', [...READERS, ...CONVERTERS, ...EDITORS]);

@@ -1,32 +1,37 @@
-/** Declares the commands that help to write pipeline files. */
+/** Commands that help to write pipeline files. */
 import { Argument } from 'commander';
-import { asJson, type Declare } from './options.js';
+import { SHELLS } from '../process/shells.js';
+import { command, type Declared } from './command.js';
+import { value } from './option.js';
+import { json } from './shared-options.js';
+import { parseText } from './values.js';
 
-export const declareProject: Declare = (program, end) => {
-  program
-    .command('init')
-    .description('write a pipeline file to start from')
-    .option('-f, --file <path>', 'where', 'pipeline.yaml')
-    .action(async (options: { readonly file: string }) => end(await (await import('../commands/init.js')).runInit(options)));
-
-  program
-    .command('schema')
-    .description('print the JSON Schema of pipeline files')
-    .action(async () => end(await (await import('../commands/schema.js')).runSchema()));
-
-  program
-    .command('completion')
-    .description('print what makes a shell complete commands, options, targets and parameters')
-    .addArgument(new Argument('<shell>', 'which').choices(['bash', 'zsh', 'fish']))
-    .addHelpText(
-      'after',
-      '\nSet up:\n  bash  tanren completion bash > ~/.local/share/bash-completion/completions/tanren\n  zsh   tanren completion zsh > "${fpath[1]}/_tanren"\n  fish  tanren completion fish > ~/.config/fish/completions/tanren.fish',
-    )
-    .action(async (shell: Parameters<typeof import('../commands/completion.js').runCompletion>[0]) =>
-      end((await import('../commands/completion.js')).runCompletion(shell)),
-    );
-
-  asJson(program.command('plugins'))
-    .description('list the plugins with their ports and parameters')
-    .action(async (options: { readonly json: boolean }) => end(await (await import('../commands/plugins.js')).runPlugins(options)));
-};
+export const PROJECT: readonly Declared[] = [
+  command({
+    words: 'init',
+    description: 'write a pipeline file to start from',
+    options: { file: value('-f, --file <path>', 'where to write it', parseText, { value: 'pipeline.yaml', shown: 'pipeline.yaml' }) },
+    run: async (_words, options) => (await import('../commands/project/init.js')).runInit(options),
+  }),
+  command({
+    words: 'schema',
+    description: 'print the JSON Schema of pipeline files',
+    options: {},
+    run: async () => (await import('../commands/project/schema.js')).runSchema(),
+  }),
+  command({
+    words: 'completion',
+    description: 'print a script that makes a shell complete commands, options, targets and parameters',
+    argument: new Argument('<shell>', 'the shell').choices(SHELLS),
+    options: {},
+    after:
+      'Set up:\n  bash  tanren completion bash > ~/.local/share/bash-completion/completions/tanren\n  zsh   tanren completion zsh > "${fpath[1]}/_tanren"\n  fish  tanren completion fish > ~/.config/fish/completions/tanren.fish',
+    run: async ([shell]) => (await import('../commands/project/completion.js')).runCompletion(shell),
+  }),
+  command({
+    words: 'plugins',
+    description: 'list the plugins with their ports and parameters',
+    options: { json },
+    run: async (_words, options) => (await import('../commands/project/plugins.js')).runPlugins(options),
+  }),
+];

@@ -1,32 +1,32 @@
-/** Declares the commands that show a pipeline and its stages, and change nothing. */
-import { Option } from 'commander';
-import { asJson, type Declare, onPipeline, withCache } from './options.js';
+/** Commands that show a pipeline and its stages, and change nothing. */
+import { command, type Declared } from './command.js';
+import { choice, flag, optional } from './option.js';
+import { cache, json, PIPELINE } from './shared-options.js';
+import { parseText } from './values.js';
 
-export const declareViews: Declare = (program, end) => {
-  withCache(asJson(onPipeline(program.command('status [targets...]'))))
-    .description('say which stages are up to date, and why others are not; writes nothing')
-    .option('--why', 'by what changed: the root first, and under it the stages that it reaches', false)
-    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/status.js').runStatus>[1]) =>
-      end(await (await import('../commands/status.js')).runStatus(targets, options)),
-    );
-
-  withCache(asJson(onPipeline(program.command('explain <stages...>'))))
-    .description('say what changed since a stage last ran, down to the parameter or file, and which way it took')
-    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/explain.js').runExplain>[1]) =>
-      end(await (await import('../commands/explain.js')).runExplain(targets, options)),
-    );
-
-  asJson(onPipeline(program.command('graph [targets...]')))
-    .description('show the graph of stages')
-    .addOption(new Option('--format <format>', 'how').choices(['text', 'mermaid', 'dot']).default('text'))
-    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/graph.js').runGraph>[1]) =>
-      end(await (await import('../commands/graph.js')).runGraph(targets, options)),
-    );
-
-  onPipeline(program.command('log <stages...>'))
-    .description("show the log of a stage's last run, or of the run that made its restored result")
-    .option('--run <run>', 'of the result that it had after a run of the history: r41, last, last~1')
-    .action(async (targets: readonly string[], options: Parameters<typeof import('../commands/log.js').runLog>[1]) =>
-      end(await (await import('../commands/log.js')).runLog(targets, options)),
-    );
-};
+export const VIEWS: readonly Declared[] = [
+  command({
+    words: 'status [targets...]',
+    description: 'show which stages are up to date, and why the others are not; writes nothing',
+    options: { ...PIPELINE, json, cache, why: flag('--why', 'group by cause: each change, and below it the stages that it reaches') },
+    run: async (targets, options) => (await import('../commands/build/status.js')).runStatus(targets, options),
+  }),
+  command({
+    words: 'explain <stages...>',
+    description: 'show what changed since the last run of a stage, down to the parameter or file, and how the change reached it',
+    options: { ...PIPELINE, json, cache },
+    run: async (targets, options) => (await import('../commands/build/explain.js')).runExplain(targets, options),
+  }),
+  command({
+    words: 'graph [targets...]',
+    description: 'show the graph of stages',
+    options: { ...PIPELINE, json, format: choice('--format <format>', 'output format', ['text', 'mermaid', 'dot'], 'text') },
+    run: async (targets, options) => (await import('../commands/build/graph.js')).runGraph(targets, options),
+  }),
+  command({
+    words: 'log <stages...>',
+    description: "show the log of a stage's last run, or of the run that made its restored result",
+    options: { ...PIPELINE, run: optional('--run <run>', 'of the result after this run of the history: r41, last, last~1', parseText) },
+    run: async (targets, options) => (await import('../commands/build/log.js')).runLog(targets, options),
+  }),
+];

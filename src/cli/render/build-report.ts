@@ -4,9 +4,9 @@ import { formatDuration } from '../../base/format.js';
 import type { Outcome } from '../../engine/model/outcome.js';
 import type { Plan, StageId } from '../../engine/model/plan.js';
 import type { BuildReport, StageReport } from '../../engine/model/report.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
+import { EXIT, type ExitCode } from '../process/exit-code.js';
+import type { Console } from '../terminal/console.js';
 import { formatUnreproduced } from './check-report.js';
-import type { Console } from './console.js';
 import { formatFailure } from './format-failure.js';
 import { formatLockLines } from './lock-lines.js';
 import type { MetricsColumn } from './metrics-table.js';
@@ -35,7 +35,7 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
     console.line('');
     for (const line of formatFailure(stage, failure, console)) console.line(line);
     const skipped = skippedFor(report, stage);
-    if (skipped !== '') console.line(`  skipped as it failed: ${skipped}`);
+    if (skipped !== '') console.line(`  skipped because it failed: ${skipped}`);
   }
   console.line('');
   if (report.conclusion !== 'failed' && report.conclusion !== 'cancelled') console.line(artifactsLine(plan.pipeline));
@@ -106,7 +106,7 @@ export function headlineOf(conclusion: BuildReport['conclusion']): string {
     case 'gate-missed':
       return 'built, but a gate was missed';
     case 'not-reproduced':
-      return 'built, but a second run did not give the same';
+      return 'built, but a second run gave different bytes';
     case 'cancelled':
       return 'cancelled';
     default:

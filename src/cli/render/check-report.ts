@@ -1,7 +1,7 @@
 /** Formats whether a second run gave the same bytes. */
 import { assertNever } from '../../base/assert-never.js';
 import type { CheckResult, Difference } from '../../engine/model/check-result.js';
-import type { Console } from './console.js';
+import type { Console } from '../terminal/console.js';
 import { formatFailure } from './format-failure.js';
 
 /** One line per check, printed when it ends. */
@@ -12,7 +12,7 @@ export function checkLine(check: CheckResult, { style }: Pick<Console, 'style'>)
     case 'different':
       return `${style('red', '✗')} check ${check.stage}: different bytes`;
     case 'measured':
-      return `– check ${check.stage}: left out, as it measures`;
+      return `– check ${check.stage}: not compared, because it measures`;
     case 'failed':
       return `${style('red', '✗')} check ${check.stage}: the second run failed`;
     case 'cancelled':
@@ -27,9 +27,9 @@ export function formatUnreproduced(check: CheckResult, console: Console): readon
   if (check.verdict === 'failed') return formatFailure(check.stage, check.failure, console);
   if (check.verdict !== 'different') return [];
   return [
-    console.style('red', `error[non-deterministic]: ${check.stage}: a second run of the same action gave other bytes`),
+    console.style('red', `error[non-deterministic]: ${check.stage}: a second run of the same action gave different bytes`),
     ...check.differences.map(difference => `  ${describeDifference(difference)}`),
-    '  help: the first result stays. The stage depends on something that it does not declare: the time, the order of a listing, a random number, a path, another file',
+    '  help: the first result stays; the stage depends on something that it does not declare: the time, the order of a listing, a random number, a path, another file',
   ];
 }
 
@@ -50,7 +50,7 @@ function describeDifference(difference: Difference): string {
     case 'unread':
       return `${path}: has another digest; the first run's bytes are no longer in the cache`;
     case 'part':
-      return `${path}: other bytes than the kept ones`;
+      return `${path}: different bytes than the stored ones`;
     default:
       return assertNever(difference);
   }

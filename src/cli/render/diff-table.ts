@@ -8,7 +8,8 @@ import type {
   StageDifference,
 } from '../../engine/insight/history/compare-snapshots.js';
 import type { RunGate } from '../../engine/insight/history/run-record.js';
-import type { Console } from './console.js';
+import type { Console } from '../terminal/console.js';
+import { columnWidths, formatRow } from '../terminal/text-table.js';
 import { formatMetric, formatSigned } from './metrics-table.js';
 
 type Row = readonly [name: string, before: string, after: string, difference: string];
@@ -25,21 +26,15 @@ export function formatDifference(difference: SnapshotDifference, { style }: Pick
     ...stages.map(stage => ({ head: headOf(stage), rows: rowsOf(stage) })),
   ];
   const told = notes.map(note => style('dim', `note: ${note}`));
-  if (blocks.length === 0) return [`${before} and ${after}: no difference in params, figures and gates`, ...told];
+  if (blocks.length === 0) return [`${before} and ${after}: no difference in params, metrics and gates`, ...told];
   const title: Row = ['', before, after, ''];
-  const widths = widthsOf([title, ...blocks.flatMap(({ rows }) => rows)]);
+  const widths = columnWidths([title, ...blocks.flatMap(({ rows }) => rows)]);
   const lines = blocks.flatMap(({ head, rows }) => [style('bold', head), ...rows.map(row => align(row, widths))]);
   return [style('dim', align(title, widths)), ...lines, ...(told.length === 0 ? [] : ['', ...told])];
 }
 
-const GAP = '  ';
-
 function align(row: Row, widths: readonly number[]): string {
-  return `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(GAP)}`.trimEnd();
-}
-
-function widthsOf(rows: readonly Row[]): readonly number[] {
-  return [0, 1, 2, 3].map(column => Math.max(...rows.map(row => row[column]?.length ?? 0)));
+  return `  ${formatRow(row, widths)}`;
 }
 
 function headOf({ stage, presence }: StageDifference): string {
@@ -51,7 +46,7 @@ function rowsOf({ params, metrics, gates, unknown }: StageDifference): readonly 
     ...params.map(rowOfParam),
     ...metrics.map(rowOfMetric),
     ...gates.map(rowOfGate),
-    ...unknown.map(({ what, side }): Row => [what === 'metrics' ? 'figures' : 'params', `not known of ${side}`, '', '']),
+    ...unknown.map(({ what, side }): Row => [what === 'metrics' ? 'metrics' : 'params', `unknown for ${side}`, '', '']),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** Formats a failed stage: its code and message, its causes, the next step, and the path of its log. */
 import type { Failure } from '../../engine/model/failure.js';
 import type { StageId } from '../../engine/model/plan.js';
-import type { Console } from './console.js';
+import type { Console } from '../terminal/console.js';
 
 export function formatFailure(stage: StageId, failure: Failure, { style }: Console): string[] {
   const [head = '', ...rest] = `error[${failure.code}]: ${stage}: ${failure.message}`.trimEnd().split('\n');

@@ -1,7 +1,7 @@
 /** Formats lint findings grouped by rule: the limit, its source and the fix once, then every node with its measured value. */
 import type { ModelReport, TargetIdentity, UnitReport } from '../../target/report/compile-report.js';
 import type { Finding, Severity } from '../../target/report/finding.js';
-import type { Style } from './style.js';
+import type { Style } from '../terminal/style.js';
 
 export interface LintView {
   readonly style: Style;
@@ -10,8 +10,8 @@ export interface LintView {
 }
 
 const SOME = 5;
-const SEVERITIES: readonly Severity[] = ['refused', 'undocumented', 'warning'];
-const COLORS = { refused: 'red', undocumented: 'yellow', warning: 'cyan' } as const;
+const SEVERITIES: readonly Severity[] = ['error', 'refused', 'undocumented', 'warning'];
+const COLORS = { error: 'red', refused: 'red', undocumented: 'yellow', warning: 'cyan' } as const;
 
 export function formatLint(report: ModelReport, target: TargetIdentity, view: LintView): readonly string[] {
   const title = `${report.name} for ${target.profile}: ${target.device}, ${target.dtype}, software ${target.version}`;
@@ -78,7 +78,7 @@ function summarize({ counts, units, legal }: ModelReport, groups: readonly Group
   return [
     ...(demoted[0] === undefined
       ? []
-      : [`${demoted.length} legal units go to the CPU too, such as ${labelOf(demoted[0])}: ${demoted[0].demoted}`]),
+      : [`${demoted.length} legal units also run on the CPU, for example ${labelOf(demoted[0])}: ${demoted[0].demoted}`]),
     `NPU ${counts.npuUnits} of ${counts.units} units in ${counts.npuParts} ${counts.npuParts === 1 ? 'part' : 'parts'}${share}; CPU ${plural(counts.cpuUnits, 'unit')}, ${plural(counts.cpuNodes, 'node')}; at the ends ${plural(counts.edgeNodes, 'node')}`,
     legal
       ? `${style('green', '✓')} legal${counted.length > 0 ? `, with ${counted.join(', ')}` : ''}`

@@ -1,6 +1,6 @@
 /** Reports a lock file that cannot be used or does not match, in the same form as errors of the pipeline file. */
-import { encodeDiagnostic, printDiagnostics } from '../open-plan.js';
-import type { Console } from './console.js';
+import { encodeDiagnostic, printDiagnostics } from '../pipeline/open-plan.js';
+import type { Console } from '../terminal/console.js';
 
 /** The result of `work`; undefined after the refusal is printed, with `json` also as a JSON document. */
 export async function unlessRefused<T>(work: Promise<T>, console: Console, { json }: { readonly json: boolean }): Promise<T | undefined> {

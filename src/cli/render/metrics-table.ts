@@ -5,6 +5,8 @@
 import { EQUAL, type Figure } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
 import { flattenMetrics, isHeadline } from '../../engine/model/metrics.js';
+import { displayWidth, padEnd, widest } from '../terminal/display-width.js';
+import { formatRow, GAP } from '../terminal/text-table.js';
 
 export interface MetricsColumn {
   readonly stage: string;
@@ -25,24 +27,22 @@ export interface MetricsBlock {
 export function formatMetricsTable(columns: readonly MetricsColumn[], width = Number.POSITIVE_INFINITY): readonly MetricsBlock[] {
   const flats = columns.map(column => flattenMetrics(column.metrics));
   const names = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(isHeadline);
-  const nameWidth = Math.max(...names.map(name => name.length), 0);
+  const nameWidth = widest(names);
   const texts = columns.map((column, index) => {
     const previous = column.previous === undefined ? new Map<string, Figure>() : flattenMetrics(column.previous);
     return padAll([column.stage, ...names.map(path => formatCell(flats[index] ?? new Map(), previous, path))]);
   });
   return blocksOf(texts, width - nameWidth).map(block => {
     const [head = '', ...rows] = ['', ...names].map((name, row) =>
-      [name.padEnd(nameWidth), ...block.map(column => column[row] ?? '')].join(GAP).trimEnd(),
+      formatRow([name, ...block.map(column => column[row] ?? '')], [nameWidth]),
     );
     return { head, rows };
   });
 }
 
-const GAP = '  ';
-
 function padAll(texts: readonly string[]): readonly string[] {
-  const width = Math.max(...texts.map(text => text.length));
-  return texts.map(text => text.padEnd(width));
+  const width = widest(texts);
+  return texts.map(text => padEnd(text, width));
 }
 
 /** Splits columns into blocks. A block has as many columns as fit, and at least one. */
@@ -50,7 +50,7 @@ function blocksOf(columns: readonly (readonly string[])[], width: number): reado
   const blocks: (readonly string[])[][] = [];
   let used = 0;
   for (const column of columns) {
-    const size = GAP.length + (column[0]?.length ?? 0);
+    const size = GAP.length + displayWidth(column[0] ?? '');
     if (blocks.length === 0 || used + size > width) {
       blocks.push([]);
       used = 0;

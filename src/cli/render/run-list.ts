@@ -3,18 +3,20 @@ import { assertNever } from '../../base/assert-never.js';
 import { formatBytes, formatDuration } from '../../base/format.js';
 import type { RunRecord, RunStage } from '../../engine/insight/history/run-record.js';
 import { isHeadline } from '../../engine/model/metrics.js';
+import type { Console } from '../terminal/console.js';
+import { padEnd, widest } from '../terminal/display-width.js';
+import { formatTable } from '../terminal/text-table.js';
 import { headlineOf } from './build-report.js';
-import type { Console } from './console.js';
 import { formatMetric } from './metrics-table.js';
 
 /** "r2  2026-11-21 13:40:02  built: 4 executed (151 ms)", followed by the request if it was not for all stages. */
 export function formatRunList(runs: readonly RunRecord[], { style }: Console): readonly string[] {
-  const width = Math.max(0, ...runs.map(({ run }) => run.length));
+  const width = widest(runs.map(({ run }) => run));
   return runs.map(run => {
     const { revision } = run;
     const asked = formatAsked(run);
     return [
-      style('bold', run.run.padEnd(width)),
+      style('bold', padEnd(run.run, width)),
       formatDate(run.started),
       style(run.conclusion === 'built' ? 'green' : 'red', summarizeRun(run)),
       ...(asked === '' ? [] : [asked]),
@@ -55,8 +57,6 @@ export function formatDate(iso: string): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-const GAP = '  ';
-
 /** The runs in which the stage was not up to date: its headline figures and its outcome. */
 export function formatStageRuns(stage: string, runs: readonly RunRecord[], { style, width }: Console): readonly string[] {
   const rows = runs.flatMap(run => {
@@ -69,30 +69,20 @@ export function formatStageRuns(stage: string, runs: readonly RunRecord[], { sty
     ...rows.map(({ run, one }) => [run.run, formatDate(run.started), ...names.map(name => formatCell(one, name)), describe(one)]),
   ];
   let shown = all.length;
-  let table = align(cells(all));
-  while (shown > 0 && Math.max(...table.map(line => line.length)) > width()) {
+  let table = formatTable(cells(all), 'left');
+  while (shown > 0 && widest(table) > width()) {
     shown -= 1;
-    table = align(cells(all.slice(0, shown)));
+    table = formatTable(cells(all.slice(0, shown)), 'left');
   }
   const [head = '', ...lines] = table;
   const left = all.length - shown;
-  const rest = left === 0 ? [] : [style('dim', `and ${left} more figures: --json has them`)];
+  const rest = left === 0 ? [] : [style('dim', `and ${left} more metrics: use --json`)];
   return [style('bold', stage), style('dim', head), ...lines, ...rest, ''];
 }
 
 function formatCell({ metrics = {} }: RunStage, name: string): string {
   const figure = Object.hasOwn(metrics, name) ? metrics[name] : undefined;
   return figure === undefined ? '' : formatMetric(figure);
-}
-
-function align(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)));
-  return rows.map(row =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join(GAP)
-      .trimEnd(),
-  );
 }
 
 function describe({ outcome, durationMs, attempts = 1, peakBytes, failure, because }: RunStage): string {

@@ -4,8 +4,8 @@
  */
 import { formatDuration } from '../../base/format.js';
 import type { GateResult } from '../../engine/model/gate-result.js';
-import type { SettledReport } from '../../engine/noop/seal.js';
-import type { Console } from './console.js';
+import type { SettledReport } from '../../engine/noop/no-op-record.js';
+import type { Console } from '../terminal/console.js';
 import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
 
 /** Prints what `printBuildReport` prints of a build in which every stage was up to date and every gate was met. */

@@ -8,6 +8,7 @@ import type { QdqTensor, TensorNode } from '../../quant/qdq/qdq-tensors.js';
 import type { TensorEntry, TensorExplanation } from '../../quant/report/explain-tensor.js';
 import type { ActivationEntry, Decibels } from '../../quant/report/report-entries.js';
 import { formatSqnr } from '../../tensor/compare.js';
+import { padEnd, widest } from '../terminal/display-width.js';
 
 /** The error of the value that a `verify` stage measured. */
 export interface Propagated {
@@ -49,8 +50,8 @@ export function formatExplanation(
 }
 
 function align(facts: readonly Fact[]): readonly string[] {
-  const width = Math.max(0, ...facts.map(([label]) => label.length));
-  return facts.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
+  const width = widest(facts.map(([label]) => label));
+  return facts.map(([label, text]) => `  ${padEnd(label, width)}  ${text}`);
 }
 
 /** The number of consumers that a line names. */
@@ -91,7 +92,7 @@ function activationFacts({ dataRange, elements, method, sharedWith, range }: Act
   const count = `${elements} elements of ${samples} ${samples === 1 ? 'sample' : 'samples'}`;
   return [
     ...(dataRange === undefined ? [] : [['data', `${formatRange(dataRange)} in ${count}`] as const]),
-    ['method', sharedWith === undefined ? method : `that of "${sharedWith}", whose elements it has: ${method}`],
+    ['method', sharedWith === undefined ? method : `that of "${sharedWith}", which has the same elements: ${method}`],
     ['range', formatRange(range)],
   ];
 }

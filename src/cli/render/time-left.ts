@@ -5,7 +5,7 @@ import type { BuildEvent } from '../../engine/model/events.js';
 import type { Outlook } from '../../engine/model/outlook.js';
 
 export interface TimeLeft {
-  hear(event: BuildEvent, nowMs: number): void;
+  update(event: BuildEvent, nowMs: number): void;
   /** "about 2 min left"; undefined if the time is unknown or too short to report. */
   describe(nowMs: number): string | undefined;
 }
@@ -17,9 +17,9 @@ export function trackTimeLeft(): TimeLeft {
   let outlook: Outlook | undefined;
   const ended = new Set<string>();
   const startedMs = new Map<string, number>();
-  let said: { readonly atMs: number; readonly text: string | undefined } = { atMs: Number.NEGATIVE_INFINITY, text: undefined };
+  let shown: { readonly atMs: number; readonly text: string | undefined } = { atMs: Number.NEGATIVE_INFINITY, text: undefined };
   return {
-    hear(event, nowMs) {
+    update(event, nowMs) {
       if (event.kind === 'outlook') {
         outlook = event.outlook;
         ended.clear();
@@ -32,12 +32,12 @@ export function trackTimeLeft(): TimeLeft {
     },
     describe(nowMs) {
       if (outlook === undefined) return undefined;
-      if (nowMs - said.atMs < REFRESH_MS) return said.text;
+      if (nowMs - shown.atMs < REFRESH_MS) return shown.text;
       const elapsed = new Map([...startedMs].map(([stage, since]) => [stage, nowMs - since]));
       const leftMs = forecast(outlook, ended, elapsed);
       const about = leftMs === undefined ? undefined : describeAbout(leftMs);
-      said = { atMs: nowMs, text: about === undefined ? undefined : `about ${about} left` };
-      return said.text;
+      shown = { atMs: nowMs, text: about === undefined ? undefined : `about ${about} left` };
+      return shown.text;
     },
   };
 }

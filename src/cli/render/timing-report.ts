@@ -1,7 +1,8 @@
 /** Formats where the time of a run went: critical path, slowest stages, waits and parts. */
 import { formatDuration } from '../../base/format.js';
 import type { StageTime, Timing } from '../../engine/insight/history/timing.js';
-import type { Console } from './console.js';
+import type { Console } from '../terminal/console.js';
+import { padEnd, widest } from '../terminal/display-width.js';
 
 const SLOWEST = 5;
 
@@ -10,7 +11,7 @@ export function formatTiming(
   { style }: Pick<Console, 'style'>,
 ): readonly string[] {
   const shown = slowest.slice(0, SLOWEST);
-  const width = Math.max(0, ...[...criticalPath, ...shown].map(({ stage }) => stage.length));
+  const width = widest([...criticalPath, ...shown].map(({ stage }) => stage));
   const title = (text: string): string => style('bold', text);
   const stages = (times: readonly StageTime[]): readonly string[] => times.map(time => `  ${formatStage(time, width)}`);
   return [
@@ -25,14 +26,14 @@ export function formatTiming(
     title(
       waits.length === 0
         ? 'no stage waited for a slot'
-        : `${waits.length === 1 ? '1 stage' : `${waits.length} stages`} waited for slots: ${formatDuration(sum(waits.map(wait => wait.waitedMs)))} together`,
+        : `${waits.length === 1 ? '1 stage' : `${waits.length} stages`} waited for slots: ${formatDuration(sum(waits.map(wait => wait.waitedMs)))} in total`,
     ),
     ...waits
       .slice(0, SLOWEST)
       .map(({ stage, pools, waitedMs }) => `  ${stage}: ${formatDuration(waitedMs)}${pools.length === 0 ? '' : ` (${pools.join(', ')})`}`),
     ...(parts.length === 0 ? [] : [title('parts')]),
     ...parts.map(({ stage, part, kept, computed, dropped, durationMs }) => {
-      const counts = [`${kept} kept`, `${computed} computed`, ...(dropped > 0 ? [`${dropped} given up`] : [])];
+      const counts = [`${kept} kept`, `${computed} computed`, ...(dropped > 0 ? [`${dropped} dropped`] : [])];
       return `  ${stage}: ${part}: ${counts.join(', ')} in ${formatDuration(durationMs)}`;
     }),
   ];
@@ -40,7 +41,7 @@ export function formatTiming(
 
 function formatStage({ stage, outcome, durationMs, waitedMs, share }: StageTime, width: number): string {
   const waited = waitedMs >= 1 ? `, after ${formatDuration(waitedMs)} of waiting` : '';
-  return `${stage.padEnd(width)}  ${percent(share).padStart(5)}  ${outcome} in ${formatDuration(durationMs)}${waited}`;
+  return `${padEnd(stage, width)}  ${percent(share).padStart(5)}  ${outcome} in ${formatDuration(durationMs)}${waited}`;
 }
 
 function percent(share: number): string {

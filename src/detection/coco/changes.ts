@@ -7,9 +7,9 @@ import { groupByImage, takeKnownCategories } from './subset.js';
 
 /**
  * 'lost' and 'found': only the earlier or only the later detector finds the object. 'changed': both find it, with different score or place.
- * 'wrong' and 'righted': a false positive of only the later or only the earlier detector.
+ * 'extra' and 'resolved': a false positive of only the later or only the earlier detector.
  */
-export type ChangeKind = 'lost' | 'found' | 'changed' | 'wrong' | 'righted';
+export type ChangeKind = 'lost' | 'found' | 'changed' | 'extra' | 'resolved';
 
 export interface ObjectChange {
   readonly kind: ChangeKind;
@@ -81,9 +81,11 @@ export function findChanges(dataset: CocoDataset, before: readonly CocoResult[],
       else if (change === 'missed') missed++;
       else changes.push({ ...change, image, truth: annotation });
     });
-    changes.push(...compareWrong(left.wrong, right.wrong, rule).map(change => ({ ...change, image, truth: undefined })));
+    changes.push(
+      ...compareFalsePositives(left.falsePositives, right.falsePositives, rule).map(change => ({ ...change, image, truth: undefined })),
+    );
   }
-  const order: readonly ChangeKind[] = ['lost', 'wrong', 'changed', 'righted', 'found'];
+  const order: readonly ChangeKind[] = ['lost', 'extra', 'changed', 'resolved', 'found'];
   changes.sort((a, b) => b.cost - a.cost || a.image.id - b.image.id || order.indexOf(a.kind) - order.indexOf(b.kind));
   return { changes, kept, missed };
 }
@@ -103,7 +105,7 @@ interface ImageMatch {
   /** Per object. */
   readonly seen: readonly (SeenObject | undefined)[];
   /** False positives. */
-  readonly wrong: readonly MatchedDetection[];
+  readonly falsePositives: readonly MatchedDetection[];
 }
 
 /** Matches the detections of an image by falling score, each with the object of its class that it overlaps most. */
@@ -113,7 +115,7 @@ function matchImage(results: readonly CocoResult[], objects: readonly TrueObject
     .map((result): MatchedDetection => ({ result, ...describeDetection(result, image, rule.iouType) }));
   const overlaps = detections.map(({ region }) => objects.map(truth => overlap(region, truth.region, truth.annotation.kind)));
   const taken = new Map<number, number>();
-  const wrong: MatchedDetection[] = [];
+  const falsePositives: MatchedDetection[] = [];
   detections.forEach((detection, d) => {
     if (detection.score < rule.minScore) return;
     const own = overlaps[d] ?? [];
@@ -123,7 +125,8 @@ function matchImage(results: readonly CocoResult[], objects: readonly TrueObject
       if ((own[o] ?? 0) >= rule.found && (own[o] ?? 0) > (own[best] ?? 0)) best = o;
     });
     if (best >= 0) taken.set(best, d);
-    else if (!objects.some(({ annotation }, o) => annotation.kind === 'crowd' && (own[o] ?? 0) >= rule.found)) wrong.push(detection);
+    else if (!objects.some(({ annotation }, o) => annotation.kind === 'crowd' && (own[o] ?? 0) >= rule.found))
+      falsePositives.push(detection);
   });
   const used = new Set(taken.values());
   const seen = objects.map(({ annotation }, o): SeenObject | undefined => {
@@ -132,7 +135,7 @@ function matchImage(results: readonly CocoResult[], objects: readonly TrueObject
     if (d !== undefined && own !== undefined) return { ...seenOf(own), iou: overlaps[d]?.[o] ?? 0 };
     return findNearest(detections, index => (used.has(index) ? 0 : (overlaps[index]?.[o] ?? 0)), annotation, rule);
   });
-  return { seen, wrong };
+  return { seen, falsePositives };
 }
 
 /** The detection closest to an object that was not found. The right place counts more than the right class elsewhere. */
@@ -164,17 +167,21 @@ function compare(before: SeenObject | undefined, after: SeenObject | undefined, 
 }
 
 /** False positives that both detectors have are no change. */
-function compareWrong(before: readonly MatchedDetection[], after: readonly MatchedDetection[], { found }: ChangeRule): readonly Change[] {
+function compareFalsePositives(
+  before: readonly MatchedDetection[],
+  after: readonly MatchedDetection[],
+  { found }: ChangeRule,
+): readonly Change[] {
   const free = new Set(before);
   const changes: Change[] = [];
   for (const one of after) {
     const same = [...free].find(
       other => other.result.categoryId === one.result.categoryId && overlap(one.region, other.region, 'object') >= found,
     );
-    if (same === undefined) changes.push({ kind: 'wrong', before: undefined, after: seenOf(one), cost: one.score });
+    if (same === undefined) changes.push({ kind: 'extra', before: undefined, after: seenOf(one), cost: one.score });
     else free.delete(same);
   }
-  return [...changes, ...[...free].map((one): Change => ({ kind: 'righted', before: seenOf(one), after: undefined, cost: -one.score }))];
+  return [...changes, ...[...free].map((one): Change => ({ kind: 'resolved', before: seenOf(one), after: undefined, cost: -one.score }))];
 }
 
 function seenOf({ result, score }: MatchedDetection): SeenObject {

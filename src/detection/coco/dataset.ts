@@ -67,6 +67,7 @@ export function parseBox(object: JsonObject, place: Place): CocoBox | undefined 
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return undefined;
   if (!Array.isArray(value) || value.length !== 4 || !value.every(side => typeof side === 'number' && Number.isFinite(side)))
     throw badField(`${place}.bbox`, 'four numbers', value);
+  // Four finite numbers.
   return value as unknown as CocoBox;
 }
 

@@ -2,7 +2,7 @@
 import type { Detection, Truth } from './region.js';
 import { overlap } from './region.js';
 
-export const ERROR_KINDS = ['classification', 'localisation', 'both', 'duplicate', 'background', 'missed'] as const;
+export const ERROR_KINDS = ['classification', 'localization', 'both', 'duplicate', 'background', 'missed'] as const;
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
 export interface Labelled<T> {
@@ -121,7 +121,7 @@ function explain(
 ): { readonly kind: Fault['kind']; readonly object?: ObjectState | undefined } {
   const isOwn = ({ truth }: ObjectState): boolean => truth.categoryId === categoryId;
   const own = largest(objects, overlaps, isOwn);
-  if (objects.length > 0 && own.value >= background && own.value <= found) return { kind: 'localisation', object: objects[own.index] };
+  if (objects.length > 0 && own.value >= background && own.value <= found) return { kind: 'localization', object: objects[own.index] };
   const other = largest(objects, overlaps, one => !isOwn(one));
   if (other.value >= found) return { kind: 'classification', object: objects[other.index] };
   if (largest(objects, overlaps, one => isOwn(one) && one.found).value >= found) return { kind: 'duplicate' };

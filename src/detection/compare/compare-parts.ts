@@ -9,15 +9,32 @@ import { DetectionError } from '../error/detection-error.js';
 /** Comparisons by value name. */
 export type ValueComparisons = ReadonlyMap<string, Comparison>;
 
-/** Compares all outputs of all parts for one image. `own` is the candidate's own trace of the image: parts with equal inputs there are not run again. */
-export async function compareParts(reference: ImageTrace, candidate: Detector, own: ImageTrace): Promise<ValueComparisons> {
+/** See DetectorDefinition. */
+export type SplitKinds = (outputs: PartValuesByName) => PartValuesByName;
+
+/**
+ * Compares all outputs of all parts for one image, and each kind of number in outputs that hold several.
+ * `own` is the candidate's own trace of the image: parts with equal inputs there are not run again.
+ */
+export async function compareParts(
+  reference: ImageTrace,
+  candidate: Detector,
+  own: ImageTrace,
+  splitKinds: SplitKinds,
+): Promise<ValueComparisons> {
   const values: [string, Comparison][] = [];
   for (const { name } of candidate.parts) {
     const inputs = getDefined(reference.inputs[name], name);
     const known = sameValues(inputs, own.inputs[name] ?? {}) ? own.outputs[name] : undefined;
-    values.push(...compareValues(getDefined(reference.outputs[name], name), known ?? (await candidate.runPart(name, inputs))));
+    values.push(...compareKinds(getDefined(reference.outputs[name], name), known ?? (await candidate.runPart(name, inputs)), splitKinds));
   }
   return new Map(values);
+}
+
+/** Compares outputs, then the kinds of numbers in them. @throws as compareValues; DetectionError `decoder-shape`. */
+export function compareKinds(reference: PartValuesByName, candidate: PartValuesByName, splitKinds: SplitKinds): ValueComparisons {
+  const outputs = compareValues(reference, candidate);
+  return new Map([...outputs, ...compareValues(splitKinds(reference), splitKinds(candidate))]);
 }
 
 /** Equality bit for bit. */

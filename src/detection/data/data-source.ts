@@ -6,7 +6,7 @@ import type { ModelSample } from '../../runtime/feeds/model-sample.js';
 import { listTensorSamples } from '../../runtime/feeds/tensor-samples.js';
 import type { ModelInput } from '../../runtime/session/model-inputs.js';
 import { DetectionError } from '../error/detection-error.js';
-import type { Preprocessing } from '../image/preprocessing.js';
+import type { Preprocessing } from '../image/preprocessing-schema.js';
 import { type ListedImage, listImageFolder, listImages, takeFirstImages, takeFromFolders } from './image-list.js';
 import { makeImageSamples } from './image-samples.js';
 

@@ -7,7 +7,8 @@ import { formatDims } from '../../runtime/session/model-inputs.js';
 import { DetectionError } from '../error/detection-error.js';
 import { decodeImage } from '../image/decode-image.js';
 import type { InputSize } from '../image/placement.js';
-import { type Preprocessing, preprocessImage } from '../image/preprocessing.js';
+import { preprocessImage } from '../image/preprocessing.js';
+import type { Preprocessing } from '../image/preprocessing-schema.js';
 import { findImageFile, type ListedImage } from './image-list.js';
 
 /**

@@ -1,4 +1,6 @@
 /** Parts of a detector: networks that take one image, or any number of RoIs. */
+import { anyOf, constant, integer } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 import type { PartValues } from './part-values.js';
 
 export type DetectorPart = ImagePart | RoiPart;
@@ -22,5 +24,9 @@ export interface RoiPart {
 
 export type DimsByName = Readonly<Record<string, readonly number[]>>;
 
-/** 'free': any number of RoIs per run. A number: a fixed batch, which the host pads. */
-export type RoiBatch = 'free' | number;
+export const ROI_BATCH_SCHEMA = anyOf(
+  [constant('free'), integer(1)],
+  'free: any number of RoIs per run. A number: a fixed batch, which the host pads.',
+);
+
+export type RoiBatch = FromSchema<typeof ROI_BATCH_SCHEMA>;

@@ -46,10 +46,10 @@ export interface ExportOptions {
   readonly height: number;
   readonly width: number;
   readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch; readonly maskIou?: RoiBatch };
-  /** 'split' where absent. */
+  /** Default: 'split'. */
   readonly maskInput?: 'split' | 'concat' | undefined;
   readonly fit: FitPolicy;
-  /** 'fixed' where absent. */
+  /** Default: 'fixed'. */
   readonly size?: 'fixed' | 'free' | undefined;
   readonly frozenBatchNormEpsilon?: number | undefined;
 }

@@ -12,12 +12,6 @@ export type PartValuesByName = Readonly<Record<string, Tensor<'float32'>>>;
 /** Runs one part on its inputs, without batching, and returns all of its outputs. @throws DetectionError `part-values`, RuntimeError `model-run`. */
 export type RunPart = (part: string, inputs: PartValuesByName) => Promise<PartValuesByName>;
 
-/** One session per part. Inputs and outputs must have the names of the host recipe. @throws DetectionError `part-values`. */
-export function runnerOfParts(sessions: Readonly<Record<string, Session>>, parts: readonly DetectorPart[]): RunPart {
-  const runners = new Map(parts.map(part => [part.name, runnerOfPart(getDefined(sessions[part.name], part.name), part)]));
-  return (name, inputs) => getDefined(runners.get(name), name)(name, inputs);
-}
-
 /** One session of one part. Running another part is an internal error. @throws DetectionError `part-values`. */
 export function runnerOfPart(session: Session, part: DetectorPart): RunPart {
   checkNames(part, session);
@@ -56,7 +50,8 @@ export function getPartValue(values: PartValuesByName, name: string, dims: reado
   return tensor.data;
 }
 
-function checkNames({ name, values }: DetectorPart, session: Session): void {
+/** @throws DetectionError `part-values` if the session lacks an input or output of the part. */
+export function checkNames({ name, values }: Pick<DetectorPart, 'name' | 'values'>, session: Session): void {
   const missing = [
     ...values.inputs.filter(one => !session.inputNames.includes(one)),
     ...values.outputs.filter(one => !session.outputNames.includes(one)),
@@ -78,7 +73,8 @@ function makeZeros(dims: readonly number[]): Tensor<'float32'> {
   return makeTensor('float32', dims, new Float32Array(dims.reduce((product, dim) => product * dim, 1)));
 }
 
-function toFloats(part: string, values: Readonly<Record<string, Tensor>>): PartValuesByName {
+/** Integers become floats. @throws DetectionError `part-values` for other types. */
+export function toFloats(part: string, values: Readonly<Record<string, Tensor>>): PartValuesByName {
   return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, toFloat(`value "${name}" of part ${part}`, tensor)]));
 }
 

@@ -1,12 +1,11 @@
-/** The input and output values that delimit a part of a detector, and their reader. */
-import { fields, list, text } from '../../base/json-shape.js';
+/** The input and output values that delimit a part of a detector. */
+import { list, object, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+
+export const PART_VALUES_SCHEMA = object({
+  inputs: list(text(), 'Names of the input values.'),
+  outputs: list(text(), 'Names of the output values.'),
+});
 
 /** Value names. */
-export interface PartValues {
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
-}
-
-const names = list(text());
-
-export const partValuesReader = fields<PartValues>({ inputs: names, outputs: names });
+export type PartValues = FromSchema<typeof PART_VALUES_SCHEMA>;

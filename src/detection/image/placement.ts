@@ -2,25 +2,12 @@
 import { roundHalfEven } from '../../base/round-half-even.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { ImageSize } from './image-size.js';
+import type { Preprocessing } from './preprocessing-schema.js';
 
-export interface Placing {
-  /**
-   * How an image is brought to the model's height and width. 'none': it must have them. 'stretch': resized without keeping the aspect ratio.
-   * 'crop': the shorter side becomes `shorterSide`, and the center is cropped. 'pad': scaled to fit, and the rest filled with `fill`. 'shorter': the
-   * shorter side becomes `shorterSide`, unless the longer one would exceed `longerSide`; for models with free height and width.
-   */
-  readonly resize: 'none' | 'stretch' | 'crop' | 'pad' | 'shorter';
-  /** With 'crop' and 'shorter'; the larger of the model's height and width where absent. */
-  readonly shorterSide?: number;
-  /** With 'shorter'; no limit where absent. */
-  readonly longerSide?: number;
-  /** How side · ratio is rounded; 'nearest' rounds halves to even. */
-  readonly sizes: 'down' | 'nearest';
-  /** With 'pad': position of the image. */
-  readonly place: 'corner' | 'center';
-}
+/** How an image is brought to the model's height and width. */
+export type Placing = Pick<Preprocessing, 'resize' | 'shorterSide' | 'longerSide' | 'sizes' | 'place'>;
 
-/** Input size of a model; undefined where it is free. */
+/** Input size of a model; undefined if it is free. */
 export interface InputSize {
   readonly height: number | undefined;
   readonly width: number | undefined;
@@ -119,7 +106,7 @@ function pad(original: ImageSize, input: ImageSize, placing: Placing): Placement
 function ratioOfShorter({ height, width }: ImageSize, { shorterSide, longerSide = Number.POSITIVE_INFINITY }: Placing): number {
   if (shorterSide === undefined)
     throw new DetectionError('input-size', '`resize: shorter` needs `shorterSide`', {
-      help: 'set `shorterSide`, and `longerSide` where it is limited',
+      help: 'set `shorterSide`, and `longerSide` if it is limited',
     });
   const [shorter, longer] = [Math.min(height, width), Math.max(height, width)];
   const ratio = shorterSide / shorter;

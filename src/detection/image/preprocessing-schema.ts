@@ -1,17 +1,18 @@
 /** Schema of the param `preprocess`, shared by all plugins that run single models on images. */
-import type { JsonObject } from '../../base/json.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 
-const perChannel = (description: string, filled: number, extra: JsonObject = {}): JsonObject => ({
-  type: 'array',
-  items: { type: 'number', ...extra },
-  minItems: 3,
-  maxItems: 3,
-  default: [filled, filled, filled],
-  description,
-});
+const perChannel = (description: string, filled: number, extra: { readonly exclusiveMinimum?: number } = {}) =>
+  ({
+    type: 'array',
+    items: { type: 'number', ...extra },
+    minItems: 3,
+    maxItems: 3,
+    default: [filled, filled, filled],
+    description,
+  }) as const;
 
-/** Schema of `Preprocessing`. The defaults are PyTorch's resize of floats. */
-export const PREPROCESSING_SCHEMA: JsonObject = {
+/** The defaults are PyTorch's resize of floats. */
+export const PREPROCESSING_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   description: 'How an image becomes the input of a single model, float32 [1, 3, H, W].',
@@ -42,7 +43,7 @@ export const PREPROCESSING_SCHEMA: JsonObject = {
       type: 'string',
       enum: ['down', 'nearest'],
       default: 'down',
-      description: 'With crop, pad and shorter: how side · ratio is rounded.',
+      description: 'With crop, pad and shorter: how side · ratio is rounded. nearest: halves to even.',
     },
     place: {
       type: 'string',
@@ -62,12 +63,13 @@ export const PREPROCESSING_SCHEMA: JsonObject = {
       type: 'string',
       enum: ['linear', 'cubic', 'area'],
       default: 'linear',
-      description: "How pixels are resampled. area is OpenCV's INTER_AREA.",
+      description:
+        "How pixels are resampled. area is OpenCV's INTER_AREA: it averages the source pixels when an image shrinks, and is linear when it grows.",
     },
     antialias: {
       type: 'boolean',
       default: false,
-      description: 'Widens the filter where an image shrinks, as Pillow does. area always averages.',
+      description: 'Widens the filter when an image shrinks, as Pillow does and PyTorch with `antialias=True`. area always averages.',
     },
     rounding: {
       type: 'string',
@@ -76,4 +78,7 @@ export const PREPROCESSING_SCHEMA: JsonObject = {
       description: 'bytes: resized values are rounded to bytes, as by Pillow and OpenCV. none: PyTorch on floats.',
     },
   },
-};
+} as const;
+
+/** Values are those of most model cards: bytes 0…255, and mean and std after scaling to `range`: (x − mean) / std. */
+export type Preprocessing = FromSchema<typeof PREPROCESSING_SCHEMA>;

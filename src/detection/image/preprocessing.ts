@@ -1,21 +1,10 @@
 /** Declared preprocessing of images: channel order, resize, range, mean and standard deviation. */
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import type { RgbImage } from './decode-image.js';
-import { type InputSize, type Placement, type Placing, placeImage } from './placement.js';
+import { type InputSize, type Placement, placeImage } from './placement.js';
+import type { Preprocessing } from './preprocessing-schema.js';
 import { resamplePlane } from './resample.js';
 import type { Sampling } from './resample-axis.js';
-
-/** Values are those of most model cards: bytes 0…255, and mean and std after scaling to `range`. */
-export interface Preprocessing extends Placing, Sampling {
-  readonly colors: 'rgb' | 'bgr';
-  /** Range to which bytes 0…255 are scaled first. */
-  readonly range: '0..1' | '0..255';
-  /** Per channel in the order of `colors`: (x − mean) / std. */
-  readonly mean: readonly number[];
-  readonly std: readonly number[];
-  /** With 'pad': a byte value 0…255, or one per channel in the order of `colors`. */
-  readonly fill: number | readonly number[];
-}
 
 export interface PreprocessedImage {
   /** float32 [1, 3, height, width] */

@@ -1,13 +1,8 @@
 /** Filter taps of a resized axis: the source positions and weights of each output position. */
+import type { Preprocessing } from './preprocessing-schema.js';
 
-export interface Sampling {
-  /** 'area' averages the covered source pixels when shrinking and is linear when enlarging, as OpenCV's INTER_AREA. */
-  readonly filter: 'linear' | 'cubic' | 'area';
-  /** Whether the filter widens with the source area when shrinking, as in Pillow and with PyTorch's `antialias=True`. 'area' always averages. */
-  readonly antialias: boolean;
-  /** 'bytes': results are rounded to 0…255 at once, as in libraries that resize bytes. */
-  readonly rounding: 'none' | 'bytes';
-}
+/** How pixels are resampled. */
+export type Sampling = Pick<Preprocessing, 'filter' | 'antialias' | 'rounding'>;
 
 /** The value of output position i is the sum over k < `taps` of source[first[i] + k] · weights[i · taps + k]. */
 export interface AxisTaps {

@@ -11,7 +11,7 @@ export interface AxisSamples {
 
 /**
  * The sampling of one axis from `from` to `to` positions, in float32: source = max(ratio · (i + 0.5) − 0.5, 0) with ratio = from / to.
- * @param window output positions `start` ≤ i < `end`; all where absent.
+ * @param window output positions `start` ≤ i < `end`. Default: all.
  * @see PyTorch `torch.nn.functional.interpolate`, mode bilinear, align_corners false, with the ratio of the integer sizes.
  */
 export function sampleAxis(

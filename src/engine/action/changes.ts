@@ -37,8 +37,8 @@ function isArtifact(value: JsonObject): boolean {
 /** Returns one sentence for a change: `params.percentile: 99.9 → 99.99`. A changed digest is described as "changed", without its value. */
 export function describeChange({ label, before, after }: Change): string {
   const what = nameOf(label);
-  if (before === undefined) return `${what} is new${isReadable(after) ? `: ${shorten(after)}` : ''}`;
-  if (after === undefined) return `${what} is gone${isReadable(before) ? ` (was ${shorten(before)})` : ''}`;
+  if (before === undefined) return `${what} was added${isReadable(after) ? `: ${shorten(after)}` : ''}`;
+  if (after === undefined) return `${what} was removed${isReadable(before) ? ` (was ${shorten(before)})` : ''}`;
   if (!isReadable(before) || !isReadable(after)) return `${what} changed`;
   const [from, to] = writeSides(before, after);
   return `${what}: ${from} → ${to}`;
@@ -61,7 +61,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 function nameOf(label: string): string {
   const before = /^build\.(.+)$/.exec(label)?.[1];
-  return findOwn(WORDS, label) ?? (before === undefined ? label : `what is known of ${before}`);
+  return findOwn(WORDS, label) ?? (before === undefined ? label : `the state of ${before}`);
 }
 
 function isReadable(value: Json | undefined): value is Json {

@@ -4,28 +4,27 @@ import type { Digest } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import type { Artifact } from '../model/artifact.js';
 import { artifactPath, fromProject } from '../model/artifact-path.js';
-import { refsOf } from '../model/dependencies.js';
 import { EngineError } from '../model/engine-error.js';
 import type { KnownResult } from '../model/known-result.js';
 import type { InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
-import { lookAt } from '../store/files/stamp.js';
+import { statPath } from '../store/files/stamp.js';
 import type { TreeEntry } from '../store/files/tree.js';
 import type { InputDigests, PinnedSource } from '../store/input-digests.js';
 import type { PlatformClass } from '../store/platform-class-cache.js';
-import type { KnownDevice } from '../store/state-log.js';
+import type { KnownDevice } from '../store/state.js';
 import { digestStagesBefore } from './build-summary.js';
 import { hasChanged, hasToolChanged } from './changed-inputs.js';
 import type { CodeDigests } from './code/code-digest.js';
 import { type CodeRoot, codeOf, type PinnedCode } from './code/pinned-code.js';
-import { findDevice, toolsOf } from './declared.js';
+import { findDevice, sourcePathsOf, toolsOf } from './declared.js';
 import { identifyHost } from './host.js';
 import type { PinnedPort } from './manifest.js';
 import { makeManifest } from './manifest.js';
-import { type Looked, nameOf, type PinnedInput, type PinnedStage, pinnedStage } from './pinned-stage.js';
+import { nameOf, type ObservedInputs, type PinnedInput, type PinnedStage, pinnedStage } from './pinned-stage.js';
 import { type PinnedTool, resolveTool } from './tools.js';
 
-/** Everything observed at one moment. Each item is observed once, for any number of stages. */
-export interface Moment {
+/** Observed sources, programs and code. Each item is observed once, for any number of stages. */
+export interface Observations {
   /** By path as written in the pipeline file; undefined if files must be read. */
   readonly sources: Map<string, PinnedSource | undefined>;
   /** By the name that stages use. */
@@ -34,24 +33,24 @@ export interface Moment {
   readonly code: Map<string, PinnedCode | undefined>;
 }
 
-export function newMoment(): Moment {
+export function newObservations(): Observations {
   return { sources: new Map(), tools: new Map(), code: new Map() };
 }
 
 export interface Pinner {
   /**
-   * Returns the action if stamps prove every input; undefined if something must be read or computed. `moment` holds the items that were already observed.
+   * Returns the action if stamps prove every input; undefined if something must be read or computed. `observations` holds the items that were already observed.
    * @throws EngineError.
    */
-  find(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, moment: Moment): PinnedStage | undefined;
-  /** Returns the action. `moment` holds the items that were already observed; without it, everything is observed now. @throws EngineError. */
-  pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, moment?: Moment): Promise<PinnedStage>;
+  find(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, observations: Observations): PinnedStage | undefined;
+  /** Returns the action. `observations` holds the items that were already observed; without it, everything is observed now. @throws EngineError. */
+  pin(stage: PlannedStage, resultOf: (stage: StageId) => KnownResult | undefined, observations?: Observations): Promise<PinnedStage>;
   /** Observes the stages' sources for `find`. Small files without conclusive stamps are read. */
-  seeSmall(stages: readonly PlannedStage[], moment: Moment): Promise<void>;
+  readSmallSources(stages: readonly PlannedStage[], observations: Observations): Promise<void>;
   /** Returns the current entries of a source folder; undefined if it is not a folder or cannot be read. */
   treeOf(path: string): Promise<readonly TreeEntry[] | undefined>;
   /** Returns the name of the first input, program or module that has changed since it was pinned. */
-  findChanged(pinned: Looked): Promise<string | undefined>;
+  findChanged(pinned: ObservedInputs): Promise<string | undefined>;
 }
 
 export interface PinnerNeeds {
@@ -64,7 +63,7 @@ export interface PinnerNeeds {
 }
 
 /** The functions that supply the parts of an action. */
-interface Pieces {
+interface InputLookup {
   readonly source: (path: string) => PinnedSource | undefined;
   readonly tool: (name: string) => PinnedTool | undefined;
   readonly code: (root: CodeRoot) => PinnedCode | undefined;
@@ -85,7 +84,7 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
 
   const assemble = (
     stage: PlannedStage,
-    pieces: Pieces,
+    lookup: InputLookup,
     resultOf: (stage: StageId) => KnownResult | undefined,
   ): PinnedStage | undefined => {
     const inputs: PinnedInput[] = [];
@@ -95,7 +94,7 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
         binding.kind === 'record' ? Object.entries(binding.entries) : [[undefined, binding]];
       const entries: Record<string, Artifact> = {};
       for (const [entry, ref] of named) {
-        const pinned = pinRef(plan, ref, pieces, resultOf);
+        const pinned = pinRef(plan, ref, lookup, resultOf);
         if (pinned === undefined) return undefined;
         inputs.push({ port, entry, ref, ...pinned });
         if (entry === undefined) ports[port] = pinned.artifact;
@@ -104,12 +103,12 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
       if (binding.kind === 'record') ports[port] = { entries };
     }
     const { plugin } = stage.plugin;
-    const code = pieces.code(codeOf(stage.plugin));
-    const modelClass = plugin.runsModels === 'always' ? pieces.platformClass() : undefined;
+    const code = lookup.code(codeOf(stage.plugin));
+    const modelClass = plugin.runsModels === 'always' ? lookup.platformClass() : undefined;
     if (code === undefined || (plugin.runsModels === 'always' && modelClass === undefined)) return undefined;
     const tools: PinnedTool[] = [];
     for (const name of toolsOf(stage)) {
-      const tool = pieces.tool(name);
+      const tool = lookup.tool(name);
       if (tool === undefined) return undefined;
       tools.push(tool);
     }
@@ -131,35 +130,35 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
   };
 
   return {
-    find(stage, resultOf, moment) {
-      const pieces: Pieces = {
-        source: path => once(moment.sources, path, digests.find),
-        tool: name => once(moment.tools, name, findTool),
-        code: root => once(moment.code, stage.plugin.name, () => code.find(root)),
+    find(stage, resultOf, observations) {
+      const lookup: InputLookup = {
+        source: path => once(observations.sources, path, digests.find),
+        tool: name => once(observations.tools, name, findTool),
+        code: root => once(observations.code, stage.plugin.name, () => code.find(root)),
         platformClass: platformClass.find,
       };
-      return assemble(stage, pieces, resultOf);
+      return assemble(stage, lookup, resultOf);
     },
 
-    async pin(stage, resultOf, moment = newMoment()) {
+    async pin(stage, resultOf, observations = newObservations()) {
       const { plugin } = stage.plugin;
       for (const path of new Set(sourcePathsOf(stage)))
-        moment.sources.set(path, moment.sources.get(path) ?? digests.find(path) ?? (await digests.digest(path)));
-      for (const name of toolsOf(stage)) moment.tools.set(name, moment.tools.get(name) ?? (await readTool(name)));
-      const pinnedCode = moment.code.get(plugin.name) ?? (await code.read(codeOf(stage.plugin)));
-      moment.code.set(plugin.name, pinnedCode);
+        observations.sources.set(path, observations.sources.get(path) ?? digests.find(path) ?? (await digests.digest(path)));
+      for (const name of toolsOf(stage)) observations.tools.set(name, observations.tools.get(name) ?? (await readTool(name)));
+      const pinnedCode = observations.code.get(plugin.name) ?? (await code.read(codeOf(stage.plugin)));
+      observations.code.set(plugin.name, pinnedCode);
       const modelClass = plugin.runsModels === 'always' ? await platformClass.get() : undefined;
-      const pieces: Pieces = {
-        source: path => moment.sources.get(path),
-        tool: name => moment.tools.get(name),
+      const lookup: InputLookup = {
+        source: path => observations.sources.get(path),
+        tool: name => observations.tools.get(name),
         code: () => pinnedCode,
         platformClass: () => modelClass,
       };
-      const pinned = assemble(stage, pieces, resultOf);
+      const pinned = assemble(stage, lookup, resultOf);
       return getDefined(pinned, `the action of ${stage.id}`);
     },
 
-    async seeSmall(stages, { sources }) {
+    async readSmallSources(stages, { sources }) {
       for (const path of new Set(stages.flatMap(sourcePathsOf))) {
         try {
           const found = digests.find(path) ?? (isSmallFile(resolve(plan.projectFolder, path)) ? await digests.digest(path) : undefined);
@@ -189,26 +188,26 @@ export function createPinner({ plan, digests, code, platformClass, environment, 
   };
 }
 
-function once<T>(known: Map<string, T>, name: string, look: (name: string) => T): T | undefined {
-  if (!known.has(name)) known.set(name, look(name));
+function once<T>(known: Map<string, T>, name: string, find: (name: string) => T): T | undefined {
+  if (!known.has(name)) known.set(name, find(name));
   return known.get(name);
 }
 
 function pinRef(
   plan: Plan,
   ref: InputRef,
-  pieces: Pieces,
+  lookup: InputLookup,
   resultOf: (stage: StageId) => KnownResult | undefined,
 ): Omit<PinnedInput, 'port' | 'entry' | 'ref'> | undefined {
   if (ref.kind === 'source') {
-    const source = pieces.source(ref.path);
+    const source = lookup.source(ref.path);
     return source === undefined ? undefined : { path: isAbsolute(ref.path) ? ref.path : `${plan.projectFolder}/${ref.path}`, ...source };
   }
   const producer = getDefined(plan.stages.get(ref.stage), ref.stage);
   const output = getDefined(resultOf(ref.stage), `result of ${ref.stage}`).outputs[ref.port];
   if (output === undefined) {
     throw new EngineError('input-missing', `${ref.stage} did not write its optional output "${ref.port}"`, {
-      help: 'connect another output, or none',
+      help: 'connect another output, or remove the input',
     });
   }
   const { signature, ...artifact } = output;
@@ -218,12 +217,6 @@ function pinRef(
 const SMALL_BYTES = 8 << 20;
 
 function isSmallFile(path: string): boolean {
-  const look = lookAt(path);
-  return look?.kind === 'file' && look.sizeBytes <= SMALL_BYTES;
-}
-
-function sourcePathsOf(stage: PlannedStage): readonly string[] {
-  return Object.values(stage.inputs)
-    .flatMap(refsOf)
-    .flatMap(ref => (ref.kind === 'source' ? [ref.path] : []));
+  const find = statPath(path);
+  return find?.kind === 'file' && find.sizeBytes <= SMALL_BYTES;
 }

@@ -25,13 +25,13 @@ export interface PinnedInput {
 }
 
 /** An action, with all observations that determined it. */
-export interface PinnedStage extends Looked {
+export interface PinnedStage extends ObservedInputs {
   readonly key: ActionKey;
   readonly manifest: JsonObject;
 }
 
 /** The observations that determine an action besides the plan: everything that may change later, in its observed state. */
-export interface Looked {
+export interface ObservedInputs {
   readonly inputs: readonly PinnedInput[];
   readonly tools: readonly PinnedTool[];
   readonly code: PinnedCode;
@@ -43,7 +43,7 @@ export function nameOf({ ref }: PinnedInput): string {
 }
 
 /** The key is computed on demand, because a quick key is often sufficient. */
-export function pinnedStage(manifest: JsonObject, { inputs, tools, code }: Looked): PinnedStage {
+export function pinnedStage(manifest: JsonObject, { inputs, tools, code }: ObservedInputs): PinnedStage {
   let key: ActionKey | undefined;
   return {
     manifest,

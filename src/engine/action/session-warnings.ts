@@ -9,12 +9,12 @@ import type { Session } from './session.js';
 /** Warns of damaged lines in the state, of cache folders that other users may write to, and of a build by root in another user's project. */
 export function warnOfOpenedCache({ loaded, ports, cache, plan }: Session): void {
   if (loaded.damagedLines > 0) {
-    const message = `${loaded.damagedLines} of ${loaded.lines} lines of ${cache.state(plan.pipeline)} are damaged or of another version, and left out`;
+    const message = `${loaded.damagedLines} of ${loaded.lines} lines of ${cache.state(plan.pipeline)} are damaged or of another version, and are ignored`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'state-damaged', message });
   }
   const owner = findOwnerUnderRoot(plan.projectFolder);
   if (owner !== undefined) {
-    const message = `this build runs as root in a folder of ${nameUser(owner)}: what it writes belongs to root, and a build by the owner cannot replace it`;
+    const message = `this build runs as root in a folder of ${nameUser(owner)}: its files will belong to root, and builds by the owner cannot replace them`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'root-build', message });
   }
   const shared = cache.shared === undefined ? undefined : findExposure(cache.shared, 'anybody');
@@ -28,7 +28,7 @@ export function warnOfUnreadableCache({ cache, ports }: Pick<Session, 'cache' | 
     try {
       if (existsSync(folder)) accessSync(folder, constants.R_OK | constants.X_OK);
     } catch (error) {
-      const message = `what the cache holds is not known: ${messageOf(error)}`;
+      const message = `the contents of the cache cannot be determined: ${messageOf(error)}`;
       ports.emit({ kind: 'warning', stage: undefined, code: 'cache-unreadable', message });
       return;
     }
@@ -47,6 +47,11 @@ export function flushState({ writer, ports }: Session): void {
   try {
     writer?.flush();
   } catch (error) {
-    ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message: `the state is not written: ${messageOf(error)}` });
+    ports.emit({
+      kind: 'warning',
+      stage: undefined,
+      code: 'cache-write-failed',
+      message: `the state cannot be written: ${messageOf(error)}`,
+    });
   }
 }

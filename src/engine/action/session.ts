@@ -17,7 +17,8 @@ import { createPlatformClass } from '../store/platform-class-cache.js';
 import { findTouched } from '../store/published.js';
 import { openPublishedNames, type PublishedNames } from '../store/published-names.js';
 import { openStores } from '../store/shared-cache.js';
-import type { LoadedState, State, StateWriter, Trust } from '../store/state-log.js';
+import type { State } from '../store/state.js';
+import type { LoadedState, StateWriter, Trust } from '../store/state-log.js';
 import { distrustStamps, loadState, openStateWriter } from '../store/state-log.js';
 import type { Change } from './changes.js';
 import { findChanges } from './changes.js';
@@ -26,7 +27,7 @@ import { createCodeDigests } from './code/code-digest.js';
 import { describeChangeOf } from './input-of.js';
 import { asLocked, keyOf, quickKeyOf } from './manifest.js';
 import type { Pinner } from './pin-stage.js';
-import { createPinner, newMoment } from './pin-stage.js';
+import { createPinner, newObservations } from './pin-stage.js';
 import type { PinnedStage } from './pinned-stage.js';
 
 export interface Session {
@@ -67,7 +68,7 @@ export function openSession(
 }
 
 /** Returns the same state under a newer plan of the same pipeline. Code and tools are observed again. */
-export function turnSession(session: Session, plan: Plan): Session {
+export function switchPlan(session: Session, plan: Plan): Session {
   return sessionOf(plan, session);
 }
 
@@ -130,17 +131,17 @@ export function placeOf(plan: Plan, stage: PlannedStage): { readonly folder: str
 
 /**
  * Returns the stages that stamps alone prove up to date, with their accepted results. It does not read content, write or wait.
- * All other stages need a full check. `moment` receives everything that was observed.
+ * All other stages need a full check. `observations` receives everything that was observed.
  */
 export function findSettled(
   session: Session,
   selected: readonly PlannedStage[],
   forced: ReadonlySet<StageId>,
-  moment = newMoment(),
+  observations = newObservations(),
   proves: Proof = isResultOf,
 ): ReadonlyMap<StageId, AcceptedStage> {
   const settled = new Map<StageId, AcceptedStage>();
-  const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id), moment);
+  const find = (stage: PlannedStage) => session.pinner.find(stage, id => settled.get(id), observations);
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
     if (accepted === undefined || forced.has(stage.id) || !hasSettledInputs(stage, settled)) continue;
@@ -196,10 +197,12 @@ export async function compareWithLast(session: Session, stage: PlannedStage, man
   const record = await session.records.find(accepted.key);
   if (record === undefined || record === 'damaged') {
     const fromLock = accepted.key === keyOf(asLocked(manifest));
-    const why = fromLock ? 'its result is what the lock says, and was not made here' : 'the record of its last run is gone from the cache';
+    const why = fromLock
+      ? 'its result comes from the lock file, and was not made here'
+      : 'the record of its last run is missing from the cache';
     return { last: 'lost', changes: [], reasons: [why] };
   }
   const changes = findChanges(record.manifest, manifest);
-  const reasons = changes.length === 0 ? ['its outputs are not as they were published'] : changes.map(one => describeChangeOf(stage, one));
+  const reasons = changes.length === 0 ? ['its published outputs were changed'] : changes.map(one => describeChangeOf(stage, one));
   return { last: 'known', changes, reasons };
 }

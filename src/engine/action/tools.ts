@@ -1,7 +1,7 @@
 /** Resolution of the programs that stages start: by path, or by name on the PATH. */
 import { delimiter, isAbsolute, join } from 'node:path';
 import { EngineError } from '../model/engine-error.js';
-import { lookAt } from '../store/files/stamp.js';
+import { statPath } from '../store/files/stamp.js';
 import type { PinnedSource } from '../store/input-digests.js';
 
 /** A program that a stage starts, with its content. */
@@ -31,15 +31,15 @@ export function resolveTool(tool: string, projectFolder: string, path: string | 
 }
 
 function existing(tool: string, path: string): string {
-  if (lookAt(path)?.kind !== 'file') throw missing(tool, `${path} is no file`);
+  if (statPath(path)?.kind !== 'file') throw missing(tool, `${path} is not a file`);
   return path;
 }
 
 /** Like a shell, treats a PATH folder without read access as one that contains no program. */
 function isProgram(path: string): boolean {
   try {
-    const look = lookAt(path);
-    return look?.kind === 'file' && (look.executable || process.platform === 'win32');
+    const stat = statPath(path);
+    return stat?.kind === 'file' && (stat.executable || process.platform === 'win32');
   } catch {
     return false;
   }

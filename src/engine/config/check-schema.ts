@@ -72,7 +72,7 @@ function report(error: ErrorObject, root: Located, code: string, what: string, d
     diagnostics.error(
       'bad-name',
       keySpan,
-      `"${error.propertyName}" in ${name} is no name`,
+      `"${error.propertyName}" in ${name} is not a valid name`,
       'names have letters, digits, "_" and "-", and start with a letter or "_"',
     );
     return;
@@ -100,7 +100,7 @@ function report(error: ErrorObject, root: Located, code: string, what: string, d
       diagnostics.error(
         `bad-${code}`,
         place.value.span,
-        `${name} is ${JSON.stringify(error.data)}, which is none of ${listOf(allowed)}`,
+        `${name} is ${JSON.stringify(error.data)}; expected one of ${listOf(allowed)}`,
         closest === undefined ? undefined : `did you mean "${closest}"?`,
       );
       return;
@@ -112,7 +112,7 @@ function report(error: ErrorObject, root: Located, code: string, what: string, d
       diagnostics.error(
         `bad-${code}`,
         place.value.span,
-        `${name} is ${brief(error.data)}, which has none of the forms that it may have`,
+        `${name} is ${brief(error.data)}, which matches no allowed form`,
         descriptionOf(error),
       );
       return;

@@ -25,7 +25,7 @@ export function composeDocument(text: string, lineCounter: LineCounter, take: Ta
   for (const source of new Lexer().lex(text)) {
     for (const token of parser.next(source)) documents.push(...composer.next(token));
     tightenClosed(open, parser.stack);
-    reducer.look(source, parser.stack);
+    reducer.observe(source, parser.stack);
     if (parser.stack.length > MAX_DEPTH + STACK_BASE)
       return { kind: 'too-large', offset: parser.offset, message: `values nest deeper than ${MAX_DEPTH} levels` };
     if (++tokens > MAX_TOKENS)

@@ -85,8 +85,8 @@ export function openConverter(
   const findAnchored = (name: string, span: SourceSpan): Converted => {
     const target = anchors.get(name);
     if (target !== undefined && target !== 'open') return target;
-    const why = target === 'open' ? 'it stands in what it names' : 'no anchor of that name stands before it';
-    mistake(span, `the alias "*${name}" names nothing: ${why}`);
+    const why = target === 'open' ? 'it is part of the value that it names' : 'no anchor of that name precedes it';
+    mistake(span, `the alias "*${name}" is undefined: ${why}`);
     return leaf({ kind: 'scalar', value: null, span });
   };
 
@@ -110,7 +110,7 @@ export function openConverter(
     if (value === null || typeof value === 'boolean') return value;
     if (typeof value === 'string') return checkText(value, span);
     if (typeof value === 'number' && Number.isFinite(value) && !losesDigits(value, source)) return value;
-    const what = typeof value === 'number' && Number.isFinite(value) ? `${source} has more digits than a number holds` : undefined;
+    const what = typeof value === 'number' && Number.isFinite(value) ? `${source} has more digits than a number can hold` : undefined;
     diagnostics.error(
       'yaml-value',
       span,
@@ -123,12 +123,7 @@ export function openConverter(
   /** Reports a lone surrogate. JSON distinguishes lone surrogates, but files and programs do not receive them: two keys would stand for equal bytes. */
   const checkText = (text: string, span: SourceSpan): string => {
     if (HALF_CHARACTER.test(text))
-      diagnostics.error(
-        'yaml-value',
-        span,
-        'the text has half of a character, a surrogate without its partner',
-        'write the whole character',
-      );
+      diagnostics.error('yaml-value', span, 'the text has half of a character: an unpaired surrogate', 'write the whole character');
     return text;
   };
 
@@ -152,7 +147,7 @@ export function openConverter(
       const keySpan = pair.key.range ? spanOf(pair.key.range[0], pair.key.range[1]) : span;
       const key = isScalar(pair.key) ? checkText(String(pair.key.value), keySpan) : undefined;
       if (key === undefined) diagnostics.error('yaml-value', keySpan, 'a key must be plain text');
-      else if (map.written.has(key)) mistake(keySpan, `Map keys must be unique: "${key}" stands here twice`);
+      else if (map.written.has(key)) mistake(keySpan, `duplicate key "${key}": keys of a map must be unique`);
       else if (key === '<<') merge(pair.value, { members: map.members, add }, keySpan, depth);
       else {
         const converted = convert(pair.value, keySpan, depth + 1);

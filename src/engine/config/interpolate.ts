@@ -24,12 +24,12 @@ export function makeBudget(diagnostics: DiagnosticSink): Scope['spend'] {
     if (left < 0) return false;
     left -= characters;
     if (left >= 0) return true;
-    const message = `references multiply out to more than ${MAX_CHARACTERS.toLocaleString('en')} characters`;
+    const message = `references expand to more than ${MAX_CHARACTERS.toLocaleString('en')} characters`;
     diagnostics.error(
       'references-too-large',
       span,
       message,
-      `each value counts for ${VALUE_CHARACTERS}; let fewer stages refer to the large ones`,
+      `each value counts as ${VALUE_CHARACTERS} characters; refer to large values from fewer stages`,
     );
     return false;
   };
@@ -67,19 +67,19 @@ function interpolateText(text: string, span: SourceSpan, scope: Scope, diagnosti
     const value = lookUp(whole.trim(), span, scope, diagnostics);
     if (value === undefined) return { kind: 'scalar', value: text, span };
     if (depth < MAX_REFERENCES) return { ...interpolate(value, scope, diagnostics, depth + 1), span };
-    diagnostics.error('bad-reference', span, `${text} stands for itself`, 'a parameter cannot be given by way of itself');
+    diagnostics.error('bad-reference', span, `${text} refers to itself`, 'a parameter cannot depend on itself');
     return { kind: 'scalar', value: null, span };
   }
   const value = text.replace(ANY, (match, name: string | undefined) => {
     if (name === undefined) return '${';
     if (isSource(name)) {
-      diagnostics.error('bad-reference', span, `${match} stands inside text`, "a source must stand alone, as a port's input");
+      diagnostics.error('bad-reference', span, `${match} is used inside text`, 'use a source on its own, as the input of a port');
       return match;
     }
     const found = lookUp(name.trim(), span, scope, diagnostics);
     if (found === undefined) return match;
     if (found.kind === 'scalar') return spendText(String(found.value), match, span, scope);
-    diagnostics.error('bad-reference', span, `${match} is a ${found.kind}, which cannot stand inside text`);
+    diagnostics.error('bad-reference', span, `${match} is a ${found.kind}, which cannot be used inside text`);
     return match;
   });
   return { kind: 'scalar', value, span };
@@ -106,17 +106,17 @@ function lookUp(path: string, span: SourceSpan, scope: Scope, diagnostics: Diagn
       diagnostics.error(
         'unknown-reference',
         span,
-        `\${${path}}: there is no "${key}" in it`,
-        value.kind === 'map' ? `it has ${listOf([...value.members.keys()])}` : undefined,
+        `\${${path}}: it has no entry "${key}"`,
+        value.kind === 'map' ? `its entries are ${listOf([...value.members.keys()])}` : undefined,
       );
       return undefined;
     }
     value = member;
   }
   if (value !== undefined) return value;
-  diagnostics.error('unknown-reference', span, `\${${path}} stands for nothing here`, () => {
+  diagnostics.error('unknown-reference', span, `\${${path}} is undefined here`, () => {
     const closest = findClosest(path, scope.names);
-    return closest === undefined ? `there is ${listOf(scope.names)}` : `did you mean "\${${closest}}"?`;
+    return closest === undefined ? `known names: ${listOf(scope.names)}` : `did you mean "\${${closest}}"?`;
   });
   return undefined;
 }

@@ -56,7 +56,7 @@ export function overrideParams(
     if (param === undefined) {
       diagnostics.error('unknown-param', span, `the pipeline has no parameter "${name}"`, () => {
         const closest = findClosest(name, params.keys());
-        return closest === undefined ? `it has ${listOf([...params.keys()])}` : `did you mean "${closest}"?`;
+        return closest === undefined ? `its parameters are ${listOf([...params.keys()])}` : `did you mean "${closest}"?`;
       });
       continue;
     }
@@ -84,7 +84,7 @@ function parseList(text: string): Json {
 
 function checkValue(name: string, param: PipelineParam, value: Json, span: SourceSpan | undefined, diagnostics: DiagnosticSink): boolean {
   if (!fits(value, param.type)) {
-    diagnostics.error('bad-param', span, `parameter "${name}" is ${JSON.stringify(value)}; it should be ${describe(param.type)}`);
+    diagnostics.error('bad-param', span, `parameter "${name}" is ${JSON.stringify(value)}; expected ${describe(param.type)}`);
     return false;
   }
   if (param.choices !== undefined && !param.choices.includes(value)) {
@@ -93,7 +93,7 @@ function checkValue(name: string, param: PipelineParam, value: Json, span: Sourc
     diagnostics.error(
       'bad-param',
       span,
-      `parameter "${name}" is ${JSON.stringify(value)}, which is none of ${listOf(names)}`,
+      `parameter "${name}" is ${JSON.stringify(value)}; expected one of ${listOf(names)}`,
       closest === undefined ? undefined : `did you mean "${closest}"?`,
     );
     return false;

@@ -52,7 +52,7 @@ function parseLocated(text: string, lineCounter: LineCounter, spanOf: SpanOf, di
   const { document, second } = composed;
   for (const problem of [...document.errors, ...document.warnings])
     mistake(spanOf(problem.pos[0], problem.pos[1]), problem.message.replaceAll('\n', ' '));
-  if (second !== undefined) mistake(spanOf(second, second), 'a second document begins here: a file holds one');
+  if (second !== undefined) mistake(spanOf(second, second), 'a second YAML document begins here: a file holds one');
   if (document.errors.length > 0 || second !== undefined || document.contents === null) return undefined;
   const { located } = convert(document.contents, spanOf(0, 0), 0);
   return mistakes > 0 ? undefined : located;

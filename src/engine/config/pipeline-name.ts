@@ -1,6 +1,8 @@
 /** Pipeline names, which come from the file name: pipelines/x.yaml is "x". */
 import { basename } from 'node:path';
 
+export const PIPELINE_ENDINGS = ['.yaml', '.yml'] as const;
+
 const ENDING = /\.ya?ml$/;
 
 export function pipelineNameOf(file: string): string {

@@ -1,11 +1,14 @@
 /** The JSON Schema of a pipeline file. Alone it checks the structure; together with the plugins' own schemas it is the schema for editors. */
 import type { Json, JsonObject } from '../../base/json.js';
+import { BOUND } from './scalars.js';
 
 /** The facts about a plugin that the schema needs. */
 export interface PluginSchema {
   readonly name: string;
   readonly description: string;
   readonly params: JsonObject;
+  /** Names of the input ports; undefined if they depend on the params. */
+  readonly inputs: readonly string[] | undefined;
 }
 
 /** `__proto__` is excluded because it is not an ordinary key of a JavaScript object. */
@@ -18,7 +21,7 @@ const reference: JsonObject = {
 };
 
 const param: JsonObject = {
-  description: 'A value, whose type the parameter keeps, or {type, default, description, enum}.',
+  description: 'The default value, whose type the parameter keeps, or a map {type, default, description, enum}.',
   anyOf: [
     SCALAR,
     { type: 'array' },
@@ -37,7 +40,7 @@ const param: JsonObject = {
 };
 
 const source: JsonObject = {
-  description: 'A file or folder, relative to the project, or a record of these. A path outside the project is read only.',
+  description: 'A file or folder relative to the project, or a map of names to these. Tanren never writes to a source.',
   anyOf: [
     { type: 'string', minLength: 1 },
     { type: 'object', minProperties: 1, propertyNames: { pattern: NAME }, additionalProperties: { type: 'string', minLength: 1 } },
@@ -45,7 +48,11 @@ const source: JsonObject = {
 };
 
 /** A size such as "500MB" or "4GB". */
-const size: JsonObject = { description: 'Such as "500MB" or "4GB".', type: 'string', pattern: '^\\d+(\\.\\d+)?\\s*([kKMGT]?B)$' };
+const size: JsonObject = {
+  description: 'A size in bytes, for example "500MB" or "4GB".',
+  type: 'string',
+  pattern: '^\\d+(\\.\\d+)?\\s*([kKMGT]?B)$',
+};
 
 const stage = (withSchema: Json, uses: Json): JsonObject => ({
   type: 'object',
@@ -56,7 +63,8 @@ const stage = (withSchema: Json, uses: Json): JsonObject => ({
     with: withSchema,
     inputs: { type: 'object', additionalProperties: reference, description: 'Input port → what it reads.' },
     foreach: {
-      description: 'One instance per item: a list of names (${item}), or a map of names to values (${key}, ${item}, ${item.x}).',
+      description:
+        'One instance per item: a list of names (reference: ${item}), or a map of names to values (references: ${key}, ${item}, ${item.x}).',
       anyOf: [
         { type: 'array', minItems: 1, items: { type: ['string', 'number', 'boolean'] } },
         { type: 'object', minProperties: 1 },
@@ -64,62 +72,80 @@ const stage = (withSchema: Json, uses: Json): JsonObject => ({
       ],
     },
     matrix: {
-      description: 'One instance per combination: lists by name (${matrix.name}).',
+      description: 'One instance per combination of the values in these lists. References: ${matrix.name}.',
       type: 'object',
       minProperties: 1,
       propertyNames: { pattern: NAME },
       additionalProperties: { type: 'array', minItems: 1, items: { type: ['string', 'number', 'boolean'] } },
     },
     gate: {
-      description: 'Metric → bound, such as {delta.bbox.AP: ">= -0.008"}. Checked in every build, no part of the key.',
+      description:
+        'A bound for each metric, for example {delta.bbox.AP: ">= -0.008"}. Bounds are checked in every build and are not part of the action key.',
       type: 'object',
       additionalProperties: { type: ['string'] },
     },
     resources: {
-      description: 'Units of each pool that a run takes; cpu is 1 unless set. Memory is a size.',
+      description: 'Units of each pool that a run takes. Default for cpu: 1. The value of memory is a size.',
       type: 'object',
       propertyNames: { pattern: NAME },
       properties: { memory: size },
       additionalProperties: { type: 'integer', minimum: 0 },
     },
     priority: {
-      description: 'Among stages that are ready, those of a higher one start first, and with them what they wait for. 0 where absent.',
+      description: 'Ready stages with a higher priority start first, and so do the stages that they depend on. Default: 0.',
       type: 'integer',
       minimum: -1000,
       maximum: 1000,
     },
-    timeout: { description: 'Such as "90s", "10m", "2h".', type: 'string' },
-    retries: { description: 'Further tries after a failure.', type: 'integer', minimum: 0, maximum: 100 },
+    timeout: { description: 'The maximum duration of a run, for example "90s", "10m" or "2h".', type: 'string' },
+    retries: { description: 'Number of further attempts after a failure. Default: 0.', type: 'integer', minimum: 0, maximum: 100 },
     env: {
-      description: 'Environment variables that reach the stage; their values are in its key.',
+      description: 'Environment variables that the stage can read. Their values are part of its action key.',
       type: 'array',
       items: { type: 'string' },
     },
     secrets: {
-      description:
-        'Environment variables that reach the stage, and whose values reach nothing else: neither the key nor what the stage logs.',
+      description: 'Environment variables that the stage can read. Their values are not part of its action key and are masked in its log.',
       type: 'array',
       items: { type: 'string' },
     },
-    network: { description: 'Whether it may use the network where it runs in a sandbox; none where absent.', enum: ['none', 'allowed'] },
+    network: { description: 'Whether the stage may use the network when it runs in a sandbox. Default: none.', enum: ['none', 'allowed'] },
   },
 });
 
 /** The structure alone. `with` is any map here, because each plugin's schema is checked after interpolation. */
 export const PIPELINE_STRUCTURE: JsonObject = pipelineOf(stage({ type: 'object' }, { type: 'string' }));
 
+/** Bounds of gates, which may have references instead of numbers. */
+const GATES: JsonObject = {
+  additionalProperties: {
+    anyOf: [{ pattern: BOUND.source }, { pattern: '\\$\\{' }],
+    description: 'An operator and a number, such as ">= -0.008".',
+  },
+};
+
 /** Returns the complete schema for editors and docs/pipeline.schema.json. */
 export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject {
-  const known = { type: 'string', description: 'The plugin.', anyOf: [{ enum: plugins.map(plugin => plugin.name) }, { type: 'string' }] };
+  const names = plugins.map(plugin => plugin.name);
+  const known = { type: 'string', description: 'The name of the plugin.', anyOf: [{ enum: names }, { type: 'string' }] };
   const branches = plugins.map(plugin => ({
     if: { properties: { uses: { const: plugin.name } }, required: ['uses'] },
     // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
-    then: { properties: { with: { description: plugin.description, ...allowReferences(plugin.params) } } },
+    then: {
+      properties: {
+        with: { description: plugin.description, ...allowReferences(plugin.params) },
+        ...(plugin.inputs === undefined ? {} : { inputs: { propertyNames: { enum: plugin.inputs } } }),
+      },
+    },
   }));
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Tanren pipeline',
-    ...pipelineOf({ ...stage({ type: 'object' }, known), allOf: branches }),
+    ...pipelineOf({ ...stage({ type: 'object' }, known), allOf: [{ properties: { gate: GATES } }, ...branches] }),
+    // A file that names no plugins of its own has the built-in ones only.
+    if: { not: { required: ['plugins'] } },
+    // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
+    then: { properties: { stages: { additionalProperties: { properties: { uses: { enum: names } } } } } },
   };
 }
 
@@ -137,13 +163,19 @@ function pipelineOf(stageSchema: JsonObject): JsonObject {
         propertyNames: { pattern: NAME },
         properties: { memory: size },
         additionalProperties: { type: 'integer', minimum: 1 },
-        description: 'Capacity of named pools.',
+        description: 'Capacity of each pool. The value of memory is a size.',
       },
       plugins: {
-        description: "Third parties' plugins: name → a local module (./…) or an installed package.",
+        description: 'Third-party plugins by name: a local module (./…) or an installed package.',
         type: 'object',
         propertyNames: { pattern: NAME },
         additionalProperties: { type: 'string', minLength: 1 },
+      },
+      sweep: {
+        description: 'What `tanren sweep` varies where it has no -m: a parameter, or stage.setting → its values.',
+        type: 'object',
+        minProperties: 1,
+        additionalProperties: { type: 'array', minItems: 1 },
       },
       stages: { type: 'object', minProperties: 1, propertyNames: { pattern: NAME }, additionalProperties: stageSchema },
     },

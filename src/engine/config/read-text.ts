@@ -10,7 +10,7 @@ const MOST_BYTES_PER_CHARACTER = 3;
 export function readConfigText(path: string): string {
   const stats = statSync(path);
   if (stats.isDirectory()) throw new Error('it is a folder');
-  if (!stats.isFile()) throw new Error('it is no regular file but a pipe, socket or device');
+  if (!stats.isFile()) throw new Error('it is not a regular file but a pipe, socket or device');
   if (stats.size > MAX_CHARACTERS * MOST_BYTES_PER_CHARACTER)
     throw new Error(`it has more than ${MAX_CHARACTERS.toLocaleString('en')} characters`);
   return readFileSync(path, 'utf8');

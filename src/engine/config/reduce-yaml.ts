@@ -9,7 +9,7 @@ export type TakeItems = (items: Node, offset: number, depth: number) => void;
 
 export interface Reducer {
   /** Must be called after every piece of text that the parser has consumed. */
-  look(source: string, stack: readonly CST.Token[]): void;
+  observe(source: string, stack: readonly CST.Token[]): void;
 }
 
 type Block = CST.BlockMap | CST.BlockSequence;
@@ -22,7 +22,7 @@ type Block = CST.BlockMap | CST.BlockSequence;
 export function createReducer(take: TakeItems, compose: (value: CST.Token, offset: number) => Document): Reducer {
   let isOpen = true;
   return {
-    look(source, stack) {
+    observe(source, stack) {
       if (!isOpen) return;
       if (MEANS_MORE.test(source)) isOpen = false;
       const depth = stack.length - 1;

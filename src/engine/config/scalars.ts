@@ -20,9 +20,12 @@ export function parseSize(text: string): number | undefined {
   return match === null || unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
 }
 
+/** The bound of a gate: an operator and a number. */
+export const BOUND = /^\s*(>=|<=|==|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$/;
+
 /** Parses ">= -0.008" to an operator and a bound; undefined for any other form. */
 export function parseGate(metric: string, text: string, span: SourceSpan): Gate | undefined {
-  const match = /^\s*(>=|<=|==|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i.exec(text);
+  const match = BOUND.exec(text);
   const bound = Number(match?.[2]);
   return match === null || !Number.isFinite(bound) ? undefined : { metric, operator: match[1] as Gate['operator'], bound, span };
 }

@@ -12,7 +12,7 @@ import { RUN_LAYOUT } from './worker/action-document.js';
 /** Programs that a stage starts directly see its scratch folder and its tools. A worker also sees its inputs, its code, and cached parts. */
 export function declaredBy(session: Session, stage: PlannedStage, pinned: PinnedStage, folder: string): GuardedRun {
   const { projectFolder } = session.plan;
-  const shared = { projectFolder, ownCopies: [], network: stage.network, besides: folder } as const;
+  const shared = { projectFolder, ownCopies: [], network: stage.network, pathPrefix: folder } as const;
   const tools = pinned.tools.map(tool => tool.path);
   if (isInProcess(stage.plugin)) return { ...shared, writable: [join(folder, RUN_LAYOUT.scratch)], readable: tools };
   const code = codePlaces(session.ports.installRoot, pinned.code);

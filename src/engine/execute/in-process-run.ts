@@ -1,8 +1,7 @@
 /** The runner for plugins that only start programs. It needs no worker, because the programs are separate processes. */
 import { join } from 'node:path';
-import type { JsonObject } from '../../base/json.js';
 import type { Context } from '../../stage/context.js';
-import type { StagePlugin } from '../../stage/define-stage.js';
+import { type StagePlugin, withCheckedParams } from '../../stage/define-stage.js';
 import { seededRandom } from '../../stage/random.js';
 import { baseEnvironment, runTool, startTool } from '../../stage/tool-runner.js';
 import type { Failure } from '../model/failure.js';
@@ -17,8 +16,7 @@ export function inProcessRunner(plugin: StagePlugin): Runner {
 }
 
 async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Failure | undefined> {
-  // The cast is safe: the params were checked against the plugin's schema when the plan was made.
-  const plugin = declared as unknown as StagePlugin<JsonObject>;
+  const plugin = withCheckedParams(declared);
   const { action } = order;
   // The inputs are read in place, because no program sees these paths.
   const places = new Map(order.links.map(({ link, to }) => [link, to]));

@@ -14,7 +14,7 @@ export async function keepNotes(session: Session, stage: PlannedStage, pinned: P
     for (const { tree } of pinned.inputs) if (tree !== undefined) await session.store.keepBytes(encodeTree(tree), 'no-flush');
     await noteCode(session, stage, pinned);
   } catch (error) {
-    const message = `what explains later changes is not kept: ${messageOf(error)}`;
+    const message = `data that explains later changes cannot be written: ${messageOf(error)}`;
     session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
   }
 }

@@ -38,7 +38,7 @@ export async function keepResult(session: Session, stage: PlannedStage, pinned: 
     const other = await measure(session.ports, stage.id, 'store', store);
     if (other !== undefined && stage.determinism === 'exact') warnOfDifference(session, stage, differingPorts(other.outputs, artifacts));
   } catch (error) {
-    warn(`the result is not kept in the cache: ${messageOf(error)}`);
+    warn(`the result cannot be written to the cache: ${messageOf(error)}`);
   }
   await keepNotes(session, stage, pinned);
   const publishAll = () => publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
@@ -65,7 +65,7 @@ export function accept(
     session.writer?.acceptStage(stage.id, accepted);
     session.writer?.flush();
   } catch (error) {
-    const message = `the state is not written: ${messageOf(error)}; the next build looks at this stage again`;
+    const message = `the state cannot be written: ${messageOf(error)}; the next build examines this stage again`;
     session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
   }
   return accepted;
@@ -120,11 +120,11 @@ async function publishOrThrow(
 ): Promise<Published> {
   const published = await publishStage(session, stage, outputs, content);
   if (published === undefined)
-    throw new EngineError('cache-unreliable', 'a blob that was just stored does not have its digest any more: check the disk');
+    throw new EngineError('cache-unreliable', 'the digest of a blob differs right after it was stored: check the disk');
   return published;
 }
 
 function warnOfDifference({ ports }: Session, stage: PlannedStage, differing: readonly string[]): void {
-  const message = `the same action gave other bytes than before: ${differing.map(port => `output "${port}"`).join(', ')}; both results are kept`;
+  const message = `the same action gave different bytes than before: ${differing.map(port => `output "${port}"`).join(', ')}; both results are kept`;
   ports.emit({ kind: 'warning', stage: stage.id, code: 'non-deterministic', message });
 }

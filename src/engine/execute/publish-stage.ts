@@ -21,14 +21,16 @@ export async function publishStage(
   outputs: Readonly<Record<string, Artifact>>,
   content: Content,
 ): Promise<Published | undefined> {
+  const accepted = session.state.stages.get(stage.id)?.outputs;
   const publication = {
     artifactsRoot: join(session.plan.projectFolder, 'artifacts'),
     folder: nameOf(session, stage),
     names: placeOf(session.plan, stage).names,
     outputs,
-    accepted: session.state.stages.get(stage.id)?.outputs,
+    accepted,
   };
   try {
+    if (accepted !== undefined) session.writer?.startReplacing(stage.id);
     const placed = await publish(publication, content, session.published);
     if (placed === undefined) return undefined;
     warnOfForeign(session, stage, placed.foreign);
@@ -45,7 +47,7 @@ export async function publishStage(
 /** Warns of the files in the stage's folder that no build wrote, if there are any. */
 export function warnOfForeign(session: Session, stage: PlannedStage, names: readonly string[]): void {
   if (names.length === 0) return;
-  const message = `artifacts/${nameOf(session, stage)} holds what no build wrote: ${listSome(names)}; it stays`;
+  const message = `artifacts/${nameOf(session, stage)} holds files that no build wrote: ${listSome(names)}; they stay`;
   session.ports.emit({ kind: 'warning', stage: stage.id, code: 'foreign-files', message });
 }
 
@@ -63,7 +65,7 @@ export function savePublishedNames(session: Session, ends: ReadonlyMap<StageId, 
     }
     session.published.save();
   } catch (error) {
-    const message = `the list of published files is not written: ${messageOf(error)}`;
+    const message = `the list of published files cannot be written: ${messageOf(error)}`;
     session.ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
   }
 }

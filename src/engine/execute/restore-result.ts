@@ -23,13 +23,18 @@ export async function keepInPlace(session: Session, stage: PlannedStage, pinned:
   if (accepted?.key !== pinned.key) return undefined;
   const { folder, names } = placeOf(session.plan, stage);
   const touched = findTouched(folder, accepted, names);
-  if (touched === undefined) return { outcome: { kind: 'up-to-date' }, accepted };
+  if (touched === undefined) {
+    // A killed build did not come to replace them.
+    if (session.state.replacing.has(stage.id)) session.writer?.acceptStage(stage.id, accepted);
+    return { outcome: { kind: 'up-to-date' }, accepted };
+  }
   const signed = await resign(folder, accepted, names);
   if (signed !== undefined) {
     warnOfForeign(session, stage, signed.foreign);
     return { outcome: { kind: 'up-to-date' }, accepted: accept(session, stage, pinned, { ...accepted, ...pick(signed) }) };
   }
-  if (!touched.endsWith('missing')) {
+  // A killed build may have replaced them itself.
+  if (!touched.endsWith('missing') && !session.state.replacing.has(stage.id)) {
     const message = `${touched} in ${folder} since it was published; it is replaced`;
     session.ports.emit({ kind: 'warning', stage: stage.id, code: 'artifact-edited', message });
   }
@@ -50,21 +55,21 @@ export async function restoreResult(
 ): Promise<StageEnd | undefined> {
   const before = session.state.stages.get(stage.id);
   const { folder, names } = placeOf(session.plan, stage);
-  const stands =
+  const isInPlace =
     before !== undefined && differingPorts(before.outputs, result.outputs).length === 0 && findTouched(folder, before, names) === undefined;
   const fetch = async () =>
     (await haveStatedSizes(session.store, result.outputs))
       ? publishStage(session, stage, result.outputs, contentOf(session.store, session.ports.artifacts ?? 'copies'))
       : undefined;
-  const published = stands ? before : await measure(session.ports, stage.id, 'restore', fetch);
+  const published = isInPlace ? before : await measure(session.ports, stage.id, 'restore', fetch);
   if (published === undefined) {
-    const message = `a kept result of ${stage.id} is damaged or incomplete in the cache; it is not used`;
+    const message = `a cached result of ${stage.id} is damaged or incomplete in the cache; it is not used`;
     session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-damaged', message });
     return undefined;
   }
   await restoreLog(session, stage, result);
   const accepted = accept(session, stage, pinned, { ...pick(published), metrics: result.metrics, durationMs: result.durationMs });
-  const sizeBytes = stands ? 0 : Object.values(result.outputs).reduce((sum, artifact) => sum + artifact.sizeBytes, 0);
+  const sizeBytes = isInPlace ? 0 : Object.values(result.outputs).reduce((sum, artifact) => sum + artifact.sizeBytes, 0);
   return { outcome: { kind: 'restored', sizeBytes }, accepted, previousMetrics: before?.metrics };
 }
 

@@ -15,7 +15,7 @@ import type { StageEnd } from '../model/stage-end.js';
 import { declaredBy } from './declared-places.js';
 import type { Guard } from './guard/guard.js';
 import { inProcessRunner } from './in-process-run.js';
-import type { RunKeeper } from './part-service.js';
+import type { RunKeeper } from './parts/part-service.js';
 import type { Reaper } from './reaper.js';
 import { type InputLink, nameInputs, type RunInput } from './run-folder.js';
 import type { RunListener, Runner } from './runner.js';
@@ -40,7 +40,7 @@ export interface RunHelpers {
 }
 
 /** Receives the messages of a run. They are masked and reported by `listenTo`. */
-export interface RunEar extends Pick<RunListener, 'identify' | 'usage'> {
+export interface RunSinks extends Pick<RunListener, 'identify' | 'usage'> {
   write(level: 'info' | 'warning' | 'output', text: string): void;
   readonly mask: Mask;
 }
@@ -50,10 +50,10 @@ export async function runAction(
   session: Session,
   stage: PlannedStage,
   pinned: PinnedStage,
-  run: { readonly folder: string; readonly helpers: RunHelpers; readonly signal: AbortSignal; readonly ear: RunEar },
+  run: { readonly folder: string; readonly helpers: RunHelpers; readonly signal: AbortSignal; readonly sinks: RunSinks },
 ): Promise<Failure | undefined> {
   const { ports } = session;
-  const { folder, helpers, signal, ear } = run;
+  const { folder, helpers, signal, sinks } = run;
   const ownCopies = helpers.artifacts === 'copies' ? await copyArtifacts(session, folder, pinned.inputs) : undefined;
   const read = ownCopies === undefined ? pinned : { ...pinned, inputs: ownCopies };
   const guard = helpers.guard?.open(declaredBy(session, stage, read, folder));
@@ -68,12 +68,12 @@ export async function runAction(
       ...helpers,
       guard,
       signal,
-      mask: ear.mask,
-      listener: listenTo(session, stage, ear),
+      mask: sinks.mask,
+      listener: listenTo(session, stage, sinks),
     });
-    const judged = guard?.judge() ?? failure;
-    if (judged === undefined && ownCopies !== undefined) await assertUnwritten(ownCopies);
-    return judged;
+    const failed = guard?.findViolation() ?? failure;
+    if (failed === undefined && ownCopies !== undefined) await assertUnwritten(ownCopies);
+    return failed;
   } finally {
     await guard?.close();
   }
@@ -121,7 +121,7 @@ function reasonsToStay({ secrets, network }: PlannedStage): ActionDocument['loca
 }
 
 /** Converts messages of a run to events and log lines, with secrets masked. */
-function listenTo({ ports: { emit } }: Session, { id }: PlannedStage, { write, identify, usage, mask }: RunEar): RunListener {
+function listenTo({ ports: { emit } }: Session, { id }: PlannedStage, { write, identify, usage, mask }: RunSinks): RunListener {
   return {
     log(level, said) {
       const text = mask.apply(said);

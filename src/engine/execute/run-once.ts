@@ -69,8 +69,8 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     const usage = (bytes: number): void => {
       peakBytes = bytes;
     };
-    const ear = { write, identify: device.identify, usage, mask };
-    const act = () => runAction(session, stage, pinned, { folder, helpers, signal, ear });
+    const sinks = { write, identify: device.identify, usage, mask };
+    const act = () => runAction(session, stage, pinned, { folder, helpers, signal, sinks });
     const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
     if (timeout.signal.aborted && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
     if (failure !== undefined) return { kind: 'failed', folder, sharedMs, failure: withLog(failure) };

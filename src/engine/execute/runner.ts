@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json.js';
 import type { Mask } from '../../stage/mask.js';
 import type { Failure } from '../model/failure.js';
 import type { RunGuard } from './guard/guard.js';
-import type { RunKeeper } from './part-service.js';
+import type { RunKeeper } from './parts/part-service.js';
 import type { Reaper } from './reaper.js';
 import type { InputLink } from './run-folder.js';
 import type { Starters } from './starter/starters.js';

@@ -17,7 +17,7 @@ export interface MetricsFile {
 const MOST_BYTES = 16_000_000;
 const MOST_LEVELS = 64;
 
-const EQUAL_HELP = 'write "equal" for an infinite ratio, such as the SQNR of equal tensors, and null for a figure that is not known';
+const EQUAL_HELP = 'write "equal" for an infinite ratio, such as the SQNR of equal tensors, and null for an unknown value';
 
 /** @param find returns the output of a port; undefined if it was not written. @throws EngineError `metrics-malformed`. */
 export async function readMetrics(
@@ -33,7 +33,7 @@ export async function readMetrics(
       throw malformed(
         port,
         `has ${megabytes} MB; metrics have at most ${MOST_BYTES / 1e6} MB`,
-        'write what is no figure to an output of another kind',
+        'write other data to an output of another kind',
       );
     }
     const text = await file.read();
@@ -44,11 +44,11 @@ export async function readMetrics(
 
 function parseMetrics(port: string, text: string): JsonObject {
   if (nestingOf(text) > MOST_LEVELS)
-    throw malformed(port, `is nested more than ${MOST_LEVELS} levels deep`, 'a figure has a short dotted path');
+    throw malformed(port, `is nested more than ${MOST_LEVELS} levels deep`, 'a metric has a short dotted path');
   const metrics = parse(port, text);
-  if (!isJsonObject(metrics)) throw malformed(port, 'is no JSON object', 'metrics are an object of numbers: {"AP": 0.41}');
+  if (!isJsonObject(metrics)) throw malformed(port, 'is not a JSON object', 'metrics are an object of numbers: {"AP": 0.41}');
   const infinite = findNonFinite(metrics);
-  if (infinite !== undefined) throw malformed(port, `has the figure "${infinite}", which is beyond the largest double`, EQUAL_HELP);
+  if (infinite !== undefined) throw malformed(port, `has the metric "${infinite}", which is beyond the largest double`, EQUAL_HELP);
   return metrics;
 }
 
@@ -56,7 +56,7 @@ function parse(port: string, text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw malformed(port, `is no JSON: ${messageOf(error)}`, `JSON has no NaN and no Infinity: ${EQUAL_HELP}`);
+    throw malformed(port, `is not JSON: ${messageOf(error)}`, `JSON has no NaN and no Infinity: ${EQUAL_HELP}`);
   }
 }
 

@@ -19,7 +19,7 @@ export interface DeviceWatch {
 /** Watches the device of one run. Other stages and later builds know a reported identity even if the run fails. */
 export function watchDevice(session: Session, stage: PlannedStage): DeviceWatch {
   const description = describeDevice(stage);
-  const said: JsonObject[] = [];
+  const identities: JsonObject[] = [];
   let refused: unknown;
   return {
     identify(identity) {
@@ -30,21 +30,22 @@ export function watchDevice(session: Session, stage: PlannedStage): DeviceWatch 
         return;
       }
       if (description !== undefined && isJsonObject(identity)) note(session, stage, description, identity);
-      said.push(identity);
+      identities.push(identity);
     },
     get() {
       if (refused !== undefined) throw refused;
-      const [first, ...others] = said;
+      const [first, ...others] = identities;
       if (description === undefined) {
         if (first !== undefined) throw new EngineError('device-undeclared', 'the plugin identifies a device that it does not declare');
         return undefined;
       }
-      if (first === undefined) throw new EngineError('device-unidentified', 'the stage ended without saying on which device it measured');
+      if (first === undefined)
+        throw new EngineError('device-unidentified', 'the stage ended without identifying the device that it measured');
       const changes = others.flatMap(other => findChanges(first, other)).map(describeChange);
       if (changes.length === 0) return first;
       throw new EngineError('device-changed', `the device changed while the stage ran: ${changes.join('; ')}`, {
-        details: { identities: said },
-        help: 'its figures belong to no one device; build again',
+        details: { identities },
+        help: 'its metrics belong to no single device; build again',
       });
     },
   };
@@ -56,14 +57,14 @@ function note({ state, writer, ports }: Session, stage: PlannedStage, descriptio
   const isSame = before !== undefined && encodeCanonicalJson(before.identity) === encodeCanonicalJson(identity);
   if (before !== undefined && !isSame) {
     const changes = findChanges(before.identity, identity).map(describeChange).join('; ');
-    const message = `the device is another than at ${before.seen}: ${changes}; everything else measured on it is stale from now on`;
+    const message = `the device has changed since ${before.seen}: ${changes}; all other results measured on it are now out of date`;
     ports.emit({ kind: 'warning', stage: stage.id, code: 'device-changed', message });
   }
   try {
     writer?.noteDevice(description, { identity: isSame ? before.identity : identity, seen: new Date(ports.nowMs()).toISOString() });
     writer?.flush();
   } catch (error) {
-    const message = `the state is not written: ${messageOf(error)}; the next build does not know the device`;
+    const message = `the state cannot be written: ${messageOf(error)}; the next build does not know the device`;
     ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
   }
 }

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
-import { hearMasked } from '../../stage/mask.js';
+import { readMasked } from '../../stage/mask.js';
 import { killGroup, sweepGroup } from '../../stage/process-group.js';
 import { baseEnvironment } from '../../stage/tool-runner.js';
 import { EngineError } from '../model/engine-error.js';
@@ -34,8 +34,8 @@ export const workerRunner: Runner = {
 
 function folderRemoved({ message }: Failure): Failure {
   return toFailure(
-    new EngineError('run-folder-removed', 'the folder in which the stage ran, under cache/tmp, was removed meanwhile', {
-      help: 'build again, and leave cache/ alone while a build runs',
+    new EngineError('run-folder-removed', 'the folder in which the stage ran, under cache/tmp, was removed during the run', {
+      help: 'build again, and do not change cache/ during a build',
       cause: new Error(message),
     }),
   );
@@ -76,7 +76,7 @@ export function workerMain(installRoot: string): string {
 function followWorker(child: ChildProcess, { keeper, listener, mask }: RunOrder): Promise<Failure | undefined> {
   let end: { readonly failure: Failure | undefined } | undefined;
   let tail = '';
-  const hear = (text: string): void => {
+  const onOutput = (text: string): void => {
     tail = (tail + text).slice(-TAIL_CHARACTERS);
     listener.log('output', text);
   };
@@ -87,14 +87,14 @@ function followWorker(child: ChildProcess, { keeper, listener, mask }: RunOrder)
     work().then(reply, error => reply({ kind: 'part-failed', call, failure: toFailure(error) }));
   };
 
-  for (const stream of [child.stdout, child.stderr]) if (stream !== null) hearMasked(stream, mask, hear);
+  for (const stream of [child.stdout, child.stderr]) if (stream !== null) readMasked(stream, mask, onOutput);
   child.on('message', (message: unknown) => {
     if (end?.failure !== undefined) return;
     if (!isFromWorker(message)) {
       end = {
         failure: toFailure(
-          new EngineError('worker-message', 'the plugin sent a message of its own over the channel of its worker', {
-            help: 'a plugin speaks through its context, never by process.send',
+          new EngineError('worker-message', 'the plugin sent a message over the channel of its worker', {
+            help: 'use the context of the run instead of process.send',
           }),
         ),
       };

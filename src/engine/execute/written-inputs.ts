@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { nameOf, type PinnedInput } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { EngineError } from '../model/engine-error.js';
-import { isCoarse, lookAtLink } from '../store/files/stamp.js';
+import { isCoarse, statLink } from '../store/files/stamp.js';
 import { walkFolder } from '../store/files/tree.js';
 import { contentOf, place } from '../store/publish.js';
 import { holds, publishedSignature } from '../store/published.js';
@@ -21,42 +21,42 @@ export async function findWritten(inputs: readonly PinnedInput[], beganMs: numbe
 }
 
 async function isWritten({ path, artifact, signature }: PinnedInput, beganMs: number): Promise<boolean> {
-  const look = lookAtArtifact(path, artifact.kind);
-  if (look?.signature !== signature) return true;
-  return mayHideWrites(look, beganMs) && !(await holds(path, artifact));
+  const stat = statArtifact(path, artifact.kind);
+  if (stat?.signature !== signature) return true;
+  return mayHideWrites(stat, beganMs) && !(await holds(path, artifact));
 }
 
 /** Whether the stamp proves the content of the artifact in a run that began at `beganMs`. */
 export function isProvenFor({ path, artifact }: PinnedInput, beganMs: number): boolean {
-  const look = lookAtArtifact(path, artifact.kind);
-  return look !== undefined && !mayHideWrites(look, beganMs);
+  const stat = statArtifact(path, artifact.kind);
+  return stat !== undefined && !mayHideWrites(stat, beganMs);
 }
 
-interface ArtifactLook {
+interface ArtifactStat {
   readonly signature: string;
   /** Change time of the most recently changed inode in it. */
   readonly changedMs: number;
   readonly isCoarse: boolean;
 }
 
-function lookAtArtifact(path: string, kind: 'file' | 'tree'): ArtifactLook | undefined {
+function statArtifact(path: string, kind: 'file' | 'tree'): ArtifactStat | undefined {
   const signature = publishedSignature(path, kind);
-  const look = lookAtLink(path);
-  if (signature === undefined || look === undefined) return undefined;
-  const looks = kind === 'file' ? [look] : walkFolder(path, 'keep').flatMap(entry => (entry.kind === 'file' ? [entry.look] : []));
-  return { signature, changedMs: Math.max(0, ...looks.map(one => one.changedMs)), isCoarse: looks.some(isCoarse) };
+  const stat = statLink(path);
+  if (signature === undefined || stat === undefined) return undefined;
+  const stats = kind === 'file' ? [stat] : walkFolder(path, 'keep').flatMap(entry => (entry.kind === 'file' ? [entry.stat] : []));
+  return { signature, changedMs: Math.max(0, ...stats.map(one => one.changedMs)), isCoarse: stats.some(isCoarse) };
 }
 
 const COARSE_MS = 2_000;
 
 /** A write in the same clock tick as the publication does not alter the change time. All writes are visible only if the run began after that tick. */
-function mayHideWrites({ changedMs, isCoarse: coarse }: ArtifactLook, beganMs: number): boolean {
+function mayHideWrites({ changedMs, isCoarse: coarse }: ArtifactStat, beganMs: number): boolean {
   return changedMs >= beganMs - (coarse ? COARSE_MS : 0);
 }
 
 /** Returns the start time of a run by the clock of the file system, which is the change time of its newly created folder. */
 export function clockOf(runFolder: string): number {
-  return lookAtLink(runFolder)?.changedMs ?? 0;
+  return statLink(runFolder)?.changedMs ?? 0;
 }
 
 /** Returns the inputs with each artifact replaced by a private, verified copy in the run's folder. @throws EngineError `input-written`. */
@@ -82,7 +82,7 @@ export async function assertUnwritten(copies: readonly PinnedInput[]): Promise<v
   for (const copy of copies) {
     const { ref, port, path, artifact, signature } = copy;
     if (ref.kind === 'source' || (publishedSignature(path, artifact.kind) === signature && (await holds(path, artifact)))) continue;
-    throw new EngineError('input-written', `the stage writes to its input "${port}" (${nameOf(copy)}): inputs are only read`, {
+    throw new EngineError('input-written', `the stage writes to its input "${port}" (${nameOf(copy)}): inputs are read-only`, {
       help: 'write to an output, or copy the input to the scratch folder first',
     });
   }
@@ -90,7 +90,7 @@ export async function assertUnwritten(copies: readonly PinnedInput[]): Promise<v
 
 /** Returns the error for an input whose artifact is not complete in the store. */
 export function cannotRestore(input: PinnedInput): EngineError {
-  return new EngineError('input-written', `${nameOf(input)} was written to while the stage ran, and the cache does not have it whole`, {
+  return new EngineError('input-written', `${nameOf(input)} was written to while the stage ran, and the cache has no complete copy of it`, {
     help: 'build again: the stage that makes it then runs again',
   });
 }

@@ -14,12 +14,12 @@ import type { PlannedStage, StageId } from '../model/plan.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { describeLockChange } from './describe-change.js';
 import { lockableOf } from './facts.js';
-import type { Hold } from './hold.js';
-import { findLockChanges, makeHold } from './hold.js';
 import type { LockedStage } from './lock.js';
 import { readLockFile } from './lock-file.js';
 import type { LockFile } from './lock-path.js';
 import { LockRefused, linesOf } from './lock-refused.js';
+import type { LockedOutputs } from './locked-outputs.js';
+import { findLockChanges, makeLockedOutputs } from './locked-outputs.js';
 import { findOutputs, madeFromOthers } from './next-lock.js';
 import { findLine } from './outline.js';
 import { findPortability, namedInputs } from './portability.js';
@@ -29,7 +29,7 @@ export interface FrozenLock {
   readonly text: string;
   /** The position of a label of an entry's facts. */
   readonly placeOf: (entry: LockedStage, label: string) => SourceSpan;
-  readonly hold: Hold;
+  readonly lockedOutputs: LockedOutputs;
 }
 
 /**
@@ -41,7 +41,7 @@ export function openFrozen({ plan }: Session, file: LockFile, platformClass: str
   const read = readLockFile(file);
   if (read === undefined) {
     const help = 'run "tanren build" without --frozen, and commit the file';
-    const message = `${file.name}: there is no such file, and --frozen builds what is locked`;
+    const message = `${file.name}: file not found; --frozen needs a lock file`;
     throw new LockRefused([{ severity: 'error', code: 'lock-missing', message, span: undefined, help }], new Map());
   }
   let lines: ReturnType<typeof linesOf> | undefined;
@@ -52,7 +52,7 @@ export function openFrozen({ plan }: Session, file: LockFile, platformClass: str
       lines ??= linesOf(file.name, read.text);
       return lines(outline === undefined ? 1 : findLine(outline, label));
     },
-    hold: makeHold(read.lock, findPortability(plan), platformClass),
+    lockedOutputs: makeLockedOutputs(read.lock, findPortability(plan), platformClass),
   };
 }
 
@@ -60,9 +60,9 @@ export function openFrozen({ plan }: Session, file: LockFile, platformClass: str
 export async function assertLocked(session: Session, frozen: FrozenLock, selected: readonly PlannedStage[]): Promise<void> {
   const found = [...(await findDifferences(session, frozen, selected)), ...findGone(session, frozen, selected)];
   if (found.length === 0) return;
-  const help = 'take back what differs, or run "tanren build" without --frozen and commit the lock';
-  const said = limit(found);
-  const diagnostics = said.map((one, index): Diagnostic => (index === said.length - 1 ? { ...one, help: one.help ?? help } : one));
+  const help = 'revert the differences, or run "tanren build" without --frozen and commit the lock';
+  const reported = limit(found);
+  const diagnostics = reported.map((one, index): Diagnostic => (index === reported.length - 1 ? { ...one, help: one.help ?? help } : one));
   throw new LockRefused(diagnostics, new Map([[frozen.file.name, frozen.text]]));
 }
 
@@ -75,17 +75,21 @@ function limit(found: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 /** Stages of the lock file that the pipeline does not have. Checked only if all stages of the plan are selected. */
-export function findGone({ plan }: Session, { placeOf, hold }: FrozenLock, selected: readonly PlannedStage[]): readonly Diagnostic[] {
+export function findGone(
+  { plan }: Session,
+  { placeOf, lockedOutputs }: FrozenLock,
+  selected: readonly PlannedStage[],
+): readonly Diagnostic[] {
   if (selected.length < plan.stages.size) return [];
   const known: ReadonlySet<string> = new Set(plan.stages.keys());
-  return [...hold.lock.stages]
+  return [...lockedOutputs.lock.stages]
     .filter(([id]) => !known.has(id))
-    .map(([id, entry]) => difference(`stage "${id}" is in the lock, and not in the pipeline`, placeOf(entry, '')));
+    .map(([id, entry]) => difference(`stage "${id}" is in the lock file, but not in the pipeline`, placeOf(entry, '')));
 }
 
 async function findDifferences(
   session: Session,
-  { file, placeOf, hold }: FrozenLock,
+  { file, placeOf, lockedOutputs }: FrozenLock,
   selected: readonly PlannedStage[],
 ): Promise<readonly Diagnostic[]> {
   const predicted = new Map<StageId, KnownResult>();
@@ -93,13 +97,13 @@ async function findDifferences(
   const found: Diagnostic[] = [];
   const otherCode = new Map<string, { readonly span: SourceSpan; readonly stages: StageId[] }>();
   for (const stage of selected) {
-    const entry = hold.lock.stages.get(stage.id);
+    const entry = lockedOutputs.lock.stages.get(stage.id);
     const before = found.length;
     if (entry === undefined) found.push(difference(`stage "${stage.id}" is not in ${file.name}`, stage.span));
     else {
       try {
         const { manifest } = await session.pinner.pin(stage, id => predicted.get(id));
-        for (const [message, label] of compare(stage, entry, manifest, hold, differing)) {
+        for (const [message, label] of compare(stage, entry, manifest, lockedOutputs, differing)) {
           const group = otherCode.get(entry.facts.plugin);
           if (label !== 'code') found.push(difference(`stage "${stage.id}": ${message}`, placeOf(entry, label)));
           else if (group === undefined) otherCode.set(entry.facts.plugin, { span: placeOf(entry, label), stages: [stage.id] });
@@ -112,7 +116,7 @@ async function findDifferences(
       }
     }
     if (found.length > before) differing.add(stage.id);
-    predicted.set(stage.id, predict(stage, entry, hold));
+    predicted.set(stage.id, predict(stage, entry, lockedOutputs));
   }
   return [...found, ...[...otherCode].map(([plugin, { span, stages }]) => difference(describeCode(plugin, stages), span))];
 }
@@ -120,7 +124,7 @@ async function findDifferences(
 /** Reported once per plugin, because another version of Tanren may have different code for every stage. */
 function describeCode(plugin: string, [first = '', ...more]: readonly string[]): string {
   const others = more.length === 0 ? '' : ` and ${more.length} more stage${more.length === 1 ? '' : 's'}`;
-  return `plugin "${plugin}" has other code than is locked (stage "${first}"${others})`;
+  return `plugin "${plugin}" has different code than the locked one (stage "${first}"${others})`;
 }
 
 /** The differences of a stage, each with its label in the facts. A difference caused by an earlier stage is reported at that stage. */
@@ -128,7 +132,7 @@ function compare(
   stage: PlannedStage,
   entry: LockedStage,
   manifest: Parameters<typeof lockableOf>[1],
-  { lock, portability, platformClass }: Hold,
+  { lock, portability, platformClass }: LockedOutputs,
   differing: ReadonlySet<StageId>,
 ): readonly (readonly [message: string, label: string])[] {
   const fromDiffering = new Set(
@@ -136,23 +140,26 @@ function compare(
   );
   const action = lockableOf(stage, manifest, portability);
   const changes = findLockChanges(entry, action, getDefined(portability.get(stage.id), stage.id));
-  const said = changes.flatMap((change): (readonly [string, string])[] => {
+  const reported = changes.flatMap((change): (readonly [string, string])[] => {
     if (typeof change === 'string') return [[change, '']];
     return fromDiffering.has(change.label) ? [] : [[describeLockChange(stage, change), change.label]];
   });
   const own = entry.results.kind === 'per-class' ? entry.results.classes.get(platformClass) : undefined;
-  const others = own === undefined || said.length > 0 ? [] : madeFromOthers(entry.facts, own, platformClass, lock.stages);
+  const others = own === undefined || reported.length > 0 ? [] : madeFromOthers(entry.facts, own, platformClass, lock.stages);
   return [
-    ...said,
+    ...reported,
     ...others.map(
       ([name, from]) =>
-        [`the lock pairs it with another ${from} than is locked there for this class`, `classes.${platformClass}.inputs.${name}`] as const,
+        [
+          `it is locked with another ${from} than the one that is locked for this platform class`,
+          `classes.${platformClass}.inputs.${name}`,
+        ] as const,
     ),
   ];
 }
 
 /** The expected result of a stage according to the lock file, used for the actions of the stages that read it. */
-function predict(stage: PlannedStage, entry: LockedStage | undefined, { platformClass }: Hold): KnownResult {
+function predict(stage: PlannedStage, entry: LockedStage | undefined, { platformClass }: LockedOutputs): KnownResult {
   const own = findOutputs(entry, platformClass);
   const any = entry?.results.kind === 'per-class' ? [...entry.results.classes.values()][0]?.outputs : undefined;
   const unknown = { kind: 'file' as const, digest: digestBytes(''), executable: false };

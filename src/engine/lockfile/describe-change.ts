@@ -9,16 +9,16 @@ export function describeLockChange(stage: PlannedStage, change: Change): string 
   const { label, before, after } = change;
   const [group, name] = splitLabel(label);
   if (before === undefined || after === undefined) return describeChange(change);
-  if (group === 'tools') return `program "${name}" is another file than the locked one`;
+  if (group === 'tools') return `program "${name}" differs from the locked one`;
   const ref = group === 'inputs' ? namedInputs(stage).find(([input]) => input === name)?.[1] : undefined;
   if (ref === undefined) return describeChange(change);
   if (typeof before === 'string' || typeof after === 'string') {
     const locked = typeof before === 'string' ? before : 'content that is the same on every machine';
-    return `input "${name}" reads ${ref.kind === 'source' ? ref.path : `${ref.stage}.${ref.port}`}, and is locked as ${locked}`;
+    return `input "${name}" reads ${ref.kind === 'source' ? ref.path : `${ref.stage}.${ref.port}`}, but is locked as ${locked}`;
   }
   return ref.kind === 'source'
-    ? `source ${ref.path} (input "${name}") has other content than is locked`
-    : `the lock pairs it with another ${ref.stage}.${ref.port} than ${ref.stage} is locked with`;
+    ? `source ${ref.path} (input "${name}") differs from the locked content`
+    : `it is locked with another ${ref.stage}.${ref.port} than ${ref.stage} is`;
 }
 
 function splitLabel(label: string): readonly [string, string] {

@@ -10,28 +10,33 @@ import type { StageEnd } from '../model/stage-end.js';
 import type { ResultRule } from '../schedule/result-rule.js';
 import type { BlobStore } from '../store/blob-store.js';
 import { findArtifacts } from '../store/find-artifacts.js';
-import { heldActions, pinLocked } from './held-actions.js';
-import { assertHeld, findEqual, type Hold, lockedResults, type StageHold } from './hold.js';
+import { lockedActions, pinLocked } from './locked-actions.js';
+import { type AllowedOutputs, assertAllowed, findEqual, type LockedOutputs, lockedResults } from './locked-outputs.js';
 
 /** The rule by which a frozen build ends stages with their locked outputs. */
-export function ruleOf(hold: Hold): ResultRule {
+export function ruleOf(lockedOutputs: LockedOutputs): ResultRule {
   return {
-    assertAction: (stage, manifest) => void hold.of(stage, manifest),
+    assertAction: (stage, manifest) => void lockedOutputs.of(stage, manifest),
     async find(session, stage, pinned) {
-      const held = hold.of(stage, pinned.manifest);
-      if (held.kind === 'gates-alone') return { kind: 'open' };
-      const end = await endAsLocked(session, stage, pinned, held);
+      const allowed = lockedOutputs.of(stage, pinned.manifest);
+      if (allowed.kind === 'gates-alone') return { kind: 'open' };
+      const end = await endAsLocked(session, stage, pinned, allowed);
       if (end !== undefined) return { kind: 'ended', end };
-      return held.kind === 'exactly' ? { kind: 'must-run', reasons: ['what is locked is not in the cache'] } : { kind: 'open' };
+      return allowed.kind === 'exactly' ? { kind: 'must-run', reasons: ['the locked result is not in the cache'] } : { kind: 'open' };
     },
-    assertOutputs: (stage, manifest, outputs) => assertHeld(hold.of(stage, manifest), outputs),
+    assertOutputs: (stage, manifest, outputs) => assertAllowed(lockedOutputs.of(stage, manifest), outputs),
   };
 }
 
 /** Undefined if the stage has to run. */
-async function endAsLocked(session: Session, stage: PlannedStage, pinned: PinnedStage, hold: StageHold): Promise<StageEnd | undefined> {
-  const locked = lockedResults(hold);
-  const actions = heldActions(pinned, hold);
+async function endAsLocked(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  allowed: AllowedOutputs,
+): Promise<StageEnd | undefined> {
+  const locked = lockedResults(allowed);
+  const actions = lockedActions(pinned, allowed);
   const accepted = session.state.stages.get(stage.id);
   if (accepted !== undefined && findEqual(locked, accepted.outputs) !== undefined) {
     for (const action of actions) {

@@ -5,15 +5,15 @@ import { findSettled, isResultOf } from '../action/session.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
 import { assertLocked, findGone, openFrozen } from './check-frozen.js';
-import { heldActions } from './held-actions.js';
-import type { Hold } from './hold.js';
-import { findEqual, lockedResults } from './hold.js';
 import type { LockFile } from './lock-path.js';
+import { lockedActions } from './locked-actions.js';
+import type { LockedOutputs } from './locked-outputs.js';
+import { findEqual, lockedResults } from './locked-outputs.js';
 import { findPortability } from './portability.js';
 
 export interface SettledAsLocked {
   readonly settled: ReadonlyMap<StageId, AcceptedStage>;
-  readonly hold: Hold;
+  readonly lockedOutputs: LockedOutputs;
 }
 
 /** Undefined if any stage needs a full check. @throws LockRefused if the lock file cannot be used. */
@@ -24,28 +24,28 @@ export async function findSettledAsLocked(
   forced: ReadonlySet<StageId>,
 ): Promise<SettledAsLocked | undefined> {
   const frozen = openFrozen(session, file, session.platformClass.find() ?? '');
-  const settled = findSettled(session, selected, forced, undefined, provesHeld(frozen.hold));
+  const settled = findSettled(session, selected, forced, undefined, provesLocked(frozen.lockedOutputs));
   const isAll = settled.size === selected.length && findGone(session, frozen, selected).length === 0;
-  return isAll ? { settled, hold: frozen.hold } : undefined;
+  return isAll ? { settled, lockedOutputs: frozen.lockedOutputs } : undefined;
 }
 
 /**
  * The locked results that constrain the stages. A build calls it while holding the lock of the cache, so that digests of sources are kept.
  * @throws LockRefused on any difference.
  */
-export async function holdToLock(session: Session, file: LockFile, selected: readonly PlannedStage[]): Promise<Hold> {
+export async function openLockedOutputs(session: Session, file: LockFile, selected: readonly PlannedStage[]): Promise<LockedOutputs> {
   const portability = findPortability(session.plan);
   const needsClass = selected.some(({ id }) => portability.get(id) === 'per-class');
   const frozen = openFrozen(session, file, needsClass ? await session.platformClass.get() : '');
   await assertLocked(session, frozen, selected);
-  return frozen.hold;
+  return frozen.lockedOutputs;
 }
 
 /** Whether an accepted result is the locked output of this action, or one that is constrained only by gates. */
-export function provesHeld(hold: Hold): Proof {
+export function provesLocked(lockedOutputs: LockedOutputs): Proof {
   return (accepted, pinned, stage) => {
-    const held = hold.of(stage, pinned.manifest);
-    if (!heldActions(pinned, held).some(action => isResultOf(accepted, action))) return false;
-    return held.kind === 'gates-alone' || findEqual(lockedResults(held), accepted.outputs) !== undefined;
+    const allowed = lockedOutputs.of(stage, pinned.manifest);
+    if (!lockedActions(pinned, allowed).some(action => isResultOf(accepted, action))) return false;
+    return allowed.kind === 'gates-alone' || findEqual(lockedResults(allowed), accepted.outputs) !== undefined;
   };
 }

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../base/json.js';
 import { quickKeyOf } from '../action/manifest.js';
-import { type Moment, newMoment } from '../action/pin-stage.js';
+import { newObservations, type Observations } from '../action/pin-stage.js';
 import type { Session } from '../action/session.js';
 import { flushState } from '../action/session-warnings.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
@@ -10,9 +10,9 @@ import type { Contents } from '../model/artifact.js';
 import { EngineError, messageOf } from '../model/engine-error.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
 import { checkGates, concludeBuild, type EndedBuild } from '../schedule/conclusion.js';
-import { NO_SIGHTS, type Sights } from '../store/files/sights.js';
+import { NO_STAMPS, type RecordedStamps } from '../store/files/recorded-stamps.js';
 import type { Stamp } from '../store/files/stamp.js';
-import { isRacy, lookAt } from '../store/files/stamp.js';
+import { isRacy, statPath } from '../store/files/stamp.js';
 import { encodeLock } from './encode-lock.js';
 import { lockableOf } from './facts.js';
 import { lockedContent } from './lock.js';
@@ -44,10 +44,10 @@ export async function checkLock(
   const current = readLockFile(file);
   const portability = findPortability(plan);
   const built: BuiltStage[] = [];
-  const moment = newMoment();
+  const observations = newObservations();
   for (const stage of selected) {
     const accepted = results.get(stage.id);
-    const manifest = accepted === undefined ? undefined : await findManifest(session, stage, accepted, results, moment);
+    const manifest = accepted === undefined ? undefined : await findManifest(session, stage, accepted, results, observations);
     if (accepted === undefined || manifest === undefined) return undefined;
     const { facts, classInputs } = lockableOf(stage, manifest, portability);
     built.push({ id: stage.id, facts, classInputs, portability: portability.get(stage.id) ?? 'same', outputs: contentsOf(accepted) });
@@ -83,13 +83,17 @@ export async function keepLock(
  * Writes the lock file after a build that has every result and meets every gate; other builds write nothing. A failed write is a warning.
  * @returns the stamp of the correct lock file; undefined if the file is not correct.
  */
-export async function keepLockOf(session: Session, lock: LockFile, { selected, ends, checks }: EndedBuild): Promise<Sights | undefined> {
+export async function keepLockOf(
+  session: Session,
+  lock: LockFile,
+  { selected, ends, checks }: EndedBuild,
+): Promise<RecordedStamps | undefined> {
   if (concludeBuild({ ends, checks }, checkGates(selected, ends)) !== 'built') return undefined;
   const results = new Map([...ends].flatMap(([id, { accepted }]) => (accepted === undefined ? [] : [[id, accepted] as const])));
   try {
     const stamp = await keepLock(session, lock, selected, results);
     flushState(session);
-    return stamp === undefined ? undefined : { ...NO_SIGHTS, followed: [lock.path, stamp] };
+    return stamp === undefined ? undefined : { ...NO_STAMPS, followed: [lock.path, stamp] };
   } catch (error) {
     const message = `${lock.name} is not written: ${messageOf(error)}`;
     session.ports.emit({ kind: 'warning', stage: undefined, code: 'lock-not-written', message });
@@ -98,8 +102,8 @@ export async function keepLockOf(session: Session, lock: LockFile, { selected, e
 }
 
 function findSettledStamp({ path }: LockFile): Stamp | undefined {
-  const look = lookAt(path);
-  return look === undefined || isRacy(look, Date.now()) ? undefined : look.stamp;
+  const stat = statPath(path);
+  return stat === undefined || isRacy(stat, Date.now()) ? undefined : stat.stamp;
 }
 
 /** The manifest of the action whose result was accepted: the current one if its key is the same, otherwise the recorded one. */
@@ -108,10 +112,10 @@ async function findManifest(
   stage: PlannedStage,
   accepted: AcceptedStage,
   results: ReadonlyMap<StageId, AcceptedStage>,
-  moment: Moment,
+  observations: Observations,
 ): Promise<JsonObject | undefined> {
   try {
-    const pinned = pinner.find(stage, id => results.get(id), moment) ?? (await pinner.pin(stage, id => results.get(id)));
+    const pinned = pinner.find(stage, id => results.get(id), observations) ?? (await pinner.pin(stage, id => results.get(id)));
     if (quickKeyOf(pinned.manifest) === accepted.quickKey || pinned.key === accepted.key) return pinned.manifest;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

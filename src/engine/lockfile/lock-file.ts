@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { isMissing, messageOf, systemCode } from '../model/engine-error.js';
 import type { CacheFolder } from '../store/cache-folder.js';
 import type { Stamp } from '../store/files/stamp.js';
-import { lookAt } from '../store/files/stamp.js';
+import { statPath } from '../store/files/stamp.js';
 import type { Lock } from './lock.js';
 import type { LockFile } from './lock-path.js';
 import { LockRefused } from './lock-refused.js';
@@ -37,7 +37,7 @@ function readText(path: string, name: string): string | undefined {
 }
 
 function unreadable(name: string, why: string): LockRefused {
-  const help = 'it is a file that tanren writes: restore it, or remove what stands in its place';
+  const help = 'restore the lock file that tanren wrote, or remove what is in its place';
   return new LockRefused(
     [{ severity: 'error', code: 'lock-unreadable', message: `${name} cannot be read: ${why}`, span: undefined, help }],
     new Map(),
@@ -67,7 +67,7 @@ export async function writeLockFile({ path }: LockFile, text: string, cache: Cac
     if (!['EXDEV', 'EROFS', 'EACCES', 'EPERM', 'ENOENT'].includes(systemCode(error) ?? '')) throw error;
     await put(beside, text, target);
   }
-  return lookAt(path)?.stamp;
+  return statPath(path)?.stamp;
 }
 
 /** A lock file that is a symbolic link stays a link: its target is replaced. */

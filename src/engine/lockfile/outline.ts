@@ -87,14 +87,14 @@ export function parseOutline(text: string, fail: FailAt): OutlineMap {
     const body = content.trimStart();
     if (body === '' || body.startsWith('#')) continue;
     const indent = content.length - body.length;
-    if (content.slice(0, indent) !== ' '.repeat(indent)) fail(number, 'lines are indented by spaces');
+    if (content.slice(0, indent) !== ' '.repeat(indent)) fail(number, 'expected indentation by spaces');
     if (body.startsWith('- ')) {
-      if (key === undefined || indent !== key.indent + 2) fail(number, 'there is no list that this item belongs to');
+      if (key === undefined || indent !== key.indent + 2) fail(number, 'this item belongs to no list');
       else key.items.push(parseValue(body.slice(2), number, fail));
       continue;
     }
     if (key !== undefined && key.items.length === 0 && indent > key.indent) {
-      if (indent !== key.indent + 2) fail(number, 'the line is indented otherwise than those around it');
+      if (indent !== key.indent + 2) fail(number, 'unexpected indentation');
       const node = { kind: 'map' as const, line: key.line, members: new Map<string, Outline>() };
       key.parent.node.members.set(key.name, node);
       open.push({ node, indent });
@@ -104,9 +104,9 @@ export function parseOutline(text: string, fail: FailAt): OutlineMap {
     closeKey();
     while ((open.at(-1) ?? root).indent > indent) open.pop();
     const parent = open.at(-1) ?? root;
-    if (parent.indent !== indent) fail(number, 'the line is indented otherwise than those around it');
+    if (parent.indent !== indent) fail(number, 'unexpected indentation');
     const { name, rest } = splitKey(body, number, fail);
-    if (parent.node.members.has(name)) fail(number, `"${name}" stands here twice`);
+    if (parent.node.members.has(name)) fail(number, `duplicate "${name}"`);
     if (rest === undefined) key = { name, line: number, indent, parent, items: [] };
     else parent.node.members.set(name, { kind: 'value', line: number, value: parseValue(rest, number, fail) });
     // Reserves the name, so that no later line may repeat it.
@@ -121,7 +121,7 @@ function splitKey(body: string, line: number, fail: FailAt): { readonly name: st
   const end = quoted === undefined ? body.indexOf(':') : quoted.length;
   const name = parseValue(body.slice(0, Math.max(0, end)), line, fail);
   const rest = body.slice(end);
-  if (typeof name !== 'string' || !(rest === ':' || rest.startsWith(': '))) return fail(line, 'this is no "name: value"');
+  if (typeof name !== 'string' || !(rest === ':' || rest.startsWith(': '))) return fail(line, 'expected "name: value"');
   return { name, rest: rest === ':' ? undefined : rest.slice(2) };
 }
 
@@ -130,7 +130,7 @@ function parseValue(text: string, line: number, fail: FailAt): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return fail(line, 'the value is not as tanren writes it');
+    return fail(line, 'the value does not have the form that tanren writes');
   }
 }
 

@@ -13,7 +13,7 @@ import type { FailAt, Outline, OutlineMap } from './outline.js';
 import { parseOutline, toJson } from './outline.js';
 
 const DAMAGED_HELP = 'restore it (git checkout), or delete it: `tanren build` writes it anew, for this platform class';
-const CONFLICT_HELP = 'take either side (git checkout --ours or --theirs) and run `tanren build`: it brings the lock up to what it builds';
+const CONFLICT_HELP = 'take either side (git checkout --ours or --theirs) and run `tanren build`: it updates the lock file';
 
 /** @param name of the file, for messages. @throws LockRefused `lock-conflict`, `lock-newer`, `lock-damaged`. */
 export function parseLock(text: string, name: string): Lock {
@@ -26,7 +26,7 @@ export function parseLock(text: string, name: string): Lock {
   if (conflict !== undefined) refuse('lock-conflict', conflict, 'an unresolved merge conflict', CONFLICT_HELP);
   const version = findVersion(text);
   if (version !== undefined && version.number > LOCK_VERSION) {
-    const message = `the lock has version ${version.number}, and this tanren reads ${LOCK_VERSION}`;
+    const message = `the lock file has version ${version.number}, but this version of tanren reads ${LOCK_VERSION}`;
     refuse('lock-newer', version.line, message, 'use the tanren that wrote it, or a newer one');
   }
   return readLock(parseOutline(text, fail), fail);
@@ -48,7 +48,7 @@ function readLock(root: OutlineMap, fail: FailAt): Lock {
   if (version?.kind !== 'value' || version.value !== LOCK_VERSION) return fail(version?.line ?? 1, `"version: ${LOCK_VERSION}" is missing`);
   const read = new Map<string, LockedStage>();
   for (const [id, stage] of membersOf(stages, root.line, 'stages', fail)) {
-    if (stage.kind !== 'map') return fail(stage.line, `stage "${id}" has no facts`);
+    if (stage.kind !== 'map') return fail(stage.line, `stage "${id}" is empty`);
     read.set(id, readStage(stage, fail));
   }
   return { stages: read };
@@ -59,8 +59,8 @@ function readStage(stage: OutlineMap, fail: FailAt): LockedStage {
   const { plugin, version, code } = fields;
   const name = plugin?.kind === 'value' ? plugin.value : undefined;
   const number = version?.kind === 'value' ? version.value : undefined;
-  if (typeof name !== 'string') return fail(plugin?.line ?? stage.line, 'a stage has "plugin: NAME"');
-  if (typeof number !== 'number') return fail(version?.line ?? stage.line, 'a stage has "version: NUMBER"');
+  if (typeof name !== 'string') return fail(plugin?.line ?? stage.line, 'expected "plugin: NAME"');
+  if (typeof number !== 'number') return fail(version?.line ?? stage.line, 'expected "version: NUMBER"');
   const facts: Facts = {
     plugin: name,
     version: number,
@@ -83,29 +83,29 @@ function readResults(
     const read = Object.entries(mapOutline(classes, 'classes', fail, one => readClass(one, fail)));
     return { kind: 'per-class', classes: new Map(read) };
   }
-  if (outputs === undefined) return fail(stage.line, 'a stage has outputs or classes');
+  if (outputs === undefined) return fail(stage.line, 'expected outputs or classes');
   if (outputs.kind === 'value' && outputs.value === 'measured') return { kind: 'measured' };
   return { kind: 'same', outputs: readContents(outputs, 'outputs', fail) };
 }
 
 function readClass(node: Outline, fail: FailAt): ClassResult {
-  if (node.kind !== 'map') return fail(node.line, 'a class has outputs');
+  if (node.kind !== 'map') return fail(node.line, 'expected the outputs of a class');
   const { inputs, outputs } = fieldsOf(node, ['inputs', 'outputs'], fail);
   return {
     inputs: optional(inputs, {}, one => readContents(one, 'inputs', fail)),
-    outputs: readContents(outputs ?? fail(node.line, 'a class has outputs'), 'outputs', fail),
+    outputs: readContents(outputs ?? fail(node.line, 'expected the outputs of a class'), 'outputs', fail),
   };
 }
 
 function readContents(node: Outline, what: string, fail: FailAt): Contents {
-  return mapOutline(node, what, fail, one => readContent(one) ?? fail(one.line, 'this is no "file DIGEST" or "folder DIGEST"'));
+  return mapOutline(node, what, fail, one => readContent(one) ?? fail(one.line, 'expected "file DIGEST" or "folder DIGEST"'));
 }
 
 function readInput(node: Outline, fail: FailAt): JsonObject | string {
   const content = readContent(node);
   if (content !== undefined) return { ...content };
   if (node.kind === 'value' && typeof node.value === 'string' && /^[^ ]+\.[^ .]+$/.test(node.value)) return node.value;
-  return fail(node.line, 'this is no "file DIGEST", no "folder DIGEST" and no "stage.port"');
+  return fail(node.line, 'expected "file DIGEST", "folder DIGEST" or "stage.port"');
 }
 
 function readContent(node: Outline): Content | undefined {
@@ -118,29 +118,29 @@ function readContent(node: Outline): Content | undefined {
 
 function readDigest(node: Outline | undefined, line: number, fail: FailAt): string {
   const digest = node?.kind === 'value' ? parseDigest(node.value) : undefined;
-  return digest ?? fail(node?.line ?? line, 'a digest has 64 digits from 0 to f');
+  return digest ?? fail(node?.line ?? line, 'expected a digest of 64 hexadecimal digits');
 }
 
 function readNames(node: Outline, fail: FailAt): readonly string[] {
-  const names = node.kind === 'value' && Array.isArray(node.value) ? node.value : fail(node.line, 'env is a list of names');
-  return names.map(name => (typeof name === 'string' ? name : fail(node.line, 'env is a list of names')));
+  const names = node.kind === 'value' && Array.isArray(node.value) ? node.value : fail(node.line, 'env should be a list of names');
+  return names.map(name => (typeof name === 'string' ? name : fail(node.line, 'env should be a list of names')));
 }
 
 function readObject(node: Outline, fail: FailAt): JsonObject {
   const value = toJson(node);
-  return isJsonObject(value) ? value : fail(node.line, 'params are a map');
+  return isJsonObject(value) ? value : fail(node.line, 'params should be a map');
 }
 
 /** The members of a map. Fails if a name is not in `names`. */
 function fieldsOf<Name extends string>(node: OutlineMap, names: readonly Name[], fail: FailAt): { readonly [N in Name]?: Outline } {
-  for (const [name, { line }] of node.members) if (!names.some(known => known === name)) fail(line, `"${name}" is not known here`);
+  for (const [name, { line }] of node.members) if (!names.some(known => known === name)) fail(line, `"${name}" is unknown here`);
   return Object.fromEntries([...node.members]) as { readonly [N in Name]?: Outline };
 }
 
 function membersOf(node: Outline | undefined, line: number, what: string, fail: FailAt): Iterable<readonly [string, Outline]> {
   if (node?.kind === 'map') return node.members;
   if (node !== undefined && isJsonObject(node.value) && Object.keys(node.value).length === 0) return [];
-  return fail(node?.line ?? line, `${what} is a map`);
+  return fail(node?.line ?? line, `${what} should be a map`);
 }
 
 function mapOutline<T>(node: Outline, what: string, fail: FailAt, read: (member: Outline) => T): Readonly<Record<string, T>> {

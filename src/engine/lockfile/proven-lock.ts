@@ -1,13 +1,13 @@
 /** Proves by its stamp that the lock file is correct: no result was accepted and nobody changed the file since a build wrote it. */
 import { type Digest, digestBytes } from '../../base/digest.js';
 import type { Plan, PlannedStage } from '../model/plan.js';
-import { lookAt } from '../store/files/stamp.js';
-import type { WrittenLock } from '../store/state-log.js';
+import { statPath } from '../store/files/stamp.js';
+import type { WrittenLock } from '../store/state.js';
 import type { LockFile } from './lock-path.js';
 
 /** Whether the build that wrote the lock file covered exactly these stages, or the whole plan. */
 export function isProven(written: WrittenLock | undefined, { path }: LockFile, plan: Plan, selected: readonly PlannedStage[]): boolean {
-  if (written === undefined || lookAt(path)?.stamp !== written.stamp) return false;
+  if (written === undefined || statPath(path)?.stamp !== written.stamp) return false;
   return written.stages === proofOf(plan, selected) || written.stages === proofOf(plan, [...plan.stages.values()]);
 }
 

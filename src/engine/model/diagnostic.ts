@@ -80,7 +80,7 @@ export function sortDiagnostics(list: DiagnosticList): readonly Diagnostic[] {
 }
 
 function countOthers(more: number, severity: Diagnostic['severity']): Diagnostic {
-  const message = `${more} more problems were found, which are not shown`;
+  const message = `${more} more problems are not shown`;
   return { severity, code: 'more-problems', span: undefined, message, help: 'correct those above first' };
 }
 

@@ -28,6 +28,6 @@ export function messageOf(error: unknown): string {
     const owner = explainForbidden(error);
     return owner === undefined ? String(error.message) : `${error.message}; ${owner}`;
   } catch {
-    return 'what it throws has no text';
+    return 'the thrown value has no message';
   }
 }

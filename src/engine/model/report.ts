@@ -27,6 +27,8 @@ export interface StageReport {
   readonly locked?: LockVerdict | undefined;
   /** Paths of the outputs by port, relative to the project folder. Empty if the stage failed. */
   readonly artifacts: Readonly<Record<string, string>>;
+  /** Sizes of the outputs by port. */
+  readonly sizesBytes?: Readonly<Record<string, number>>;
 }
 
 /** Comparison of a stage's result with the lock. 'rebuilt': made on this platform class, which is not locked. */

@@ -1,5 +1,5 @@
 /** A build that finds every stage up to date by stamps alone. It takes no lock and writes nothing. */
-import { newMoment } from '../action/pin-stage.js';
+import { newObservations } from '../action/pin-stage.js';
 import { findSettled, openSession, type Session } from '../action/session.js';
 import type { LockFile, LockOrder } from '../lockfile/lock-path.js';
 import { isProven } from '../lockfile/proven-lock.js';
@@ -31,11 +31,13 @@ export async function findAllUpToDate(
   if (lock?.use === 'frozen') {
     const { findSettledAsLocked } = await import('../lockfile/frozen-build.js');
     const found = await findSettledAsLocked(session, lock.file, selected, forced);
-    return found === undefined ? undefined : { ...emitEnds(plan, selected, found.settled, ports), verdictOf: found.hold.verdictOf };
+    return found === undefined
+      ? undefined
+      : { ...emitEnds(plan, selected, found.settled, ports), verdictOf: found.lockedOutputs.verdictOf };
   }
-  const moment = newMoment();
-  if (request.smallFiles === 'read') await session.pinner.seeSmall(selected, moment);
-  const settled = findSettled(session, selected, forced, moment);
+  const observations = newObservations();
+  if (request.smallFiles === 'read') await session.pinner.readSmallSources(selected, observations);
+  const settled = findSettled(session, selected, forced, observations);
   if (settled.size < selected.length || !(await isLockRight(session, lock?.file, selected, settled))) return undefined;
   return emitEnds(plan, selected, settled, ports);
 }

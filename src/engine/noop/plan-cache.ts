@@ -1,5 +1,5 @@
 /** The plan cache: plans as JSON, used instead of parsing the pipeline file while everything that determines the plan is unchanged. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.js';
@@ -8,9 +8,8 @@ import { findProjectFolder } from '../config/project-folder.js';
 import { readConfigText } from '../config/read-text.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
-import type { LoadedPipeline, PipelineRequest } from '../planning/load-pipeline.js';
-import { type NamesSight, NO_SIGHTS, type Sights, seeNames } from '../store/files/sights.js';
-import { isRacy, lookAt } from '../store/files/stamp.js';
+import { namesakePaths } from '../planning/check-pipeline-name.js';
+import type { LoadedPipeline, PipelineRequest, PlanObserver } from '../planning/load-pipeline.js';
 import { writeWhole } from '../store/files/write-file.js';
 
 /** What a kept plan was made from. */
@@ -18,9 +17,6 @@ export interface PlanKey {
   readonly path: string;
   readonly digest: Digest;
   readonly texts: ReadonlyMap<string, string>;
-  readonly files: readonly string[];
-  /** Stamps of everything that the plan is made from, taken before it was read; undefined if a file was saved too recently. */
-  readonly sights: Sights | undefined;
 }
 
 interface KeptPlan {
@@ -37,19 +33,20 @@ interface KeptPlan {
  * The key of a request; undefined if a file cannot be read (parsing reports that).
  * @param code the digest of this installation's code: the planner, and the schemas and ports of plugins.
  */
-export function findPlanKey(request: PipelineRequest, code: string): PlanKey | undefined {
+export function findPlanKey(request: PipelineRequest, code: string, observer: Pick<PlanObserver, 'file' | 'names'>): PlanKey | undefined {
   const path = resolve(request.cwd, request.file);
   const projectFolder = findProjectFolder(path);
   try {
-    const files = [path, ...request.paramsFiles.map(file => resolve(request.cwd, file))];
-    const siblings = seeNames('pipelines', projectFolder);
-    const sights = seeFiles(files, siblings);
+    for (const file of [path, ...request.paramsFiles.map(name => resolve(request.cwd, name))]) observer.file(file);
+    const namesakes = namesakePaths(path);
+    for (const file of namesakes) observer.file(file);
     const texts = new Map([request.file, ...request.paramsFiles].map(file => [file, readConfigText(resolve(request.cwd, file))]));
     const parts: Json = {
       code,
       path,
       projectFolder,
-      siblings: siblings.names,
+      siblings: observer.names(join(projectFolder, 'pipelines')),
+      namesakes: namesakes.filter(file => existsSync(file)),
       texts: [...texts.entries()],
       paramsFiles: request.paramsFiles,
       assignments: request.assignments,
@@ -58,19 +55,10 @@ export function findPlanKey(request: PipelineRequest, code: string): PlanKey | u
       path: join(projectFolder, 'cache', 'plans', `${pipelineNameOf(path)}.json`),
       digest: digestJson(parts),
       texts,
-      files,
-      sights,
     };
   } catch {
     return undefined;
   }
-}
-
-function seeFiles(files: readonly string[], siblings: NamesSight): Sights | undefined {
-  const takenMs = Date.now();
-  const looks = files.map(file => [file, lookAt(file)] as const);
-  if (looks.some(([, look]) => look !== undefined && isRacy(look, takenMs))) return undefined;
-  return { ...NO_SIGHTS, followed: looks.flatMap(([file, look]) => [file, look?.stamp ?? '']), names: [siblings] };
 }
 
 /** The kept plan of exactly this key. Any other file, damaged or not, counts as missing. */
@@ -91,7 +79,7 @@ export function findKeptPlan(key: PlanKey, request: PipelineRequest): LoadedPipe
     params: kept.params,
     pools: kept.pools,
   };
-  return { plan, diagnostics: kept.diagnostics, sources: key.texts, files: key.files };
+  return { plan, diagnostics: kept.diagnostics, sources: key.texts };
 }
 
 /** The first line is the digest of the rest, so that an incomplete or edited file is not used as a plan. */
@@ -112,11 +100,13 @@ function readKept(key: PlanKey): KeptPlan | undefined {
 }
 
 /**
- * Keeps a plan without third-party plugins, whose declarations may change between two builds. A failed write only costs the next build
- * some time.
+ * Keeps a plan without third-party plugins. A process may hold older modules behind their declarations than those on the disk.
+ * A failed write only costs the next build some time.
  */
-export async function keepPlan(key: PlanKey, { plan, diagnostics }: LoadedPipeline): Promise<void> {
+export async function keepPlan(key: PlanKey, { plan, diagnostics, sources }: LoadedPipeline): Promise<void> {
   if (plan === undefined || [...plan.stages.values()].some(stage => stage.plugin.origin !== 'built-in')) return;
+  // A file was saved between the making of the key and planning.
+  if ([...key.texts].some(([name, text]) => sources.get(name) !== text)) return;
   const kept: KeptPlan = {
     key: key.digest,
     pipeline: plan.pipeline,

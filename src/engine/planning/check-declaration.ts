@@ -1,24 +1,24 @@
 /** Checks of a third-party plugin's declaration: the values must be usable in an action key. */
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { isJsonObject, type JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
 
 /**
  * The plugin's JavaScript may declare any value. Its ports are checked separately.
  * @throws Error that names the field and its expected value.
  */
-export function checkDeclaration(plugin: StagePlugin<Json>, params: JsonObject, determinism: string): void {
+export function checkDeclaration(plugin: StagePlugin<JsonObject>, params: JsonObject, determinism: string): void {
   const runsModels: string = plugin.runsModels;
   const reads = plugin.reads ?? [];
   const tools = plugin.tools?.(params) ?? [];
-  if (!Number.isFinite(plugin.version)) throw new Error('version is a number');
-  if (determinism !== 'exact' && determinism !== 'measured') throw new Error("determinism is 'exact' or 'measured'");
-  if (runsModels !== 'always' && runsModels !== 'never') throw new Error("runsModels is 'always' or 'never'");
-  if (!isListOfTexts(reads)) throw new Error('reads is a list of paths or file: URLs');
-  if (!isListOfTexts(tools)) throw new Error('tools gives a list of programs');
+  if (!Number.isFinite(plugin.version)) throw new Error('version should be a number');
+  if (determinism !== 'exact' && determinism !== 'measured') throw new Error("determinism should be 'exact' or 'measured'");
+  if (runsModels !== 'always' && runsModels !== 'never') throw new Error("runsModels should be 'always' or 'never'");
+  if (!isListOfTexts(reads)) throw new Error('reads should be a list of paths or file: URLs');
+  if (!isListOfTexts(tools)) throw new Error('tools should give a list of programs');
   const device = plugin.device?.(params);
   if (device === undefined) return;
-  if (!isJsonObject(device)) throw new Error('device gives a JSON object');
+  if (!isJsonObject(device)) throw new Error('device should give a JSON object');
   encodeCanonicalJson(device);
 }
 

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { foldName } from '../../stage/fold-name.js';
 import { findMember, membersOf } from '../config/located.js';
 import { parseYaml } from '../config/parse-yaml.js';
-import { hasPipelineEnding, pipelineNameOf } from '../config/pipeline-name.js';
+import { hasPipelineEnding, PIPELINE_ENDINGS, pipelineNameOf } from '../config/pipeline-name.js';
 import { findProjectFolder } from '../config/project-folder.js';
 import { DEFAULT_PIPELINE } from '../model/artifact-path.js';
 import { type DiagnosticList, makeDiagnosticList } from '../model/diagnostic.js';
@@ -17,7 +17,7 @@ const DEVICES = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 /** Returns the problem with the name itself, if there is one. */
 export function findNameProblem(name: string): string | undefined {
   if (name === '') return 'is empty';
-  if (name.startsWith('.')) return 'starts with a dot, and Tanren keeps such names in artifacts/ for itself';
+  if (name.startsWith('.')) return 'starts with a dot; Tanren reserves such names in artifacts/';
   if (/[\p{Cc}<>:"/\\|?*]/u.test(name)) return 'holds a control character, or one of < > : " / \\ | ? *';
   if (/[. ]$/.test(name)) return 'ends with a dot or a space, which some systems drop';
   if (DEVICES.test(name)) return 'is the name of a device on Windows';
@@ -35,7 +35,7 @@ export function checkPipelineName(path: string, shown: string, diagnostics: Diag
   const problem = findNameProblem(name);
   if (problem === undefined) return;
   const message = `${JSON.stringify(shown)}: the name of this pipeline, ${JSON.stringify(name)}, ${problem}`;
-  diagnostics.error('bad-pipeline-name', undefined, message, 'rename the file: its name becomes that of a folder in artifacts/');
+  diagnostics.error('bad-pipeline-name', undefined, message, 'rename the file: a folder in artifacts/ gets its name');
 }
 
 /** Adds collisions in the pipeline's folder in artifacts/: with another file of the same name, or with a stage of pipeline.yaml. */
@@ -44,7 +44,7 @@ export function checkNamesakes(path: string, diagnostics: DiagnosticList): void 
   const name = pipelineNameOf(path);
   const show = (file: string): string => relative(project, file);
   for (const other of findNamesakes(path, project)) {
-    const message = `${show(path)} and ${show(other)} have one name, "${name}": they would replace each other's artifacts and lock file`;
+    const message = `${show(path)} and ${show(other)} have the same name, "${name}": they would replace each other's artifacts and lock file`;
     diagnostics.error('name-collision', undefined, message, 'rename one of them');
   }
   if (name === DEFAULT_PIPELINE) return;
@@ -54,6 +54,14 @@ export function checkNamesakes(path: string, diagnostics: DiagnosticList): void 
     const message = `artifacts/${name} would belong to ${show(path)} and to stage "${stage}" of ${show(file)}`;
     diagnostics.error('name-collision', undefined, message, 'rename one of them');
   }
+}
+
+/** Returns the paths, besides `path` itself, where a file would have this pipeline's name. Spellings in other cases are left out. */
+export function namesakePaths(path: string): readonly string[] {
+  const project = findProjectFolder(path);
+  const folders = new Set([dirname(path), project, join(project, 'pipelines')]);
+  const name = pipelineNameOf(path);
+  return [...folders].flatMap(folder => PIPELINE_ENDINGS.map(ending => join(folder, name + ending))).filter(file => file !== path);
 }
 
 /** Returns other pipeline files of the project with this file's name. A link to this file counts as this file. */

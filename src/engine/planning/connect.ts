@@ -37,7 +37,7 @@ export function connectInputs(
     const port = findOwn(ports, name);
     if (port === undefined) {
       const closest = findClosest(name, Object.keys(ports));
-      const help = closest === undefined ? `it has ${listOf(Object.keys(ports))}` : `did you mean "${closest}"?`;
+      const help = closest === undefined ? `its inputs are ${listOf(Object.keys(ports))}` : `did you mean "${closest}"?`;
       diagnostics.error('unknown-port', member.keySpan, `stage "${stage}" has no input "${name}"`, help);
       continue;
     }
@@ -74,16 +74,16 @@ function connectOne(kind: KindName, value: Located, around: Surroundings, diagno
     diagnostics.error(
       'bad-reference',
       value.span,
-      `"${text}" is no artifact`,
+      `"${text}" is not a reference to an artifact`,
       'write "stage.port", "stage@item.port" or "${sources.name}"',
     );
     return undefined;
   }
   const instances = around.groups.get(reference.group);
   if (instances === undefined) {
-    diagnostics.error('unknown-stage', value.span, `there is no stage "${reference.group}"`, () => {
+    diagnostics.error('unknown-stage', value.span, `unknown stage "${reference.group}"`, () => {
       const closest = findClosest(reference.group, around.groups.keys());
-      return closest === undefined ? `there is ${listOf([...around.groups.keys()])}` : `did you mean "${closest}"?`;
+      return closest === undefined ? `known stages: ${listOf([...around.groups.keys()])}` : `did you mean "${closest}"?`;
     });
     return undefined;
   }
@@ -93,7 +93,7 @@ function connectOne(kind: KindName, value: Located, around: Surroundings, diagno
       const names = [...instances.values()].map(id => `${id}.${reference.port}`);
       const wanted = `${reference.group}@${reference.item}.${reference.port}`;
       const closest = reference.item === undefined ? undefined : findClosest(wanted, names);
-      return closest === undefined ? `it has ${listOf(names)}` : `did you mean "${closest}"?`;
+      return closest === undefined ? `its instances are ${listOf(names)}` : `did you mean "${closest}"?`;
     });
     return undefined;
   }
@@ -102,7 +102,7 @@ function connectOne(kind: KindName, value: Located, around: Surroundings, diagno
   const output = findOwn(outputs, reference.port);
   if (output === undefined) {
     const closest = findClosest(reference.port, Object.keys(outputs));
-    const help = `it has ${listOf(Object.keys(outputs))}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
+    const help = `its outputs are ${listOf(Object.keys(outputs))}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
     diagnostics.error('unknown-port', value.span, `stage "${stage}" has no output "${reference.port}"`, help);
     return undefined;
   }
@@ -128,16 +128,17 @@ function connectSource(
   if (source === undefined) return undefined;
   if (source.kind === 'path') {
     if (key === undefined) return { kind: 'source', name, path: source.path, span };
-    diagnostics.error('unknown-source', span, `source "${name}" is one path; it has no "${key}"`);
+    diagnostics.error('unknown-source', span, `source "${name}" is a single path, so it has no entry "${key}"`);
     return undefined;
   }
   const path = key === undefined ? undefined : source.paths.get(key);
   if (path !== undefined) return { kind: 'source', name: `${name}.${key}`, path, span };
-  const message = key === undefined ? `source "${name}" is a record, and this port takes one artifact` : `source "${name}" has no "${key}"`;
+  const message =
+    key === undefined ? `source "${name}" is a record, but this port takes one artifact` : `source "${name}" has no entry "${key}"`;
   diagnostics.error('unknown-source', span, message, () => {
     const keys = [...source.paths.keys()];
     const closest = key === undefined ? undefined : findClosest(key, keys);
-    return closest === undefined ? `it has ${listOf(keys)}` : `did you mean "${closest}"?`;
+    return closest === undefined ? `its entries are ${listOf(keys)}` : `did you mean "${closest}"?`;
   });
   return undefined;
 }
@@ -145,9 +146,9 @@ function connectSource(
 function findSource(name: string, span: SourceSpan, around: Surroundings, diagnostics: DiagnosticSink): Source | undefined {
   const source = around.sources.get(name);
   if (source !== undefined) return source;
-  diagnostics.error('unknown-source', span, `there is no source "${name}"`, () => {
+  diagnostics.error('unknown-source', span, `unknown source "${name}"`, () => {
     const closest = findClosest(name, around.sources.keys());
-    return closest === undefined ? `there is ${listOf([...around.sources.keys()])}` : `did you mean "${closest}"?`;
+    return closest === undefined ? `known sources: ${listOf([...around.sources.keys()])}` : `did you mean "${closest}"?`;
   });
   return undefined;
 }
@@ -169,7 +170,7 @@ function connectRecord(
           'unknown-entry',
           member.keySpan,
           `input "${name}" has no entry "${entry}"`,
-          closest === undefined ? `it takes ${listOf(port.entries ?? [])}` : `did you mean "${closest}"?`,
+          closest === undefined ? `its entries are ${listOf(port.entries ?? [])}` : `did you mean "${closest}"?`,
         );
         continue;
       }

@@ -35,7 +35,7 @@ export function expandStage(
   group: string,
   definition: Located,
   span: SourceSpan,
-  { scope, room }: { readonly scope: Scope; readonly room: number },
+  { scope, remaining }: { readonly scope: Scope; readonly remaining: number },
   diagnostics: DiagnosticSink,
 ): readonly Instance[] {
   const foreach = findMember(definition, 'foreach');
@@ -51,7 +51,7 @@ export function expandStage(
         ? matrixRows(matrix, scope, diagnostics)
         : undefined;
   const count = rows?.count ?? 1;
-  if (count > room) {
+  if (count > remaining) {
     const shown = count.toLocaleString('en');
     const message = `stage "${group}" would be ${shown} stages; a pipeline has at most ${MAX_STAGES.toLocaleString('en')}`;
     diagnostics.error(
@@ -66,7 +66,7 @@ export function expandStage(
   const seen = new Set<string>();
   return rows.make().flatMap(({ item, names, span: itemSpan }) => {
     if (!ITEM.test(item)) {
-      diagnostics.error('bad-name', itemSpan, `"${item}" cannot name an instance of "${group}"`, 'letters, digits, "_", "-" and "." can');
+      diagnostics.error('bad-name', itemSpan, `"${item}" cannot name an instance of "${group}"`, 'use letters, digits, "_", "-" and "."');
       return [];
     }
     if (seen.has(item)) {

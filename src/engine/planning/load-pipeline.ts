@@ -17,6 +17,7 @@ import type { PluginEntry, PluginRegistry } from '../model/plugin-entry.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { checkNamesakes, checkPipelineName, listOtherPipelines } from './check-pipeline-name.js';
 import { makePlan } from './make-plan.js';
+import type { SettingOverride } from './override-settings.js';
 
 export interface PipelineRequest {
   /** As the user gave it, relative to `cwd`. */
@@ -25,13 +26,23 @@ export interface PipelineRequest {
   /** The `-p name=value` options, in order. */
   readonly assignments: readonly string[];
   readonly paramsFiles: readonly string[];
+  /** Settings of stages that replace those of the file. Such a plan is not cached. */
+  readonly settings?: readonly SettingOverride[];
   /** Returns the text of the file at an absolute path, if files are not read from disk. @throws as `readFileSync` does. */
   readonly readText?: (path: string) => string;
   readonly builtIn: PluginRegistry;
   /** Loads a third-party plugin. `specifier` is a path or a package name, resolved from the project folder. */
   readonly loadPlugin: (name: string, specifier: string, projectFolder: string) => Promise<PluginEntry>;
-  /** Returns the modules of such a plugin, for watching, even if the plugin does not load. */
-  readonly findPluginFiles?: (specifier: string, projectFolder: string) => Promise<readonly string[]>;
+  readonly observer?: PlanObserver;
+}
+
+/** Learns of everything that determines the plan before it is read, for example to stamp it. */
+export interface PlanObserver {
+  /** @param path of a file, which may be missing. */
+  file(path: string): void;
+  /** Returns the sorted names of the entries of a folder; none if it is missing. */
+  names(folder: string): readonly string[];
+  plugin(specifier: string, projectFolder: string): Promise<void>;
 }
 
 export interface LoadedPipeline {
@@ -40,23 +51,17 @@ export interface LoadedPipeline {
   readonly diagnostics: readonly Diagnostic[];
   /** Texts of the files that were read, by the names used in spans. */
   readonly sources: ReadonlyMap<string, string>;
-  /** Absolute paths of the files that determine the plan, for watching: the pipeline file, params files, local plugins. */
-  readonly files: readonly string[];
 }
 
 export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipeline> {
   const diagnostics = makeDiagnosticList();
   const sources = new Map<string, string>();
   const path = resolve(request.cwd, request.file);
-  const files = [path];
-  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics), sources, files });
+  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics), sources });
 
   checkPipelineName(path, request.file, diagnostics);
   const root = readYaml(request, request.file, 'no-pipeline', sources, diagnostics);
-  const overrides = request.paramsFiles.flatMap(file => {
-    files.push(resolve(request.cwd, file));
-    return readParamsFile(request, file, sources, diagnostics);
-  });
+  const overrides = request.paramsFiles.flatMap(file => readParamsFile(request, file, sources, diagnostics));
   for (const assignment of request.assignments) overrides.push(...parseAssignment(assignment, diagnostics));
   if (root === undefined) return finish(undefined);
   if (checkSchema({ schema: PIPELINE_STRUCTURE, origin: 'own' }, root, 'key', 'the pipeline', diagnostics) === undefined)
@@ -64,25 +69,26 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
 
   const projectFolder = findProjectFolder(path);
   const plugins = await loadPlugins(root, projectFolder, request, diagnostics);
-  files.push(...plugins.files);
   // Files on disk are not compared with a file of an earlier revision, because they do not belong to that revision.
   if (request.readText === undefined) checkNamesakes(path, diagnostics);
   const pipeline = pipelineNameOf(path);
-  const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins: plugins.registry }, diagnostics);
+  const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins, settings: request.settings ?? [] }, diagnostics);
   if (plan !== undefined) checkArtifactNames(plan, root, diagnostics);
   return finish(diagnostics.hasErrors() ? undefined : plan);
 }
 
 function readYaml(
-  { cwd, readText = readConfigText }: PipelineRequest,
+  { cwd, readText = readConfigText, observer }: PipelineRequest,
   name: string,
   code: string,
   sources: Map<string, string>,
   diagnostics: DiagnosticList,
 ): Located | undefined {
+  const path = resolve(cwd, name);
   let text: string;
   try {
-    text = readText(resolve(cwd, name));
+    observer?.file(path);
+    text = readText(path);
   } catch (error) {
     const reason = describeUnreadable(error);
     diagnostics.error(
@@ -108,7 +114,7 @@ function readYaml(
 
 function describeUnreadable(error: unknown): string {
   const code = systemCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'file not found';
   return code === 'EACCES' || code === 'EPERM' ? 'it cannot be read: permission denied' : messageOf(error);
 }
 
@@ -130,7 +136,7 @@ function readParamsFile(
 function parseAssignment(text: string, diagnostics: DiagnosticList): ParamOverride[] {
   const equals = text.indexOf('=');
   if (equals > 0) return [{ name: text.slice(0, equals).trim(), value: text.slice(equals + 1), span: undefined }];
-  diagnostics.error('bad-param', undefined, `-p ${text}: a parameter is given as name=value`);
+  diagnostics.error('bad-param', undefined, `-p ${text}: expected name=value`);
   return [];
 }
 
@@ -149,19 +155,18 @@ async function loadPlugins(
   projectFolder: string,
   request: PipelineRequest,
   diagnostics: DiagnosticList,
-): Promise<{ readonly registry: PluginRegistry; readonly files: readonly string[] }> {
+): Promise<PluginRegistry> {
   const local = new Map<string, PluginEntry>();
   const failed = new Set<string>();
-  const files: string[] = [];
   for (const [name, member] of membersOf(findMember(root, 'plugins'))) {
     const span = member.value.span;
     if (request.builtIn.find(name) !== undefined) {
-      diagnostics.error('duplicate-plugin', member.keySpan, `"${name}" is a built-in plugin`, 'give yours another name');
+      diagnostics.error('duplicate-plugin', member.keySpan, `"${name}" is a built-in plugin`, 'use another name');
       continue;
     }
     const specifier = String(toJson(member.value));
-    files.push(...((await request.findPluginFiles?.(specifier, projectFolder)) ?? []));
     try {
+      await request.observer?.plugin(specifier, projectFolder);
       const entry = await request.loadPlugin(name, specifier, projectFolder);
       compileSchema(entry.plugin.params, 'foreign');
       local.set(name, entry);
@@ -171,16 +176,15 @@ async function loadPlugins(
         'plugin-load',
         span,
         `plugin "${name}" does not load: ${describePlace(error, projectFolder)}${messageOf(error)}`,
-        'docs/writing-a-stage.md says what the module exports',
+        'see docs/writing-a-stage.md for what the module exports',
       );
     }
   }
-  const registry: PluginRegistry = {
+  return {
     names: [...request.builtIn.names, ...local.keys()],
     failed,
     find: name => local.get(name) ?? request.builtIn.find(name),
   };
-  return { registry, files };
 }
 
 /** Stages of the default pipeline and folders of other pipelines are siblings in artifacts/. The same name cannot be both. */

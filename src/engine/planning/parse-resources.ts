@@ -30,7 +30,7 @@ export function parseResources(
       diagnostics.error(
         'unknown-pool',
         member.keySpan,
-        `there is no pool "${pool}"`,
+        `unknown pool "${pool}"`,
         closest === undefined ? 'declare it under pools' : `did you mean "${closest}"?`,
       );
     } else if (capacity !== undefined && units > capacity) {

@@ -32,7 +32,7 @@ export function createWrittenCheck({ projectFolder, stageFolders, caches }: Writ
   const judge = (inner: string, path: string): Written | undefined => {
     if (foldersAbove(inner).some(folder => stageFolders.has(folder)))
       return { what: `is the artifact of a stage: ${path}`, help: 'connect it as "stage.port", so that the stage is built first' };
-    if (isIn(inner, 'cache')) return { what: `is in the cache: ${path}`, help: "what stands there is no one's to read" };
+    if (isIn(inner, 'cache')) return { what: `is in the cache: ${path}`, help: 'move the file out of cache/' };
     const held = ['artifacts', 'cache'].find(folder => isIn(folder, inner));
     return held === undefined ? undefined : holding(held, path);
   };
@@ -57,7 +57,7 @@ export function createWrittenCheck({ projectFolder, stageFolders, caches }: Writ
 const CONTENT = ['cas', 'actions', 'turns'];
 
 function holding(folder: string, path: string): Written {
-  return { what: `holds ${folder}/, which every build writes to: ${path}`, help: 'name the folders in it that are meant' };
+  return { what: `holds ${folder}/, which every build writes to: ${path}`, help: 'name the folders in it that the stage needs' };
 }
 
 /** Returns the path itself and every folder that contains it. */

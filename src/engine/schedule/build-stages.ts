@@ -1,9 +1,10 @@
 /** The scheduler: it builds each stage when all its inputs are ready, the most urgent first, as far as the pools allow. */
 import { setMaxListeners } from 'node:events';
 import PQueue from 'p-queue';
+import { unlessAborted } from '../../base/on-abort.js';
 import type { Session } from '../action/session.js';
 import { measure } from '../execute/measure.js';
-import { createPartService } from '../execute/part-service.js';
+import { createPartService } from '../execute/parts/part-service.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { CheckResult } from '../model/check-result.js';
 import { dependenciesOf } from '../model/dependencies.js';
@@ -12,13 +13,14 @@ import type { Outlook } from '../model/outlook.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
-import type { Approach, StageNeeds } from './build-stage.js';
-import { approach, endWithFailure, joinRun, unlessAborted } from './build-stage.js';
 import { cpuUnits, poolUnits } from './cpu-units.js';
 import { computePriority, computeUrgency } from './critical-path.js';
+import { findNextStep, type NextStep } from './find-next-step.js';
 import type { ResultRule } from './result-rule.js';
-import { isOtherTurn, type OtherTurn, runInTurn } from './run-in-turn.js';
-import type { RunRoom } from './run-room.js';
+import type { RunServices } from './run-services.js';
+import { joinRun } from './run-stage.js';
+import { type BusyAction, isBusy, runUnderActionLock } from './run-under-action-lock.js';
+import { endWithFailure, type StageNeeds } from './stage-needs.js';
 
 export interface StagesToBuild {
   /** In topological order. */
@@ -31,7 +33,7 @@ export interface StagesToBuild {
   readonly checked: ReadonlySet<StageId>;
   /** Defined only in a frozen build. */
   readonly rule: ResultRule | undefined;
-  readonly room: RunRoom;
+  readonly services: RunServices;
   /** Aborted when there is a newer plan. Nothing more is started then, and runs continue without this build of the older plan. */
   readonly superseded: AbortSignal;
 }
@@ -46,9 +48,9 @@ export interface StagesBuilt {
 /** Builds the stages that are not settled, and checks the stages to be checked. */
 export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
   const { plan, ports } = session;
-  const { room, superseded } = order;
+  const { services, superseded } = order;
   const cpu = cpuUnits(plan, order.jobs);
-  room.setCapacity(poolUnits(plan, order.jobs));
+  services.setCapacity(poolUnits(plan, order.jobs));
   // Checks for existing results (digests, restores) need little processor time, so they do not wait for the slots of runs.
   const looks = new PQueue({ concurrency: 2 * cpu });
   // The listener limit is off, because every stage listens to these signals. Many listeners are no sign of a leak.
@@ -59,8 +61,8 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   ports.emit({ kind: 'outlook', outlook: outlookOf(session, order) });
   const parts = createPartService({ ...session, platformClass: session.platformClass.get });
   // Runs from before the build switched to this plan.
-  const carried = room.runs.stages();
-  const told = new Set([...room.failures.values()].map(({ end }) => end));
+  const carried = services.runs.stages();
+  const told = new Set([...services.failures.values()].map(({ end }) => end));
   const ends = new Map<StageId, Promise<StageEnd>>();
   const finished = new Map<StageId, StageEnd>();
   let failed: StageId | undefined;
@@ -84,8 +86,8 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     session,
     stage,
     parts,
-    said: new Set(),
-    room,
+    warned: new Set(),
+    services,
     superseded,
     forced: order.forced.has(stage.id),
     rule: order.rule,
@@ -101,7 +103,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   };
 
   const stopReaders = (stage: StageId): void => {
-    for (const run of carried) if (dependsOn(plan, run, stage)) void room.runs.stop(run, `${stage} runs again`);
+    for (const run of carried) if (dependsOn(plan, run, stage)) void services.runs.stop(run, `${stage} runs again`);
   };
 
   const buildOne = async (stage: PlannedStage): Promise<StageEnd> => {
@@ -111,11 +113,11 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     const needs = needsOf(stage);
     const urgent = urgencyOf(stage.id);
     return endWithFailure(async () => {
-      const lookAt = async () => (superseded.aborted ? leftAlone : measure(ports, stage.id, 'look', () => approach(needs)));
-      const look = await looks.add(lookAt, { priority: urgent });
-      if (look.kind === 'ended') return look.end;
-      if (look.kind === 'join') {
-        const joined = await joinRun(needs, look.run);
+      const findNext = async () => (superseded.aborted ? SUPERSEDED : measure(ports, stage.id, 'look', () => findNextStep(needs)));
+      const next = await looks.add(findNext, { priority: urgent });
+      if (next.kind === 'ended') return next.end;
+      if (next.kind === 'join') {
+        const joined = await joinRun(needs, next.run);
         if (joined !== undefined) return joined;
       }
       stopReaders(stage.id);
@@ -126,7 +128,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   /** Stops a run that still continues although its stage has ended in another way, because nothing needs its result. */
   const buildAndClear = async (stage: PlannedStage): Promise<StageEnd> => {
     const end = await buildOne(stage);
-    if (!superseded.aborted) await room.runs.stop(stage.id, 'nothing wants its result any more');
+    if (!superseded.aborted) await services.runs.stop(stage.id, 'its result is no longer needed');
     return end;
   };
 
@@ -141,7 +143,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   };
 
   const selected = new Set(order.selected.map(stage => stage.id));
-  for (const stage of carried) if (!selected.has(stage)) void room.runs.stop(stage, 'it is not built any more');
+  for (const stage of carried) if (!selected.has(stage)) void services.runs.stop(stage, 'it is no longer built');
   for (const stage of order.selected) {
     const accepted = order.settled.get(stage.id);
     const end: Promise<StageEnd> =
@@ -156,7 +158,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
 }
 
-const leftAlone: Approach = { kind: 'ended', end: cancelled };
+const SUPERSEDED: NextStep = { kind: 'ended', end: cancelled };
 
 /** Runs the stage in a slot. Everything is checked again just before the run, because the wait in the queue may have been long. */
 async function runInSlot(
@@ -165,36 +167,36 @@ async function runInSlot(
   { whyNot, onEnd }: { whyNot(): StageEnd | undefined; onEnd(end: StageEnd): void },
 ): Promise<StageEnd> {
   const { session, stage } = needs;
-  const { slots, runs } = needs.room;
+  const { slots, runs } = needs.services;
   const { ports } = session;
   const units = { cpu: 1, ...stage.resources };
   for (;;) {
     let begun = false;
     const readyMs = performance.now();
-    const end = new Promise<StageEnd | OtherTurn>((resolve, reject) => {
+    const end = new Promise<StageEnd | BusyAction>((resolve, reject) => {
       const job = async (): Promise<void> => {
         begun = true;
         if (!needs.superseded.aborted)
           ports.emit({ kind: 'span', stage: stage.id, what: 'wait', startMs: readyMs, endMs: performance.now() });
-        let endTurn: () => Promise<void> = () => Promise.resolve();
-        const work = async (): Promise<StageEnd | OtherTurn> =>
+        let releaseAction: () => Promise<void> = () => Promise.resolve();
+        const work = async (): Promise<StageEnd | BusyAction> =>
           whyNot() ??
-          runInTurn(needs, turnEnd => {
-            endTurn = turnEnd;
+          runUnderActionLock(needs, release => {
+            releaseAction = release;
           });
         const end = await measure(ports, stage.id, 'slot', () => endWithFailure(work));
         // The end is announced before the slot is free: stages that wait for the slot must know of a failure, and they start after this stage has ended.
-        if (!isOtherTurn(end)) onEnd(end);
+        if (!isBusy(end)) onEnd(end);
         resolve(end);
         // A run that continues without its build keeps its slot.
         await runs.whenEnded(stage.id);
-        await endTurn();
+        await releaseAction();
       };
       slots.add(job, { urgency, units }).catch(reject);
     });
     const first = await unlessAborted(end, needs.superseded);
     const ended = first !== 'aborted' ? first : begun ? await end : cancelled;
-    if (!isOtherTurn(ended)) return ended;
+    if (!isBusy(ended)) return ended;
     ports.emit({ kind: 'waiting-for-run', stage: stage.id, where: ended.where });
     const wait = ended.over().catch((error: unknown) => {
       if (!ports.signal.aborted) throw error;
@@ -209,7 +211,7 @@ async function checkInSlot(needs: StageNeeds, accepted: AcceptedStage, urgency: 
   const { session, stage } = needs;
   const run = async (): Promise<CheckResult> =>
     session.ports.signal.aborted ? { verdict: 'cancelled', stage: stage.id } : checkStage(needs, accepted);
-  return needs.room.slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
+  return needs.services.slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
 }
 
 /** Larger than the duration of any build in milliseconds, so that priority outranks urgency. */

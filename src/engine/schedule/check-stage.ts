@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../base/digest.js';
 import { placeOf } from '../action/session.js';
+import { createComparingKeeper } from '../execute/parts/comparing-keeper.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
 import { runOnce } from '../execute/run-once.js';
 import { removeRunFolder } from '../execute/starter/remove-run-folder.js';
@@ -12,8 +13,8 @@ import type { CheckResult, Difference } from '../model/check-result.js';
 import { EngineError } from '../model/engine-error.js';
 import { toFailure } from '../model/failure.js';
 import { decodeTree } from '../store/files/tree.js';
-import type { StageNeeds } from './build-stage.js';
 import { type FirstResult, findDifferences } from './differences.js';
+import type { StageNeeds } from './stage-needs.js';
 
 /**
  * Runs the stage a second time. `accepted` is the result of the first run, from this build or from a record. Its key identifies the same action.
@@ -28,22 +29,22 @@ export async function checkStage(needs: StageNeeds, accepted: AcceptedStage): Pr
 }
 
 async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<CheckResult> {
-  const { session, stage, parts, room, endOf } = needs;
+  const { session, stage, parts, services, endOf } = needs;
   const { ports, cache, plan, pinner } = session;
   const pinned = await pinner.pin(stage, before => endOf(before)?.accepted);
   if (pinned.key !== accepted.key) throw inputChanged();
   ports.emit({ kind: 'check-started', stage: stage.id });
   const partsThatDiffer: Difference[] = [];
-  const keeper = parts.comparingKeeper({
+  const keeper = createComparingKeeper(parts, {
     plugin: pinned.code.root,
     differs: path => partsThatDiffer.push({ kind: 'part', path }),
     warn: (code, message) => ports.emit({ kind: 'warning', stage: stage.id, code, message }),
   });
   const run = await runOnce(session, stage, pinned, {
     keeper,
-    reaper: room.reaper,
-    starters: room.starters,
-    guard: room.guard,
+    reaper: services.reaper,
+    starters: services.starters,
+    guard: services.guard,
     artifacts: 'links',
     endOf,
     logPath: cache.log(`${plan.pipeline}/.check`, stage.id),
@@ -51,7 +52,7 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
   try {
     if (ports.signal.aborted) return { verdict: 'cancelled', stage: stage.id };
     const written = run.sharedMs === undefined ? undefined : await findWritten(pinned.inputs, run.sharedMs);
-    if (written !== undefined) await repairArtifact(session, written, room.repairs);
+    if (written !== undefined) await repairArtifact(session, written, services.repairs);
     if (written !== undefined || (await pinner.findChanged(pinned)) !== undefined) throw inputChanged();
     if (run.kind === 'failed') return { verdict: 'failed', stage: stage.id, failure: run.failure };
     const { names } = placeOf(plan, stage);

@@ -49,14 +49,15 @@ export function reportBuild(ended: EndedBuild, gates: readonly GateResult[], dur
 
 function reportStage({ plan, ends, verdictOf }: EndedBuild, stage: PlannedStage): StageReport {
   const end = ends.get(stage.id) ?? cancelled;
-  const ports = Object.keys(end.accepted?.outputs ?? {});
+  const outputs = Object.entries(end.accepted?.outputs ?? {});
   return {
     stage: stage.id,
     outcome: end.outcome,
     metrics: end.accepted?.metrics,
     previousMetrics: end.previousMetrics,
     locked: end.accepted === undefined ? undefined : verdictOf?.(stage.id, end.accepted),
-    artifacts: Object.fromEntries(ports.map(port => [port, artifactPath(plan, stage, port)])),
+    artifacts: Object.fromEntries(outputs.map(([port]) => [port, artifactPath(plan, stage, port)])),
+    sizesBytes: Object.fromEntries(outputs.map(([port, { sizeBytes }]) => [port, sizeBytes])),
   };
 }
 

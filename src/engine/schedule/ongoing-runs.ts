@@ -3,7 +3,7 @@
  *
  * | its run or end under the older plan | its action under the newer plan | what happens | decided by |
  * |---|---|---|---|
- * | runs | the same, and its inputs are unchanged | joined | `approach`, `joinRun` |
+ * | runs | the same, and its inputs are unchanged | joined | `findNextStep`, `joinRun` |
  * | runs | a different one, or an input has changed | stopped, runs again | `findWantedRun` |
  * | runs | already has a result | stopped | `buildAndClear` |
  * | runs | reads from a stage that runs again | stopped when that stage starts | `stopReaders` |

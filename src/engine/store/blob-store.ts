@@ -9,7 +9,7 @@ import type { BlobRef } from '../model/artifact.js';
 import { systemCode } from '../model/engine-error.js';
 import type { CacheFolder } from './cache-folder.js';
 import { AT_ONCE_BYTES, copyDigesting, digestPath } from './files/digest-file.js';
-import { lookAt } from './files/stamp.js';
+import { statPath } from './files/stamp.js';
 import { flushFile, withFolder, writeWhole } from './files/write-file.js';
 
 /** The verified bytes of a blob; undefined if the blob is missing or damaged. */
@@ -54,7 +54,7 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
       if (found === 'damaged') rmSync(cache.blob(digest), { force: true });
       return found;
     },
-    sizeOf: async digest => lookAt(cache.blob(digest))?.sizeBytes,
+    sizeOf: async digest => statPath(cache.blob(digest))?.sizeBytes,
     check: digest => check(cache.blob(digest), digest),
     locate: async digest => ((await check(cache.blob(digest), digest)) === 'found' ? cache.blob(digest) : undefined),
   };
@@ -117,11 +117,11 @@ async function moveAcross(from: string, to: string): Promise<void> {
 
 /** Verifies the delivered bytes: those that are written or, for a large blob, the copy. */
 async function copyVerified(blob: string, digest: Digest, path: string, executable: boolean): Promise<Fetch> {
-  const look = lookAt(blob);
-  if (look === undefined) return 'missing';
+  const stat = statPath(blob);
+  if (stat === undefined) return 'missing';
   const mode = publicMode(executable);
   try {
-    const found = look.sizeBytes <= AT_ONCE_BYTES ? writeVerified(blob, digest, path) : await copyLarge(blob, digest, path);
+    const found = stat.sizeBytes <= AT_ONCE_BYTES ? writeVerified(blob, digest, path) : await copyLarge(blob, digest, path);
     if (found) {
       chmodSync(path, mode);
       return 'found';
@@ -148,7 +148,7 @@ function writeVerified(blob: string, digest: Digest, path: string): boolean {
 }
 
 async function copyLarge(blob: string, digest: Digest, path: string): Promise<boolean> {
-  if (await clone(blob, path)) return (await digestPath(path, lookAt(path)?.sizeBytes ?? 0)) === digest;
+  if (await clone(blob, path)) return (await digestPath(path, statPath(path)?.sizeBytes ?? 0)) === digest;
   return (await copyDigesting(blob, path)) === digest;
 }
 
@@ -179,7 +179,7 @@ function readVerified(blob: string, digest: Digest): Buffer | undefined {
 }
 
 async function check(blob: string, digest: Digest): Promise<Fetch> {
-  const look = lookAt(blob);
-  if (look === undefined) return 'missing';
-  return (await digestPath(blob, look.sizeBytes)) === digest ? 'found' : 'damaged';
+  const stat = statPath(blob);
+  if (stat === undefined) return 'missing';
+  return (await digestPath(blob, stat.sizeBytes)) === digest ? 'found' : 'damaged';
 }

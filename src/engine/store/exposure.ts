@@ -15,8 +15,9 @@ export function findExposure(cache: CacheFolder, owner: 'mine' | 'anybody'): str
   for (const folder of [cache.root, ...['cas', 'actions', 'state'].map(name => join(cache.root, name))]) {
     const stats = findStats(folder);
     if (stats === undefined) continue;
-    if ((stats.mode & ANYBODY_WRITES) !== 0) return `anybody may write to ${folder}, and so decide what builds give: chmod o-w`;
-    if (owner === 'mine' && stats.uid !== me) return `${folder} belongs to another user (${stats.uid}), who decides what builds give`;
+    if ((stats.mode & ANYBODY_WRITES) !== 0) return `anyone may write to ${folder} and so change the results of builds: run chmod o-w`;
+    if (owner === 'mine' && stats.uid !== me)
+      return `${folder} belongs to another user (${stats.uid}), who can change the results of builds`;
   }
   return undefined;
 }

@@ -4,11 +4,11 @@ import type { Digest } from '../../base/digest.js';
 import type { Artifact } from '../model/artifact.js';
 import { EngineError, messageOf, systemCode } from '../model/engine-error.js';
 import { digestPath } from './files/digest-file.js';
-import type { FileLook, Stamp } from './files/stamp.js';
-import { isRacy, lookAt, lookAtLink, stampsOfLinks } from './files/stamp.js';
+import type { FileStat, Stamp } from './files/stamp.js';
+import { isRacy, stampsOfLinks, statLink, statPath } from './files/stamp.js';
 import type { FoundEntry, TreeEntry } from './files/tree.js';
 import { signatureOf, treeArtifact, walkFolder } from './files/tree.js';
-import type { State } from './state-log.js';
+import type { State } from './state.js';
 
 /** A source with its content, and the signature that shows whether it is unchanged. */
 export interface PinnedSource {
@@ -42,9 +42,9 @@ export interface InputPlaces {
 }
 
 export function createInputDigests(state: Pick<State, 'files'>, { resolve, findWritten, remember }: InputPlaces): InputDigests {
-  const known = (path: string, look: FileLook): Digest | undefined => {
+  const known = (path: string, stat: FileStat): Digest | undefined => {
     const entry = state.files.get(path);
-    return entry?.stamp === look.stamp ? entry.digest : undefined;
+    return entry?.stamp === stat.stamp ? entry.digest : undefined;
   };
 
   const assertSource = (path: string): void => {
@@ -52,21 +52,21 @@ export function createInputDigests(state: Pick<State, 'files'>, { resolve, findW
     if (why !== undefined) throw new EngineError('source-is-written', `source ${path} ${why.what}`, { help: why.help });
   };
 
-  const read = async (path: string, at: string): Promise<{ look: FileLook; digest: Digest; proof: 'settled' | 'racy' }> => {
+  const read = async (path: string, at: string): Promise<{ stat: FileStat; digest: Digest; proof: 'settled' | 'racy' }> => {
     for (let attempt = 1; ; attempt++) {
-      const look = lookOrThrow(path, at);
-      const kept = known(path, look);
-      if (kept !== undefined) return { look, digest: kept, proof: 'settled' };
+      const stat = statOrThrow(path, at);
+      const kept = known(path, stat);
+      if (kept !== undefined) return { stat, digest: kept, proof: 'settled' };
       assertSource(path);
       const takenMs = Date.now();
-      const digest = await readable(path, () => digestPath(at, look.sizeBytes));
-      if (lookAt(at)?.stamp !== look.stamp) {
+      const digest = await readable(path, () => digestPath(at, stat.sizeBytes));
+      if (statPath(at)?.stamp !== stat.stamp) {
         if (attempt < 5) continue;
         throw new EngineError('input-changed', `source ${path} is being written to`, { help: 'build again when it is complete' });
       }
-      const proof = isRacy(look, takenMs) ? 'racy' : 'settled';
-      if (proof === 'settled') remember(path, look.stamp, digest);
-      return { look, digest, proof };
+      const proof = isRacy(stat, takenMs) ? 'racy' : 'settled';
+      if (proof === 'settled') remember(path, stat.stamp, digest);
+      return { stat, digest, proof };
     }
   };
 
@@ -74,16 +74,16 @@ export function createInputDigests(state: Pick<State, 'files'>, { resolve, findW
     find(path) {
       const at = resolve(path);
       const links = readableNow(path, () => stampsOfLinks(at));
-      const look = lookOrThrow(path, at);
-      if (look.kind === 'file') {
-        const digest = known(path, look);
-        return digest === undefined ? undefined : pinFile(look, digest, links, 'settled');
+      const stat = statOrThrow(path, at);
+      if (stat.kind === 'file') {
+        const digest = known(path, stat);
+        return digest === undefined ? undefined : pinFile(stat, digest, links, 'settled');
       }
       const entries = readableNow(path, () => walkFolder(at, 'follow'));
       const digests: Digest[] = [];
       for (const entry of entries) {
         if (entry.kind !== 'file') continue;
-        const digest = known(join(path, entry.path), entry.look);
+        const digest = known(join(path, entry.path), entry.stat);
         if (digest === undefined) return undefined;
         digests.push(digest);
       }
@@ -93,9 +93,9 @@ export function createInputDigests(state: Pick<State, 'files'>, { resolve, findW
     async digest(path) {
       const at = resolve(path);
       const links = readableNow(path, () => stampsOfLinks(at));
-      const look = lookOrThrow(path, at);
-      if (look.kind === 'file') {
-        const { look: last, digest, proof } = await read(path, at);
+      const stat = statOrThrow(path, at);
+      if (stat.kind === 'file') {
+        const { stat: last, digest, proof } = await read(path, at);
         return pinFile(last, digest, links, proof);
       }
       assertSource(path);
@@ -106,15 +106,15 @@ export function createInputDigests(state: Pick<State, 'files'>, { resolve, findW
         if (entry.kind !== 'file') continue;
         const one = await read(join(path, entry.path), join(at, entry.path));
         digests.push(one.digest);
-        if (one.proof === 'racy' || one.look.stamp !== entry.look.stamp) proof = 'racy';
+        if (one.proof === 'racy' || one.stat.stamp !== entry.stat.stamp) proof = 'racy';
       }
       return pinFolder(entries, digests, links, proof);
     },
   };
 }
 
-function pinFile(look: FileLook, digest: Digest, links: string, proof: 'settled' | 'racy'): PinnedSource {
-  const { stamp, sizeBytes, executable } = look;
+function pinFile(stat: FileStat, digest: Digest, links: string, proof: 'settled' | 'racy'): PinnedSource {
+  const { stamp, sizeBytes, executable } = stat;
   return { artifact: { kind: 'file', digest, sizeBytes, executable }, signature: stamp, links, proof };
 }
 
@@ -123,7 +123,7 @@ function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], l
   let file = 0;
   const tree = entries.map((entry): TreeEntry => {
     if (entry.kind !== 'file') return entry;
-    const { sizeBytes: size, executable } = entry.look;
+    const { sizeBytes: size, executable } = entry.stat;
     return { kind: 'file', path: entry.path, digest: digests[file++] as Digest, sizeBytes: size, executable };
   });
   return {
@@ -135,15 +135,15 @@ function pinFolder(entries: readonly FoundEntry[], digests: readonly Digest[], l
   };
 }
 
-function lookOrThrow(path: string, at: string): FileLook {
-  const look = readableNow(path, () => lookAt(at));
-  if (look === undefined) {
-    const what = lookAtLink(at) === undefined ? 'does not exist' : 'is a link that leads to nothing';
+function statOrThrow(path: string, at: string): FileStat {
+  const stat = readableNow(path, () => statPath(at));
+  if (stat === undefined) {
+    const what = statLink(at) === undefined ? 'does not exist' : 'is a dangling link';
     throw new EngineError('input-missing', `source ${path} ${what}`, {
       help: 'create it, or correct its path in the pipeline file',
     });
   }
-  if (look.kind === 'file' || look.kind === 'folder') return look;
+  if (stat.kind === 'file' || stat.kind === 'folder') return stat;
   throw new EngineError('special-file', `source ${path} is neither a file nor a folder`);
 }
 

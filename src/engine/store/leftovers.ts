@@ -29,7 +29,7 @@ export async function removeAllLeftovers(
     const cached = ['', relative(cache.root, cache.temporary)].flatMap(under => listForeign(cache.root, under));
     return [...cached.map(path => join(cache.root, path)), ...staged].map(path => relative(projectFolder, path));
   } catch (error) {
-    const message = `what an earlier build has left cannot be removed: ${messageOf(error)}`;
+    const message = `files that an earlier build left cannot be removed: ${messageOf(error)}`;
     emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
     return [];
   }

@@ -134,7 +134,7 @@ export async function publish(publication: Publication, content: Content, publis
 /** A file with the bytes of the output is accepted as the output, because the list of published files may be lost. */
 async function assertEqual(path: string, port: string, artifact: Artifact): Promise<void> {
   if (await holds(path, artifact).catch(() => false)) return;
-  throw new EngineError('output-blocked', `${path} stands where output "${port}" belongs, and no build has published it`, {
+  throw new EngineError('output-blocked', `${path} is in the place of output "${port}", and no build published it`, {
     details: { path },
     help: 'move or delete it, and build again: the result is in the cache',
   });

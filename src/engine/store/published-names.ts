@@ -117,7 +117,7 @@ function readText(path: string): string {
 }
 
 function notTheList(path: string): EngineError {
-  return new EngineError('output-blocked', `${path} stands where the list of published files belongs, and no build wrote it`, {
+  return new EngineError('output-blocked', `${path} is in the place of the list of published files, and no build wrote it`, {
     details: { path },
     help: 'move or delete it, and build again: the result is in the cache',
   });

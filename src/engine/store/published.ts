@@ -5,16 +5,16 @@ import { digestBytes } from '../../base/digest.js';
 import type { Published, PublishedArtifact } from '../model/accepted-stage.js';
 import type { Artifact } from '../model/artifact.js';
 import { digestPath } from './files/digest-file.js';
-import { lookAtLink, stampOfLink } from './files/stamp.js';
+import { stampOfLink, statLink } from './files/stamp.js';
 import type { TreeEntry } from './files/tree.js';
 import { encodeTree, signatureOf, walkFolder } from './files/tree.js';
 
 /** The signature of a published path; undefined if it is of another kind or cannot be read. Links are not followed. */
 export function publishedSignature(path: string, kind: 'file' | 'tree'): string | undefined {
-  const look = lookAtLink(path);
-  if (look === undefined) return undefined;
-  if (kind === 'file') return look.kind === 'file' ? look.stamp : undefined;
-  return look.kind === 'folder' ? findFolderSignature(path) : undefined;
+  const stat = statLink(path);
+  if (stat === undefined) return undefined;
+  if (kind === 'file') return stat.kind === 'file' ? stat.stamp : undefined;
+  return stat.kind === 'folder' ? findFolderSignature(path) : undefined;
 }
 
 /** The folder may hold a socket, or be unreadable now: then it is not what was published. */
@@ -44,7 +44,7 @@ export function findTouched(
     if (signature !== published?.signature) return `${name} was changed`;
   }
   const [foreign] = isListed ? [] : listForeign(folder, outputs, names);
-  return foreign === undefined ? undefined : `${foreign} is no output of the stage`;
+  return foreign === undefined ? undefined : `${foreign} is not an output of the stage`;
 }
 
 /** Names in the folder that belong to no output. */
@@ -85,18 +85,18 @@ export async function resign(
 /** Whether the path has the content and mode of the artifact. */
 export async function holds(path: string, artifact: Artifact): Promise<boolean> {
   if (artifact.kind === 'file') {
-    const look = lookAtLink(path);
+    const stat = statLink(path);
     return (
-      look?.executable === artifact.executable &&
-      look.sizeBytes === artifact.sizeBytes &&
-      (await digestPath(path, look.sizeBytes)) === artifact.digest
+      stat?.executable === artifact.executable &&
+      stat.sizeBytes === artifact.sizeBytes &&
+      (await digestPath(path, stat.sizeBytes)) === artifact.digest
     );
   }
   const tree: TreeEntry[] = [];
   for (const entry of walkFolder(path, 'keep')) {
     if (entry.kind !== 'file') tree.push(entry);
     else {
-      const { sizeBytes, executable } = entry.look;
+      const { sizeBytes, executable } = entry.stat;
       tree.push({ kind: 'file', path: entry.path, digest: await digestPath(join(path, entry.path), sizeBytes), sizeBytes, executable });
     }
   }

@@ -13,7 +13,7 @@ import { type ActionRecords, openActionRecords } from './action-records.js';
 import { type BlobStore, type Fetch, openBlobStore } from './blob-store.js';
 import type { CacheFolder } from './cache-folder.js';
 import { markCacheFolder } from './cache-marker.js';
-import { lookAt } from './files/stamp.js';
+import { statPath } from './files/stamp.js';
 import { UNFINISHED, withFolder } from './files/write-file.js';
 
 export interface Stores {
@@ -50,7 +50,7 @@ function createAttempt({ root }: CacheFolder, warn: (message: string) => void): 
     try {
       return await work();
     } catch (error) {
-      if (!failed) warn(`the shared cache ${root} cannot be used (${messageOf(error)}): the build goes on without it`);
+      if (!failed) warn(`the shared cache ${root} cannot be used (${messageOf(error)}): the build continues without it`);
       failed = true;
       return undefined;
     }
@@ -81,7 +81,7 @@ function joinStores(
 ): BlobStore {
   const offer = (digest: Digest) => attempt(() => replace(cache.blob(digest), folder.blob(digest), form));
   const fetch = async (digest: Digest): Promise<boolean> =>
-    lookAt(folder.blob(digest)) !== undefined && (await attempt(() => bring(folder.blob(digest), cache.blob(digest), form))) === 'there';
+    statPath(folder.blob(digest)) !== undefined && (await attempt(() => bring(folder.blob(digest), cache.blob(digest), form))) === 'there';
 
   /** Asks the own store, and asks again if the blob was fetched. A blob that is damaged in the shared cache too is removed there. */
   const askBoth = async (digest: Digest, ask: () => Promise<Fetch>): Promise<Fetch> => {
@@ -141,7 +141,7 @@ async function bring(from: string, to: string, form: BlobForm): Promise<'there' 
     if (form === 'copies' || !linkIn(from, to)) await replace(from, to, 'copies');
     return 'there';
   } catch (error) {
-    if (isMissing(error) && lookAt(from) === undefined) return 'gone';
+    if (isMissing(error) && statPath(from) === undefined) return 'gone';
     throw error;
   }
 }

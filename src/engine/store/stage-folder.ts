@@ -40,8 +40,8 @@ function lstatUnder(artifactsRoot: string, path: string): ReturnType<typeof lsta
   }
 }
 
-function blocked(path: string, what = 'a folder of outputs belongs, and no build has published it'): EngineError {
-  return new EngineError('output-blocked', `${path} stands where ${what}`, {
+function blocked(path: string, what = 'a folder of outputs, and no build published it'): EngineError {
+  return new EngineError('output-blocked', `${path} is in the place of ${what}`, {
     details: { path },
     help: 'move or delete it, and build again: the result is in the cache',
   });
@@ -75,17 +75,17 @@ export async function replaceNames(
   folder: string,
   { wanted, old, onPlaced }: { readonly wanted: readonly string[]; readonly old: readonly string[]; readonly onPlaced: () => void },
 ): Promise<void> {
-  const aside = `${staging}.old`;
-  mkdirSync(aside);
+  const replaced = `${staging}.old`;
+  mkdirSync(replaced);
   openFolder(folder);
   for (const name of old) {
     const isReplaced = wanted.includes(name) && isFile(join(staging, name)) && isFile(join(folder, name));
-    if (!isReplaced) moveOut(join(folder, name), join(aside, name));
+    if (!isReplaced) moveOut(join(folder, name), join(replaced, name));
   }
   for (const name of wanted) renameSync(join(staging, name), join(folder, name));
   onPlaced();
   await remove(staging);
-  await remove(aside);
+  await remove(replaced);
 }
 
 function isFile(path: string): boolean {
@@ -130,7 +130,7 @@ export function newStaging(artifactsRoot: string): string {
     mkdirSync(folder);
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    if (!isFolder(folder)) throw blocked(folder, 'outputs are made before they are published, and is no folder');
+    if (!isFolder(folder)) throw blocked(folder, 'the folder where outputs are prepared, and is not a folder');
   }
   return join(folder, uniqueName(16));
 }

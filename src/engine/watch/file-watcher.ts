@@ -40,7 +40,7 @@ function watchFolders({ hint }: WatchListener, fallBack: (error: unknown) => voi
   // Names were added or removed since the folders were listed.
   let isStale = true;
 
-  const hear = (kind: Hint, folder: string, type: string, name: string | null): void => {
+  const onChange = (kind: Hint, folder: string, type: string, name: string | null): void => {
     const names = points[kind].get(folder)?.names;
     if (names === undefined || name === STAGING || (name !== null && names !== 'all' && !names.has(name))) return;
     if (type === 'rename' || name === null) isStale = true;
@@ -48,7 +48,7 @@ function watchFolders({ hint }: WatchListener, fallBack: (error: unknown) => voi
   };
 
   const open = (kind: Hint, folder: string, names: Point['names'], identity: string): void => {
-    const watcher = watch(folder, { persistent: true }, (type, name) => hear(kind, folder, type, name));
+    const watcher = watch(folder, { persistent: true }, (type, name) => onChange(kind, folder, type, name));
     watcher.on('error', error => {
       isStale = true;
       if (isLimit(error)) fallBack(error);

@@ -1,23 +1,20 @@
 /** The files and folders that can change a plan or its inputs, and a record of which of them existed. */
-import { dirname, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { toolsOf } from '../action/declared.js';
-import { refsOf } from '../model/dependencies.js';
+import { resolve, sep } from 'node:path';
+import { codeOf } from '../action/code/pinned-code.js';
+import { readsOf, sourcePathsOf, toolsOf } from '../action/declared.js';
 import type { Plan, PlannedStage } from '../model/plan.js';
-import { lookAt } from '../store/files/stamp.js';
+import { statPath } from '../store/files/stamp.js';
 
 /**
- * Absolute paths, sorted: `planFiles` (pipeline, params, plugins) and, for every stage, its sources, its programs inside the project, and
- * the paths that its plugin declares to read.
+ * Absolute paths, sorted: `planFiles` (what planning recorded that it read) and, for every stage, its sources, its programs inside the
+ * project, and the paths that its plugin declares to read.
  */
 export function watchedPaths(plan: Plan | undefined, planFiles: readonly string[]): readonly string[] {
   const paths = new Set(planFiles);
   if (plan === undefined) return [...paths].sort();
   for (const stage of plan.stages.values()) {
-    for (const ref of Object.values(stage.inputs).flatMap(refsOf)) {
-      if (ref.kind === 'source') paths.add(resolve(plan.projectFolder, ref.path));
-    }
-    for (const path of [...ownPrograms(plan, stage), ...declaredReads(stage)]) paths.add(path);
+    const sources = sourcePathsOf(stage).map(path => resolve(plan.projectFolder, path));
+    for (const path of [...sources, ...ownPrograms(plan, stage), ...readsOf(codeOf(stage.plugin))]) paths.add(path);
   }
   return [...paths].sort();
 }
@@ -26,10 +23,6 @@ export function watchedPaths(plan: Plan | undefined, planFiles: readonly string[
 function ownPrograms({ projectFolder }: Plan, stage: PlannedStage): readonly string[] {
   const named = toolsOf(stage).filter(tool => tool.includes('/'));
   return named.map(tool => resolve(projectFolder, tool)).filter(path => path.startsWith(projectFolder + sep));
-}
-
-function declaredReads({ plugin: { plugin, modulePath } }: PlannedStage): readonly string[] {
-  return (plugin.reads ?? []).map(read => (read.startsWith('file:') ? fileURLToPath(read) : resolve(dirname(modulePath), read)));
 }
 
 /** Records which files existed. A missing file, or an empty file of the plan, is most likely being written at this moment. */
@@ -53,7 +46,7 @@ export function createPresence(): Presence {
 
 function sizeAt(path: string): number | undefined {
   try {
-    return lookAt(path)?.sizeBytes;
+    return statPath(path)?.sizeBytes;
   } catch {
     return undefined;
   }

@@ -17,7 +17,7 @@ export type AttributeType = 'int' | 'ints' | 'float' | 'floats' | 'string' | 'st
 export interface SetAttribute {
   readonly name: string;
   readonly type: AttributeType;
-  readonly value: number | string | readonly number[] | readonly string[];
+  readonly value: number | string | readonly (number | string)[];
 }
 
 export interface SetConstant {
@@ -87,7 +87,7 @@ function deleteAttribute(model: Model, node: Node, name: string): EditRecord {
   const before = node.attributes.get(name);
   if (before === undefined) {
     const closest = findClosest(name, node.attributes.keys());
-    const help = `it has ${[...node.attributes.keys()].join(', ') || 'none'}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
+    const help = `its attributes are ${[...node.attributes.keys()].join(', ') || 'none'}${closest === undefined ? '' : `; did you mean "${closest}"?`}`;
     throw new OnnxError('no-such-attribute', `${describeNode(node, model.graph)} has no attribute "${name}"`, { help });
   }
   node.attributes.delete(name);
@@ -98,12 +98,12 @@ const encoder = new TextEncoder();
 
 /** @throws OnnxError `bad-edit` if the value does not have the type. */
 export function makeAttribute(name: string, type: AttributeType, value: SetAttribute['value']): Attribute {
-  const list = Array.isArray(value) ? (value as readonly (number | string)[]) : [value as number | string];
+  const list = typeof value === 'object' ? value : [value];
   const isNumber = (entry: number | string): entry is number => typeof entry === 'number';
   const isText = (entry: number | string): entry is string => typeof entry === 'string';
   const isWhole = (entry: number | string): entry is number => Number.isSafeInteger(entry);
   const [first] = list;
-  const single = !Array.isArray(value);
+  const single = typeof value !== 'object';
   if (type === 'int' && single && first !== undefined && isWhole(first)) return int(first);
   if (type === 'float' && single && first !== undefined && isNumber(first)) return float(first);
   if (type === 'string' && single && first !== undefined && isText(first)) return string(first);

@@ -19,6 +19,13 @@ export const RULE_TABLE = {
     'Mul, Div, Add and Sub by constants per channel before a Conv (such as normalization by mean and deviation) are folded into its weight and bias; if the Conv pads and there is an offset, a Pad with the value that maps to 0 is inserted, and the rule declines if that value differs between channels',
   ),
   'batch-norm-conv': single('rounding', 'a BatchNormalization that cannot be folded into a preceding layer becomes a depthwise 1×1 Conv'),
+  'channel-factors': {
+    mul: form(
+      'exact',
+      'the spread of weights between output channels becomes powers of two of up to 2^6, which a Mul after the layer applies: for targets with one weight scale per tensor',
+    ),
+    depthwise: form('exact', 'the same with a depthwise 1×1 Conv instead of the Mul'),
+  },
   clip: {
     bounds: form('exact', 'a missing bound of Clip becomes the largest finite float of its sign'),
     relu: form('exact', 'Clip with lower bound 0 and no upper bound becomes Relu'),
@@ -42,6 +49,13 @@ export const RULE_TABLE = {
       'exact',
       'Cast, Transpose, reshapes and arithmetic with constants after an input are removed; the host prepares the input',
     ),
+  },
+  equalize: {
+    real: form(
+      'rounding',
+      'factors per channel move between layers linked by Relu, LeakyRelu, PRelu, Pad or pools until both have equal weight ranges; around a grouped layer, factors that span more than two bits are not applied',
+    ),
+    'power-of-two': form('exact', 'the same with the nearest powers of two'),
   },
   'gelu-sigmoid': single('approximate', 'Gelu, or the nodes that compute it, becomes x · Sigmoid(1.702 x): error at most 0.021'),
   'gemm-conv': single(
@@ -159,7 +173,7 @@ export function findRuleProblem(name: string, key: string | undefined): RuleProb
   const rule = REWRITE_RULES.find(entry => entry.name === name);
   if (rule === undefined) {
     const names = REWRITE_RULES.map(entry => entry.name);
-    return { code: 'unknown-rule', message: `there is no rule "${name}"`, help: listKnown('rules', name, names) };
+    return { code: 'unknown-rule', message: `unknown rule "${name}"`, help: listKnown('rules', name, names) };
   }
   if (rule.forms.some(one => one.form === key)) return undefined;
   const keys = rule.forms.flatMap(one => one.form ?? []);

@@ -1,4 +1,5 @@
 /** Node selectors, by name, operator, attributes and neighbors, and their JSON Schema for params of plugins. */
+import { schemaOf } from '../../base/schema/from-schema.js';
 
 /**
  * A string is a node name. In an object, all given fields must match: `name` the node name, `op` the operator, `output` an output value, `input` an input value,
@@ -24,7 +25,7 @@ export type AttributeWanted = number | string | readonly number[];
 export const FIELD_NAMES = ['name', 'op', 'output', 'input', 'producer', 'consumer', 'inputs', 'attributes'] as const;
 
 /** A nested selector; its fields are checked when it is used. */
-const NESTED = { type: 'object', minProperties: 1, propertyNames: { enum: FIELD_NAMES } } as const;
+const NESTED = schemaOf<NodeFields>({ type: 'object', minProperties: 1, propertyNames: { enum: FIELD_NAMES } });
 const NEIGHBOR = { anyOf: [{ type: 'string', minLength: 1 }, NESTED] } as const;
 
 /** The JSON Schema of a selector, for the params of plugins. */

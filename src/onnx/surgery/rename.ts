@@ -109,5 +109,7 @@ function assertDistinct(graph: Graph, nameOf: (value: Named) => string, outer: R
 }
 
 function nameTaken(what: string, name: string): OnnxError {
-  return new OnnxError('name-taken', `there is already a ${what} "${name}"`, { help: 'rename the other one too, or choose another name' });
+  return new OnnxError('name-taken', `the name "${name}" is already used by another ${what}`, {
+    help: 'rename the other one too, or choose another name',
+  });
 }

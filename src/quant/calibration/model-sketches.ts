@@ -1,12 +1,15 @@
 /** The calibration sketches of one model: one sketch per float32 activation, and the digest of the model that they belong to. */
 import type { Digest } from '../../base/digest.js';
-import { parseDigest } from '../../base/digest.js';
-import type { Json, JsonObject } from '../../base/json.js';
-import { fields, integer, type JsonReader, list, literal, maybe, text } from '../../base/json-shape.js';
-import { encodeOrtObserved, ortObservedReader } from '../ort-compat/ort-codec.js';
+import type { Json } from '../../base/json.js';
+import type { JsonProblem } from '../../base/json-shape.js';
+import { constant, integer, list, object, text } from '../../base/schema/build-schema.js';
+import { DIGEST_SCHEMA } from '../../base/schema/digest-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
+import { decodeOrtObserved, encodeOrtObserved, ORT_OBSERVED_SCHEMA } from '../ort-compat/ort-codec.js';
 import type { OrtObserved } from '../ort-compat/ort-method.js';
 import { mergeSketches, type Sketch } from '../sketch/sketch.js';
-import { encodeSketch, readSketchJson, sketchReader } from '../sketch/sketch-codec.js';
+import { decodeSketch, decodeSketches, encodeSketch, readSketchJson, SKETCH_SCHEMA } from '../sketch/sketch-codec.js';
 
 export interface ModelSketches {
   /** Content digest of the model: structure and weights, without names. */
@@ -25,8 +28,16 @@ export interface NamedSketch {
   readonly ort?: OrtObserved;
 }
 
+const FILE_SCHEMA = object({
+  format: constant('tanren-sketches'),
+  version: constant(2),
+  model: DIGEST_SCHEMA,
+  samples: integer(1),
+  values: list(object({ address: text(), name: text(), sketch: SKETCH_SCHEMA }, { ort: ORT_OBSERVED_SCHEMA })),
+});
+
 /** Values keep the order of the map. */
-export function encodeModelSketches(sketches: ModelSketches): JsonObject {
+export function encodeModelSketches(sketches: ModelSketches): FromSchema<typeof FILE_SCHEMA> {
   return {
     format: 'tanren-sketches',
     version: 2,
@@ -41,62 +52,40 @@ export function encodeModelSketches(sketches: ModelSketches): JsonObject {
   };
 }
 
-const digestReader: JsonReader<Digest> = (value, path, problems) => {
-  const digest = parseDigest(value);
-  if (digest === undefined) problems.push({ path, message: 'should be a SHA-256 digest' });
-  return digest;
-};
-
-interface EncodedFile {
-  readonly format: 'tanren-sketches';
-  readonly version: 2;
-  readonly model: Digest;
-  readonly samples: number;
-  readonly values: readonly (NamedSketch & { readonly address: string })[];
-}
-
-const fileReader = fields<EncodedFile>({
-  format: literal('tanren-sketches'),
-  version: literal(2),
-  model: digestReader,
-  samples: integer(1),
-  values: list(
-    fields<EncodedFile['values'][number]>({
-      address: text(),
-      name: text(),
-      sketch: sketchReader,
-      ort: maybe(ortObservedReader) as JsonReader<OrtObserved>,
-    }),
-  ),
-});
+const fileReader = readerOf(FILE_SCHEMA);
 
 /** @throws QuantError `bad-sketches`, listing every problem. */
 export function parseModelSketches(value: Json): ModelSketches {
   const { model, samples, values } = readSketchJson(fileReader, value, 'sketches');
-  return { model, samples, values: new Map(values.map(({ address, ...named }) => [address, named])) };
+  const decoded = decodeSketches('sketches', problems =>
+    values.map(({ address, name, sketch, ort }, index): [string, NamedSketch] => {
+      const named = { name, sketch: decodeSketch(sketch, `values[${index}].sketch`, problems) };
+      return [address, ort === undefined ? named : { ...named, ort: decodeOrtObserved(ort) }];
+    }),
+  );
+  return { model, samples, values: new Map(decoded) };
 }
 
 /** The sketches of one sample, by value address. */
 export type SampleSketches = ReadonlyMap<string, Sketch>;
 
-export function encodeSampleSketches(sketches: SampleSketches): JsonObject {
+const SAMPLE_SCHEMA = object({ values: list(object({ address: text(), sketch: SKETCH_SCHEMA })) });
+
+export function encodeSampleSketches(sketches: SampleSketches): FromSchema<typeof SAMPLE_SCHEMA> {
   // Sorted, because models with equal content may list their nodes in another order.
   const values = [...sketches].sort(([a], [b]) => (a < b ? -1 : 1));
   return { values: values.map(([address, sketch]) => ({ address, sketch: encodeSketch(sketch) })) };
 }
 
-interface EncodedSample {
-  readonly values: readonly { readonly address: string; readonly sketch: Sketch }[];
-}
-
-const sampleReader = fields<EncodedSample>({
-  values: list(fields<EncodedSample['values'][number]>({ address: text(), sketch: sketchReader })),
-});
+const sampleReader = readerOf(SAMPLE_SCHEMA);
 
 /** @throws QuantError `bad-sketches`. */
 export function parseSampleSketches(value: Json): SampleSketches {
-  const { values } = readSketchJson(sampleReader, value, 'sketches of a sample');
-  return new Map(values.map(({ address, sketch }) => [address, sketch]));
+  const what = 'sketches of a sample';
+  const { values } = readSketchJson(sampleReader, value, what);
+  const decode = (problems: JsonProblem[]): [string, Sketch][] =>
+    values.map(({ address, sketch }, index) => [address, decodeSketch(sketch, `values[${index}].sketch`, problems)]);
+  return new Map(decodeSketches(what, decode));
 }
 
 /** Merges the sketches of a sample into a running total. */

@@ -1,59 +1,39 @@
 /** Errors of a model's values against the float original, including errors of all earlier nodes: their form in the report of `verify`, and its reader. */
-import { readFigure } from '../../base/figure.js';
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
-import { anyList, anyText, fields, formatJsonProblems, integer, number, readJsonShape, text } from '../../base/json-shape.js';
-import type { ComparisonFigures } from '../../tensor/compare.js';
+import { isJsonObject, type Json } from '../../base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
+import { anyList, anyText, integer, number, object, text } from '../../base/schema/build-schema.js';
+import { FIGURE_SCHEMA } from '../../base/schema/figure-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
 import { QuantError } from '../integers/quant-error.js';
 
+const ERROR_SCHEMA = object({
+  value: text('Name in the float model.'),
+  comparedWith: text('The counterpart in the other model: the value of the same name, or its dequantized form.'),
+  node: anyText("The float model's node that computes the value; empty for a model input."),
+  opType: anyText(),
+  standardDeviation: number({ minimum: 0 }, 'Standard deviation of the float values.'),
+  maxAbs: number({ minimum: 0 }),
+  cosine: number({ minimum: -1, maximum: 1 }),
+  sqnrDb: FIGURE_SCHEMA,
+  elements: integer(0),
+  broken: integer(0),
+});
+
 /** Figures of one value over all samples. */
-export interface PropagatedError extends ComparisonFigures {
-  /** Name in the float model. */
-  readonly value: string;
-  /** The counterpart in the other model: the value of the same name, or its dequantized form. */
-  readonly comparedWith: string;
-  /** The float model's node that computes the value; '' for a model input. */
-  readonly node: string;
-  readonly opType: string;
-  /** Standard deviation of the float values. */
-  readonly standardDeviation: number;
-}
+export type PropagatedError = FromSchema<typeof ERROR_SCHEMA>;
 
-export interface PartErrors {
-  /** The part's name; 'model' for a model without a detector. */
-  readonly part: string;
-  readonly samples: number;
-  /** In graph order of the float model. */
-  readonly values: readonly PropagatedError[];
-  /** Float values without a counterpart, because they were fused or removed; in graph order. */
-  readonly unmatched: readonly string[];
-}
+const PART_ERRORS_SCHEMA = object({
+  part: text("The part's name; model for a model without a detector."),
+  samples: integer(0),
+  values: anyList(ERROR_SCHEMA, 'In graph order of the float model.'),
+  unmatched: anyList(text(), 'Float values without a counterpart, because they were fused or removed; in graph order.'),
+});
 
-/** Encodes the member "propagated" of a `verify` report. */
-export function encodePropagatedErrors(parts: readonly PartErrors[]): readonly JsonObject[] {
-  return parts as unknown as readonly JsonObject[];
-}
+/** An item of the member "propagated" of a `verify` report. */
+export type PartErrors = FromSchema<typeof PART_ERRORS_SCHEMA>;
 
-const reader = anyList(
-  fields<PartErrors>({
-    part: text(),
-    samples: integer(0),
-    values: anyList(
-      fields<PropagatedError>({
-        value: text(),
-        comparedWith: text(),
-        node: anyText(),
-        opType: anyText(),
-        standardDeviation: number({ min: 0 }),
-        maxAbs: number({ min: 0 }),
-        cosine: number({ min: -1, max: 1 }),
-        sqnrDb: readFigure,
-        elements: integer(0),
-        broken: integer(0),
-      }),
-    ),
-    unmatched: anyList(text()),
-  }),
-);
+const reader = readerOf(anyList(PART_ERRORS_SCHEMA));
 
 /** The errors in a `verify` report; undefined where it compared outputs only. @throws QuantError `bad-verify-report`. */
 export function findPropagatedErrors(report: Json): readonly PartErrors[] | undefined {

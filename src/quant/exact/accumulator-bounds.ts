@@ -4,28 +4,11 @@ import { getNode, getValue } from '../../onnx/ir/edit.js';
 import type { Graph, Model, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import { type Dequantized, findDequantized } from '../qdq/dequantized.js';
+import type { AccumulatorBound } from './accumulator-schema.js';
 import { axisOf, channelsOf, sumWeights } from './weight-channels.js';
 
 /** float32 adds integers exactly while no sum reaches this limit. */
 export const FLOAT_EXACT_BELOW = 2 ** 24;
-
-/**
- * The largest magnitude that any partial sum of the node can reach, for every input and every order of addition, in units of `unit`.
- * It is the larger of the sum of the positive contributions and the sum of the negative ones, after subtracting zero points, including the bias.
- */
-export type AccumulatorBound = {
-  /** The node's name, or the name of its first output if it has none. */
-  readonly node: string;
-  readonly opType: string;
-  /** Maximum over the output channels. Absent if an operand is float or not constant. */
-  readonly bound?: number;
-  /** Real value of one unit in the widest channel: input scale · weight scale, or the bias scale if that is smaller. */
-  readonly unit?: number;
-  /** Whether float32 arithmetic gives exact sums: every scale is a power of two, and the bound is below 2²⁴. */
-  readonly exactInFloat: boolean;
-  /** Why there is no bound, or why float32 may round. */
-  readonly reason?: string;
-};
 
 /** One entry per Conv, ConvTranspose, Gemm, MatMul, Add, Sub and Mul of the main graph that computes on dequantized values, in graph order. */
 export function boundAccumulators({ graph }: Model): readonly AccumulatorBound[] {

@@ -1,6 +1,8 @@
 /** The integer types of quantized tensors, and the part of each type that a scheme uses. */
 
-export type QuantizedDType = 'int8' | 'uint8' | 'int16' | 'uint16';
+export const QUANTIZED_DTYPES = ['int8', 'uint8', 'int16', 'uint16'] as const;
+
+export type QuantizedDType = (typeof QUANTIZED_DTYPES)[number];
 
 export interface IntegerRange {
   readonly low: number;

@@ -8,7 +8,9 @@ export type OrtRangeMethod =
   | { readonly kind: 'ort-percentile'; readonly percentile: number; readonly of: OrtHistogramOf; readonly bins: number }
   | { readonly kind: 'ort-entropy'; readonly bins: number; readonly quantizedBins: number };
 
-export type OrtHistogramOf = 'magnitudes' | 'values';
+export const ORT_HISTOGRAMS = ['magnitudes', 'values'] as const;
+
+export type OrtHistogramOf = (typeof ORT_HISTOGRAMS)[number];
 
 /** The counted quantity, the number of bins, and the outer edges as float32 numbers. */
 export interface OrtBinning {

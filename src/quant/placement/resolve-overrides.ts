@@ -20,7 +20,7 @@ export interface ResolvedOverrides {
 
 /**
  * Later overrides win, setting by setting. A range replaces an earlier scale, and the reverse.
- * @throws OnnxError `selector-matches-nothing`; QuantError `contradictory-knobs`, `bad-range`.
+ * @throws OnnxError `selector-matches-nothing`; QuantError `contradictory-settings`, `bad-range`.
  */
 export function resolveOverrides(graph: Graph, overrides: readonly Override[], scheme: QuantizationScheme): ResolvedOverrides {
   const settings = new Map<ValueId, TensorSettings>();
@@ -70,7 +70,7 @@ function setQParams(knobs: OverrideKnobs, integers: IntegerScheme, value: Value,
   if (method.kind === 'power-of-two' && findPosition(scale) === undefined) {
     const near = scaleAt(nearestPosition(scale));
     throw new QuantError(
-      'contradictory-knobs',
+      'contradictory-settings',
       `tensor "${value.name}": scale ${knobs.scale} is not a power of two, which its range method requires`,
       {
         help: `set scale to ${near}, the nearest power of two, or choose another range method for the tensor or the scheme`,
@@ -81,7 +81,7 @@ function setQParams(knobs: OverrideKnobs, integers: IntegerScheme, value: Value,
   const zeroPoint = knobs.zeroPoint ?? (integers.symmetric ? middleOf(integers) : 0);
   if (zeroPoint < low || zeroPoint > high) {
     throw new QuantError(
-      'contradictory-knobs',
+      'contradictory-settings',
       `tensor "${value.name}": zero point ${zeroPoint} is outside of ${integers.dtype} (${low} … ${high})`,
     );
   }

@@ -29,7 +29,7 @@ export function explainTensor(graph: Graph, report: QuantizationReport | undefin
   const tensors = listQdqTensors(graph);
   const tensor = findQdqTensor(tensors, name);
   if (tensor !== undefined) return { kind: 'quantized', tensor, report: report === undefined ? undefined : findEntry(report, tensor) };
-  const joined = [...(report?.leftOut ?? []), ...(report?.fused ?? [])].find(({ between }) => between === name);
+  const joined = [...(report?.removed ?? []), ...(report?.fused ?? [])].find(({ input }) => input === name);
   const value = [...graph.values.values()].find(one => one.name === name);
   if (joined === undefined && value === undefined) {
     return { kind: 'unknown', names: [...tensors.map(one => one.name), ...floatNames(graph)] };

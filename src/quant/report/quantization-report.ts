@@ -34,19 +34,19 @@ export function reportQuantization(graph: Graph, plan: QuantizationPlan, context
       activations: plan.activations.length,
       weights: plan.weights.length,
       biases: plan.biases.length,
-      leftOutActivationFunctions: plan.removals.length,
+      removedActivationFunctions: plan.removals.length,
       fusedActivationFunctions: plan.fusions.length,
       nodesInFloat: plan.kept.size,
     },
     activations: plan.activations.map(activation => describeActivation(graph, activation, context)),
     weights: plan.weights.map(weight => describeWeight(graph, weight)),
     biases: plan.biases.map(bias => describeBias(graph, bias)),
-    leftOut: plan.removals.map(({ node, from }) => ({
+    removed: plan.removals.map(({ node, from }) => ({
       ...describeNode(graph, node),
-      between: getValue(graph, from).name,
+      input: getValue(graph, from).name,
       reason: 'the range of its output saturates in its place',
     })),
-    fused: plan.fusions.map(({ node, from }) => ({ ...describeNode(graph, node), between: getValue(graph, from).name })),
+    fused: plan.fusions.map(({ node, from }) => ({ ...describeNode(graph, node), input: getValue(graph, from).name })),
     inFloat: [...plan.kept].map(([node, reason]) => ({ ...describeNode(graph, node), reason })),
   };
 }

@@ -1,169 +1,138 @@
 /** The form of the report of `quantize`, and its reader. */
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import type { Json } from '../../base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
 import {
   anyList,
+  anyObject,
+  anyOf,
   anyText,
-  fields,
+  constant,
   flag,
-  formatJsonProblems,
   integer,
-  type JsonReader,
-  literal,
-  maybe,
+  NULL,
   number,
-  readJsonShape,
+  object,
+  oneOf,
   text,
-} from '../../base/json-shape.js';
-import type { AccumulatorBound } from '../exact/accumulator-bounds.js';
+} from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
+import { ACCUMULATOR_SCHEMA } from '../exact/accumulator-schema.js';
 import { QuantError } from '../integers/quant-error.js';
-import type { QuantizedDType } from '../integers/quantized-dtype.js';
-import type { BiasDType } from '../scheme/scheme.js';
+import { QUANTIZED_DTYPES } from '../integers/quantized-dtype.js';
+import { withPresentNames } from './former-names.js';
 
-export type QuantizationReport = {
-  readonly scheme: JsonObject;
-  readonly samples: number;
-  readonly counts: JsonObject;
-  /** In graph order. */
-  readonly activations: readonly ActivationEntry[];
-  readonly weights: readonly WeightEntry[];
-  readonly biases: readonly BiasEntry[];
-  /** Activation functions replaced by saturation. */
-  readonly leftOut: readonly (ReasonEntry & FusedEntry)[];
-  /** Activation functions without Q and DQ before them. */
-  readonly fused: readonly FusedEntry[];
-  readonly inFloat: readonly ReasonEntry[];
-  /** Bounds on the accumulator sums of the quantized model's layers. */
-  readonly accumulators: readonly AccumulatorBound[];
-};
+const DECIBELS = anyOf([NULL, number()], 'SQNR in dB; null if nothing is lost.');
 
-/** SQNR in dB; null if nothing is lost. */
-export type Decibels = number | null;
+export type Decibels = FromSchema<typeof DECIBELS>;
 
-export type ActivationEntry = {
-  readonly name: string;
-  /** Smallest and largest element during calibration. */
-  readonly dataRange?: readonly number[];
-  readonly elements?: number;
-  /** Share of the elements (0 … 1) beyond the range of the integers. */
-  readonly saturationShare?: number;
-  /** SQNR of this value alone. */
-  readonly sqnrDb?: Decibels;
-  readonly method: string;
-  readonly range: readonly number[];
-  /** The value whose parameters are used. */
-  readonly sharedWith?: string;
-  readonly dtype: QuantizedDType;
-  readonly scale: number;
-  readonly zeroPoint: number;
-  /** Present for a power-of-two scale. */
-  readonly position?: number;
-};
+const DTYPE = oneOf(QUANTIZED_DTYPES);
+const SHARE = { minimum: 0, maximum: 1 } as const;
+const POSITIVE = { exclusiveMinimum: 0 } as const;
+const POSITION = number({}, 'Present for a power-of-two scale.');
 
-export type WeightEntry = {
-  readonly name: string;
-  readonly role: 'weight' | 'activation';
-  readonly method: string;
-  readonly dtype: QuantizedDType;
-  readonly axis?: number;
-  readonly scale: readonly number[];
-  readonly zeroPoint: readonly number[];
-  readonly position?: number;
-  readonly sqnrDb: Decibels;
-  readonly widenedForBias?: true;
-};
+const ACTIVATION_SCHEMA = object(
+  {
+    name: text(),
+    method: text(),
+    range: anyList(number()),
+    dtype: DTYPE,
+    scale: number(POSITIVE),
+    zeroPoint: number(),
+  },
+  {
+    dataRange: anyList(number(), 'Smallest and largest element during calibration.'),
+    elements: integer(0),
+    saturationShare: number(SHARE, 'Share of the elements beyond the range of the integers.'),
+    sqnrDb: DECIBELS,
+    sharedWith: text('The value whose parameters are used.'),
+    position: POSITION,
+  },
+  '`sqnrDb` is that of this value alone.',
+);
 
-export type BiasEntry = {
-  readonly name: string;
-  readonly nodes: readonly string[];
-  readonly dtype: Exclude<BiasDType, 'float32'>;
-  readonly scale: readonly number[];
-  readonly sqnrDb: Decibels;
-  /** Number of elements that the type could not hold. */
-  readonly saturated?: number;
-};
+export type ActivationEntry = FromSchema<typeof ACTIVATION_SCHEMA>;
 
-export type ReasonEntry = { readonly node: string; readonly opType: string; readonly reason: string };
+const WEIGHT_SCHEMA = object(
+  {
+    name: text(),
+    role: oneOf(['weight', 'activation']),
+    method: text(),
+    dtype: DTYPE,
+    scale: anyList(number(POSITIVE)),
+    zeroPoint: anyList(number()),
+    sqnrDb: DECIBELS,
+  },
+  { axis: integer(0), position: POSITION, widenedForBias: constant(true) },
+);
 
-/** `between`: the value that is not quantized, or not computed at all. */
-export type FusedEntry = { readonly node: string; readonly opType: string; readonly between: string };
+export type WeightEntry = FromSchema<typeof WEIGHT_SCHEMA>;
 
-const db: JsonReader<Decibels> = (value, path, problems) => (value === null ? null : number()(value, path, problems));
+const BIAS_SCHEMA = object(
+  {
+    name: text(),
+    nodes: anyList(anyText()),
+    dtype: oneOf(['int8', 'int16', 'int32']),
+    scale: anyList(number(POSITIVE)),
+    sqnrDb: DECIBELS,
+  },
+  { saturated: integer(0, 'Number of elements that the type could not hold.') },
+);
 
-const yes: JsonReader<true> = (value, path, problems) => {
-  if (value !== true) problems.push({ path, message: 'should be true' });
-  return true;
-};
+export type BiasEntry = FromSchema<typeof BIAS_SCHEMA>;
 
-const anything: JsonReader<JsonObject> = (value, path, problems) => {
-  if (isJsonObject(value)) return value;
-  problems.push({ path, message: 'should be an object' });
-  return undefined;
-};
-
-const dtype = literal('int8', 'uint8', 'int16', 'uint16');
-
-const reader = fields<QuantizationReport>({
-  scheme: anything,
-  samples: integer(0),
-  counts: anything,
-  activations: anyList(
-    fields<ActivationEntry>({
-      name: text(),
-      dataRange: maybe(anyList(number())),
-      elements: maybe(integer(0)),
-      saturationShare: maybe(number({ min: 0, max: 1 })),
-      sqnrDb: maybe(db),
-      method: text(),
-      range: anyList(number()),
-      sharedWith: maybe(text()),
-      dtype,
-      scale: number({ above: 0 }),
-      zeroPoint: number(),
-      position: maybe(number()),
-    }),
+const JOIN_SCHEMA = object({
+  node: anyText(),
+  output: text(),
+  inputs: anyList(
+    object({ name: text(), dataRange: anyList(number()), sqnrDb: DECIBELS, ownSqnrDb: DECIBELS }),
+    'SQNR at the scale of all inputs, and at that of the input alone.',
   ),
-  weights: anyList(
-    fields<WeightEntry>({
-      name: text(),
-      role: literal('weight', 'activation'),
-      method: text(),
-      dtype,
-      axis: maybe(integer(0)),
-      scale: anyList(number({ above: 0 })),
-      zeroPoint: anyList(number()),
-      position: maybe(number()),
-      sqnrDb: db,
-      widenedForBias: maybe(yes),
-    }),
-  ),
-  biases: anyList(
-    fields<BiasEntry>({
-      name: text(),
-      nodes: anyList(anyText()),
-      dtype: literal('int8', 'int16', 'int32'),
-      scale: anyList(number({ above: 0 })),
-      sqnrDb: db,
-      saturated: maybe(integer(0)),
-    }),
-  ),
-  leftOut: anyList(fields<ReasonEntry & FusedEntry>({ node: anyText(), opType: text(), between: text(), reason: text() })),
-  fused: anyList(fields<FusedEntry>({ node: anyText(), opType: text(), between: text() })),
-  inFloat: anyList(fields<ReasonEntry>({ node: anyText(), opType: text(), reason: text() })),
-  accumulators: anyList(
-    fields<AccumulatorBound>({
-      node: text(),
-      opType: text(),
-      bound: maybe(number({ min: 0 })),
-      unit: maybe(number({ above: 0 })),
-      exactInFloat: flag(),
-      reason: maybe(text()),
-    }),
-  ),
+  separable: flag('Whether the result is only moved to outputs, so that `joins: separate` applies.'),
+  separated: flag(),
 });
 
-/** @throws QuantError `bad-quantization-report`, listing every problem. */
-export function parseQuantizationReport(value: Json): QuantizationReport {
-  const read = readJsonShape(reader, value);
+export type JoinEntry = FromSchema<typeof JOIN_SCHEMA>;
+
+const REASON_FIELDS = { node: anyText(), opType: text(), reason: text() } as const;
+const REASON_SCHEMA = object(REASON_FIELDS);
+
+export type ReasonEntry = FromSchema<typeof REASON_SCHEMA>;
+
+const INPUT = text('The value before the activation function. It has no Q and DQ.');
+const FUSED_SCHEMA = object({ node: anyText(), opType: text(), input: INPUT });
+
+export type FusedEntry = FromSchema<typeof FUSED_SCHEMA>;
+
+const REPORT_SCHEMA = object(
+  {
+    scheme: anyObject(),
+    samples: integer(0),
+    counts: anyObject(),
+    activations: anyList(ACTIVATION_SCHEMA, 'In graph order.'),
+    weights: anyList(WEIGHT_SCHEMA),
+    biases: anyList(BIAS_SCHEMA),
+    removed: anyList(object({ ...REASON_FIELDS, input: INPUT }), 'Activation functions replaced by saturation.'),
+    fused: anyList(FUSED_SCHEMA, 'Activation functions without Q and DQ before them.'),
+    inFloat: anyList(REASON_SCHEMA),
+    accumulators: anyList(ACCUMULATOR_SCHEMA, "Bounds on the accumulator sums of the quantized model's layers."),
+  },
+  { joins: anyList(JOIN_SCHEMA, 'Concats of unlike ranges; absent if there are none.') },
+);
+
+export type QuantizationReport = FromSchema<typeof REPORT_SCHEMA>;
+
+const reportReader = readerOf(REPORT_SCHEMA);
+
+/**
+ * Reads a report with present or former names of fields; `warn` is told which former ones it has.
+ * @throws QuantError `bad-quantization-report`, listing every problem.
+ */
+export function parseQuantizationReport(value: Json, warn: (message: string) => void): QuantizationReport {
+  const { report, former } = withPresentNames(value);
+  if (former.length > 0)
+    warn(`the quantization report has former names of fields (${former.join(', ')}); the next build of its stage writes the present ones`);
+  const read = readJsonShape(reportReader, report);
   if (read.kind === 'ok') return read.value;
   const lines = formatJsonProblems(read.problems);
   throw new QuantError('bad-quantization-report', `invalid quantization report: ${lines.slice(0, 5).join('; ')}`, {

@@ -1,64 +1,76 @@
 /** The index of a captured data set: the parts with their values, and the file and row count of each sample and part. */
-import { type Digest, parseDigest } from '../../base/digest.js';
-import type { Json, JsonObject } from '../../base/json.js';
-import { fields, formatJsonProblems, integer, type JsonReader, list, literal, readJsonShape, record, text } from '../../base/json-shape.js';
-import type { DType } from '../../tensor/dtype.js';
+
+import type { Json } from '../../base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
+import { keysOf } from '../../base/keys-of.js';
+import { anyList, anyOf, constant, integer, list, mapOf, matching, object, oneOf, text } from '../../base/schema/build-schema.js';
+import { DIGEST_SCHEMA } from '../../base/schema/digest-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
 import { DTYPES } from '../../tensor/dtype.js';
 import { RuntimeError } from '../session/session.js';
 
 export const INDEX_FILE = 'index.json';
 
-/** A size: a number equal in all samples; 'rows': the number of the sample's rows; 'free': any other size that differs between samples. */
-export type CapturedDim = number | 'rows' | 'free';
+const DIM = anyOf(
+  [oneOf(['rows', 'free']), integer(0)],
+  "A number: equal in all samples. rows: the number of the sample's rows. free: any other size that differs between samples.",
+);
 
-export interface CapturedValue {
-  readonly role: 'input' | 'output';
-  /** The name in the model. */
-  readonly name: string;
-  readonly dtype: DType;
-  readonly dims: readonly CapturedDim[];
-  /** The array's name in the npz file of a sample. */
-  readonly array: string;
-}
+/** A size. */
+export type CapturedDim = FromSchema<typeof DIM>;
+
+export const CAPTURED_VALUE_SCHEMA = object({
+  role: oneOf(['input', 'output']),
+  name: text('The name in the model.'),
+  dtype: oneOf(keysOf(DTYPES)),
+  dims: anyList(DIM, 'Scalars have no sizes.'),
+  array: text("The array's name in the npz file of a sample."),
+});
+
+export type CapturedValue = FromSchema<typeof CAPTURED_VALUE_SCHEMA>;
+
+const PART = object({
+  name: text(),
+  /** Structure and weights, without names. */
+  model: DIGEST_SCHEMA,
+  values: list(CAPTURED_VALUE_SCHEMA, "Inputs in the model's order, then outputs in the model's order."),
+});
 
 /** A captured model: a part of a detector, or 'model' for a model without a detector. */
-export interface CapturedPart {
-  readonly name: string;
-  /** Content digest of the model: structure and weights, without names. */
-  readonly model: Digest;
-  /** Inputs in the model's order, then outputs in the model's order. */
-  readonly values: readonly CapturedValue[];
-}
+export type CapturedPart = FromSchema<typeof PART>;
 
-export interface CapturedTensors {
-  /** Relative to the folder, with slashes. */
-  readonly file: string;
-  /** Length of the first axis of the part's inputs: kept RoIs, or the batch; 0 if the image has no row for the part. */
-  readonly rows: number;
-  /** RoIs that the detector found; equal to `rows` if none was dropped. */
-  readonly seen: number;
-}
+const TENSORS = object({
+  /** The path cannot leave the folder. */
+  file: matching(
+    /^\w[\w-]*(\.[\w-]+)*(\/\w[\w-]*(\.[\w-]+)*)*$/,
+    'a path inside the folder, of letters, digits, "_", "-", "." and "/"',
+    'Relative to the folder, with slashes.',
+  ),
+  rows: integer(0, "Length of the first axis of the part's inputs: kept RoIs, or the batch; 0 if the image has no row for the part."),
+  seen: integer(0, 'RoIs that the detector found; equal to `rows` if none was dropped.'),
+});
 
-export interface CapturedSample {
-  /** An image id, or the sample's file or folder. Unique. */
-  readonly id: string;
-  /** The origin: a path relative to the data set. */
-  readonly source: string;
-  /** One entry per part. */
-  readonly parts: Readonly<Record<string, CapturedTensors>>;
-}
+export type CapturedTensors = FromSchema<typeof TENSORS>;
 
-export interface CaptureIndex {
-  readonly format: 'tanren-capture';
-  readonly version: 1;
-  readonly parts: readonly CapturedPart[];
-  /** In the order of the data set. */
-  readonly samples: readonly CapturedSample[];
-}
+const SAMPLE = object({
+  id: text("An image id, or the sample's file or folder. Unique."),
+  source: text('The origin: a path relative to the data set.'),
+  parts: mapOf(TENSORS, { description: 'One entry per part.' }),
+});
 
-export function encodeCaptureIndex(index: CaptureIndex): JsonObject {
-  return index as unknown as JsonObject;
-}
+export type CapturedSample = FromSchema<typeof SAMPLE>;
+
+export const CAPTURE_INDEX_SCHEMA = object({
+  format: constant('tanren-capture'),
+  version: constant(1),
+  parts: list(PART),
+  samples: list(SAMPLE, 'In the order of the data set.'),
+});
+
+export type CaptureIndex = FromSchema<typeof CAPTURE_INDEX_SCHEMA>;
+
+const indexReader = readerOf(CAPTURE_INDEX_SCHEMA);
 
 /** Row counts of one part, one entry per sample. @throws RuntimeError `capture-part`. */
 export function rowCounts(index: CaptureIndex, part: string): { readonly kept: readonly number[]; readonly seen: readonly number[] } {
@@ -83,53 +95,6 @@ function listParts({ parts }: CaptureIndex): string {
 function inputsOf({ values }: CapturedPart): string[] {
   return values.flatMap(({ role, name }) => (role === 'input' ? [name] : []));
 }
-
-const dim: JsonReader<CapturedDim> = (value, path, problems) =>
-  value === 'rows' || value === 'free' ? value : integer(0)(value, path, problems);
-
-/** A list that may be empty: scalars have no sizes. */
-const dims: JsonReader<readonly CapturedDim[]> = (value, path, problems) =>
-  Array.isArray(value) && value.length === 0 ? [] : list(dim)(value, path, problems);
-
-const dtype: JsonReader<DType> = (value, path, problems) => {
-  const known = typeof value === 'string' && Object.hasOwn(DTYPES, value);
-  if (!known) problems.push({ path, message: 'should be a dtype' });
-  return known ? (value as DType) : undefined;
-};
-
-const digest: JsonReader<Digest> = (value, path, problems) => {
-  const parsed = parseDigest(value);
-  if (parsed === undefined) problems.push({ path, message: 'should be a SHA-256 digest' });
-  return parsed;
-};
-
-/** Paths that cannot leave the folder. */
-const SAFE_PATH = /^\w[\w-]*(\.[\w-]+)*(\/\w[\w-]*(\.[\w-]+)*)*$/;
-
-const file: JsonReader<string> = (value, path, problems) => {
-  if (typeof value === 'string' && SAFE_PATH.test(value)) return value;
-  problems.push({ path, message: 'should be a path inside the folder, of letters, digits, "_", "-", "." and "/"' });
-  return undefined;
-};
-
-const indexReader = fields<CaptureIndex>({
-  format: literal('tanren-capture'),
-  version: literal(1),
-  parts: list(
-    fields<CapturedPart>({
-      name: text(),
-      model: digest,
-      values: list(fields<CapturedValue>({ role: literal('input', 'output'), name: text(), dtype, dims, array: text() })),
-    }),
-  ),
-  samples: list(
-    fields<CapturedSample>({
-      id: text(),
-      source: text(),
-      parts: record(fields<CapturedTensors>({ file, rows: integer(0), seen: integer(0) }), () => undefined),
-    }),
-  ),
-});
 
 /** @throws RuntimeError `bad-capture`, listing every problem. */
 export function parseCaptureIndex(value: Json): CaptureIndex {

@@ -4,26 +4,31 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
+import { integer, list, object } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { NamedTensors } from '../session/model-inputs.js';
 import { RuntimeError } from '../session/session.js';
 import {
+  CAPTURED_VALUE_SCHEMA,
   type CapturedDim,
   type CapturedPart,
   type CapturedSample,
   type CapturedTensors,
   type CapturedValue,
-  encodeCaptureIndex,
+  type CaptureIndex,
   INDEX_FILE,
 } from './capture-index.js';
 
-/** The content of one sample's npz file for a part. */
-export interface SampleTensors {
-  readonly rows: number;
-  readonly seen: number;
+export const SAMPLE_TENSORS_SCHEMA = object({
+  rows: integer(0),
+  seen: integer(0),
   /** Dims are numbers. */
-  readonly values: readonly CapturedValue[];
-}
+  values: list(CAPTURED_VALUE_SCHEMA),
+});
+
+/** The content of one sample's npz file for a part. */
+export type SampleTensors = FromSchema<typeof SAMPLE_TENSORS_SCHEMA>;
 
 /** Array names and tensors of a sample: inputs, then outputs, each in the given order. */
 export function nameArrays(inputs: NamedTensors, outputs: NamedTensors): ReadonlyMap<string, Tensor> {
@@ -86,7 +91,7 @@ export async function openCaptureWriter(folder: string, parts: readonly WrittenP
     },
     async finish() {
       const described: CapturedPart[] = parts.map(({ name, model }) => ({ name, model, values: values.get(name) ?? [] }));
-      const index = encodeCaptureIndex({ format: 'tanren-capture', version: 1, parts: described, samples });
+      const index: CaptureIndex = { format: 'tanren-capture', version: 1, parts: described, samples };
       await writeFile(join(folder, INDEX_FILE), `${JSON.stringify(index, undefined, 1)}\n`);
     },
   };

@@ -42,7 +42,8 @@ export function cutSegments(graph: Graph, { budgetBytes, freeDim }: SegmentOptio
   return segments;
 }
 
-function makeSegment(graph: Graph, nodes: readonly Node[]): Segment {
+/** The segment of `nodes`, which must be in topological order. */
+export function makeSegment(graph: Graph, nodes: readonly Node[]): Segment {
   const computes = nodes.flatMap(outputsOf);
   const own = new Set(computes);
   const reads = new Set<ValueId>();
@@ -53,7 +54,7 @@ function makeSegment(graph: Graph, nodes: readonly Node[]): Segment {
 }
 
 /** Inputs of `node`, and values of the enclosing graph that its sub-graphs use. */
-function* readsOf(node: Node): Generator<ValueId> {
+export function* readsOf(node: Node): Generator<ValueId> {
   for (const input of node.inputs) if (input !== undefined) yield input;
   for (const sub of subgraphsOf(node)) {
     yield* sub.outputs;

@@ -1,45 +1,9 @@
 /** The params `runner` and `external` of every plugin that can run models on a device. */
 import type { JsonObject } from '../../base/json.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 
-/** Part of a plugin's params. */
-export interface RunnerParams {
-  readonly runner: 'cpu' | 'external';
-  /** Present with `runner: external`. */
-  readonly external?: ExternalParams;
-}
-
-export interface ExternalParams {
-  /** Program and arguments; "./name" is a file of the `runner` input. */
-  readonly command: readonly string[];
-  /** The device that must run the models. */
-  readonly device: DeviceKind;
-  /** The user's name for the device, for tables. Two boards need two labels. */
-  readonly label: string;
-  readonly cpuFallback: 'refuse' | 'allow';
-  /** Smallest share of a model's nodes that must run on the device. */
-  readonly minDeviceShare: number;
-  /** path: the runner reads the model file. bytes: the model is sent, for runners that do not share the file system. */
-  readonly models: 'path' | 'bytes';
-  /** Passed to the runner with every model, unchanged. */
-  readonly options: JsonObject;
-  readonly timeouts: PhaseTimeouts;
-}
-
-export type DeviceKind = 'npu' | 'gpu' | 'cpu';
-
-export interface PhaseTimeouts {
-  readonly startSeconds: number;
-  readonly loadSeconds: number;
-  readonly runSeconds: number;
-}
-
-const seconds = (preset: number, description: string) => ({
-  type: 'number',
-  exclusiveMinimum: 0,
-  maximum: 86_400,
-  default: preset,
-  description,
-});
+const seconds = (preset: number, description: string) =>
+  ({ type: 'number', exclusiveMinimum: 0, maximum: 86_400, default: preset, description }) as const;
 
 /** Properties of the params schema, to spread into a plugin's `properties`. */
 export const RUNNER_SCHEMA = {
@@ -107,6 +71,15 @@ export const RUNNER_SCHEMA = {
     },
   },
 } as const;
+
+/** Part of a plugin's params. `external` is present with `runner: external`. */
+export type RunnerParams = FromSchema<{ readonly type: 'object'; readonly properties: typeof RUNNER_SCHEMA }>;
+
+export type ExternalParams = NonNullable<RunnerParams['external']>;
+
+export type DeviceKind = ExternalParams['device'];
+
+export type PhaseTimeouts = ExternalParams['timeouts'];
 
 export const RUNNER_INPUT = 'runner';
 

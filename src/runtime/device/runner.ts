@@ -1,8 +1,7 @@
 /** Runners open sessions: ONNX Runtime on this machine, or an external program for a device. */
-import type { JsonObject } from '../../base/json.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { openSession, type Session, type SessionOptions } from '../session/session.js';
-import type { DeviceKind } from './runner-params.js';
+import type { Placement, RunnerIdentity } from './runner-identity.js';
 
 export interface Runner {
   /** Identity of an external runner: device and versions. Undefined for this machine's CPU, which the platform class identifies. */
@@ -12,16 +11,6 @@ export interface Runner {
   /** Closes the runner with all its sessions. */
   close(): Promise<void>;
 }
-
-/** As the runner reported it. Any change makes results stale, so it has no times or loads. */
-export type RunnerIdentity = JsonObject & {
-  readonly runner: { readonly name: string; readonly version: string };
-  /** Execution provider of ONNX Runtime or of its replacement, for example "VitisAIExecutionProvider". */
-  readonly provider: string;
-  readonly device: { readonly kind: DeviceKind; readonly name: string; readonly driver: string };
-  /** Versions of libraries and firmware, by name. */
-  readonly versions: Readonly<Record<string, string>>;
-};
 
 export interface RunnerSession extends Session {
   /** Runs the model `warmup` times, then `repeats` times on the same feeds. Times cover the runs only, by the clock of the machine that runs them. */
@@ -40,15 +29,6 @@ export interface Measurement {
   /** One duration per repeat, in order. */
   readonly durationsMs: readonly number[];
 }
-
-/** Number of the model's nodes per device. */
-export type Placement = readonly PlacementShare[];
-
-export type PlacementShare = {
-  readonly device: DeviceKind;
-  readonly provider: string;
-  readonly nodes: number;
-};
 
 /** ONNX Runtime in this process. */
 export function openCpuRunner(): Runner {

@@ -1,5 +1,5 @@
 /** Compares the placement that a runner reports with the device that the stage requires. */
-import type { Placement } from '../device/runner.js';
+import type { Placement } from '../device/runner-identity.js';
 import type { ExternalParams } from '../device/runner-params.js';
 
 /** The reason if a placement is a fallback to the CPU (or to another device); otherwise undefined. */

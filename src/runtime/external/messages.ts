@@ -1,20 +1,13 @@
 /** The messages between client and runner: closed types of frame headers, and the parser of answers. */
 import type { Digest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
-import {
-  fields,
-  formatJsonProblems,
-  integer,
-  type JsonReader,
-  list,
-  literal,
-  number,
-  readJsonShape,
-  record,
-  text,
-} from '../../base/json-shape.js';
-import { DTYPES, type DType } from '../../tensor/dtype.js';
-import type { Placement, PlacementShare, RunnerIdentity } from '../device/runner.js';
+import { formatJsonProblems, type JsonReader, readJsonShape } from '../../base/json-shape.js';
+import { keysOf } from '../../base/keys-of.js';
+import { anyList, anyOf, integer, list, NULL, number, object, oneOf, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
+import { DTYPES } from '../../tensor/dtype.js';
+import { PLACEMENT_SCHEMA, RUNNER_IDENTITY_SCHEMA } from '../device/runner-identity.js';
 import type { DeviceKind } from '../device/runner-params.js';
 import { RunnerError } from './runner-error.js';
 
@@ -44,50 +37,33 @@ export type Request =
 /** `path` is present if the runner reads the file; otherwise the payload is the model. */
 export type ModelReference = { readonly name: string; readonly digest: Digest; readonly sizeBytes: number; readonly path?: string };
 
+const DTYPE = oneOf(keysOf(DTYPES));
+
+const TENSOR_SCHEMA = object({ name: text(), dtype: DTYPE, dims: anyList(integer(0)), bytes: integer(0) });
+
 /** Payload sizes in `bytes`, in the order of the headers, without gaps. */
-export type TensorHeader = { readonly name: string; readonly dtype: DType; readonly dims: readonly number[]; readonly bytes: number };
+export type TensorHeader = FromSchema<typeof TENSOR_SCHEMA>;
 
-/** A free size is null. */
-export type ValueHeader = { readonly name: string; readonly dtype: DType; readonly dims: readonly (number | null)[] };
+const VALUE_SCHEMA = object({ name: text(), dtype: DTYPE, dims: anyList(anyOf([NULL, integer(0)]), 'A free size is null.') });
 
-export interface Answers {
-  readonly hello: { readonly protocol: number; readonly identity: RunnerIdentity };
-  readonly load: { readonly session: number; readonly inputs: readonly ValueHeader[]; readonly outputs: readonly ValueHeader[] };
-  readonly run: { readonly outputs: readonly TensorHeader[]; readonly durationsMs: readonly number[]; readonly placement: Placement };
-  readonly unload: object;
-  readonly bye: object;
-}
+export type ValueHeader = FromSchema<typeof VALUE_SCHEMA>;
 
-const anyText: JsonReader<string> = (value, path, problems) => (value === '' ? '' : text()(value, path, problems));
+const ANSWER_SCHEMAS = {
+  hello: object({ protocol: integer(0), identity: RUNNER_IDENTITY_SCHEMA }),
+  load: object({ session: integer(0), inputs: list(VALUE_SCHEMA), outputs: list(VALUE_SCHEMA) }),
+  run: object({ outputs: list(TENSOR_SCHEMA), durationsMs: list(number({ minimum: 0 })), placement: PLACEMENT_SCHEMA }),
+  unload: object({}),
+  bye: object({}),
+} as const;
 
-/** Like `list`, but may be empty. */
-function listOf<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
-  return (value, path, problems) => (Array.isArray(value) && value.length === 0 ? [] : list(member)(value, path, problems));
-}
-
-const dtype = literal(...(Object.keys(DTYPES) as DType[]));
-const freeDim: JsonReader<number | null> = (value, path, problems) => (value === null ? null : integer(0)(value, path, problems));
-const value = fields<ValueHeader>({ name: text(), dtype, dims: listOf(freeDim) });
-const device = literal<DeviceKind>('npu', 'gpu', 'cpu');
+export type Answers = { readonly [Type in keyof typeof ANSWER_SCHEMAS]: FromSchema<(typeof ANSWER_SCHEMAS)[Type]> };
 
 const ANSWERS: { readonly [Type in keyof Answers]: JsonReader<Answers[Type]> } = {
-  hello: fields<Answers['hello']>({
-    protocol: integer(0),
-    identity: fields<RunnerIdentity>({
-      runner: fields({ name: text(), version: text() }),
-      provider: text(),
-      device: fields({ kind: device, name: text(), driver: anyText }),
-      versions: record(anyText, () => undefined),
-    }) as JsonReader<RunnerIdentity>,
-  }),
-  load: fields<Answers['load']>({ session: integer(0), inputs: list(value), outputs: list(value) }),
-  run: fields<Answers['run']>({
-    outputs: list(fields<TensorHeader>({ name: text(), dtype, dims: listOf(integer(0)), bytes: integer(0) })),
-    durationsMs: list(number({ min: 0 })),
-    placement: list(fields<PlacementShare>({ device, provider: text(), nodes: integer(0) })),
-  }),
-  unload: fields<object>({}),
-  bye: fields<object>({}),
+  hello: readerOf(ANSWER_SCHEMAS.hello),
+  load: readerOf(ANSWER_SCHEMAS.load),
+  run: readerOf(ANSWER_SCHEMAS.run),
+  unload: readerOf(ANSWER_SCHEMAS.unload),
+  bye: readerOf(ANSWER_SCHEMAS.bye),
 };
 
 /** The answer to a request. @throws RunnerError `runner-refused` for an `error` from the runner, `runner-protocol` for any other invalid message. */

@@ -2,7 +2,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { digestBytes, digestFile } from '../../base/digest.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import type { Measurement, Placement, RunnerSession } from '../device/runner.js';
+import type { Measurement, RunnerSession } from '../device/runner.js';
+import type { Placement } from '../device/runner-identity.js';
 import type { ExternalParams } from '../device/runner-params.js';
 import type { SessionOptions } from '../session/session.js';
 import { findFallback } from './check-placement.js';

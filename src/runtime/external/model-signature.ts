@@ -47,16 +47,16 @@ function describe({ name, type }: Value): SignatureValue {
 /** Differences between the runner's report of the loaded model and the model, one sentence each. */
 export function compareSignature(
   { inputs, outputs }: ModelSignature,
-  said: { readonly inputs: readonly ValueHeader[]; readonly outputs: readonly ValueHeader[] },
+  reported: { readonly inputs: readonly ValueHeader[]; readonly outputs: readonly ValueHeader[] },
 ): readonly string[] {
-  return [...compareSide('input', inputs, said.inputs), ...compareSide('output', outputs, said.outputs)];
+  return [...compareSide('input', inputs, reported.inputs), ...compareSide('output', outputs, reported.outputs)];
 }
 
-function compareSide(side: string, own: readonly SignatureValue[], said: readonly ValueHeader[]): readonly string[] {
-  const missing = own.filter(({ name }) => !said.some(value => value.name === name));
+function compareSide(side: string, own: readonly SignatureValue[], reported: readonly ValueHeader[]): readonly string[] {
+  const missing = own.filter(({ name }) => !reported.some(value => value.name === name));
   return [
     ...missing.map(({ name }) => `it lacks ${side} "${name}"`),
-    ...said.flatMap(value => {
+    ...reported.flatMap(value => {
       const wanted = own.find(({ name }) => name === value.name);
       return wanted === undefined
         ? [`it has ${side} "${value.name}", which the model does not have`]

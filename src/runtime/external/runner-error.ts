@@ -8,12 +8,12 @@ export class RunnerError extends CodedError {
 
 /** The same error with the end of the program's standard error in its message, which usually names the cause. */
 export function withStandardError(error: CodedError, tail: string): CodedError {
-  const said = tail.trim();
+  const stderr = tail.trim();
   const message =
-    said === '' ? `${error.message}; its standard error is empty` : `${error.message}; its standard error ends with:\n${said}`;
+    stderr === '' ? `${error.message}; its standard error is empty` : `${error.message}; its standard error ends with:\n${stderr}`;
   const details = typeof error.details === 'object' && error.details !== null && !Array.isArray(error.details) ? error.details : {};
   return new RunnerError(error.code, message, {
-    details: { ...details, stderr: said },
+    details: { ...details, stderr },
     cause: error.cause,
     ...(error.help === undefined ? {} : { help: error.help }),
   });

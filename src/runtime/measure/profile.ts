@@ -63,7 +63,7 @@ export function parseProfile(text: string, { warmup, runs }: { readonly warmup: 
     const counted = durationsUs.slice(warmup);
     return { node: name, opType, provider, meanMs: counted.reduce((sum, us) => sum + us, 0) / counted.length / 1000 };
   });
-  if (nodes.length === 0) throw badProfile('it has no node');
+  if (nodes.length === 0) throw badProfile('it contains no node');
   return { runs, nodes: nodes.sort((a, b) => b.meanMs - a.meanMs), operators: groupByOperator(nodes) };
 }
 

@@ -4,13 +4,64 @@ import type { Model } from '../../onnx/ir/model.js';
 import type { Captured } from '../../runtime/capture/captured.js';
 import { makeRandomFeeds } from '../../runtime/feeds/random-feeds.js';
 import { decodeRawTensor, encodeRawTensor, makeRawTensor } from '../../tensor/raw-tensor.js';
-import type { Tensor } from '../../tensor/tensor.js';
+import { countElements } from '../../tensor/shape.js';
+import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import { TargetError } from '../report/target-error.js';
+import { findQParams } from '../units/unit-facts.js';
 import type { GoldenFeeds } from './golden.js';
 
 /** `count` samples of seeded random inputs. */
 export function randomGoldenFeeds(model: Model, count: number, random: (sample: number) => () => number): readonly GoldenFeeds[] {
   return Array.from({ length: count }, (_, sample) => makeRandomFeeds(model, { random: random(sample), sizes: {}, freeSize: 1 }));
+}
+
+/** Two random samples of which each value differs, for the check that the device writes every slot. Values lie in the range that the model quantizes. */
+export function probeFeeds(model: Model, random: (sample: number) => () => number): readonly GoldenFeeds[] {
+  const ranges = findInputRanges(model);
+  return [0, 1].map(sample => {
+    const next = random(sample);
+    const feeds = makeRandomFeeds(model, { random: next, sizes: {}, freeSize: 1 });
+    return Object.fromEntries(
+      Object.entries(feeds).map(([name, tensor]) => {
+        const range = ranges.get(name);
+        return [name, range === undefined || tensor.dtype !== 'float32' ? tensor : fillUniform(tensor.dims, range, next)];
+      }),
+    );
+  });
+}
+
+type Range = readonly [low: number, high: number];
+
+/** The real values that the QuantizeLinear behind each input represents. Inputs without one, or with several scales, are left out. */
+function findInputRanges(model: Model): ReadonlyMap<string, Range> {
+  const ranges = new Map<string, Range>();
+  for (const node of model.graph.nodes.values()) {
+    const [input] = node.inputs;
+    if (node.opType !== 'QuantizeLinear' || input === undefined || !model.graph.inputs.includes(input)) continue;
+    const qparams = findQParams(model, node);
+    const [scale] = qparams?.scales ?? [];
+    const [zeroPoint] = qparams?.zeroPoints ?? [];
+    const limits = INTEGER_LIMITS[qparams?.dtype ?? ''];
+    if (scale === undefined || zeroPoint === undefined || limits === undefined || qparams?.axis !== undefined) continue;
+    ranges.set(getValue(model.graph, input).name, [(limits[0] - zeroPoint) * scale, (limits[1] - zeroPoint) * scale]);
+  }
+  return ranges;
+}
+
+const INTEGER_LIMITS: Readonly<Record<string, Range>> = {
+  int8: [-128, 127],
+  uint8: [0, 255],
+  int16: [-32_768, 32_767],
+  uint16: [0, 65_535],
+};
+
+function fillUniform(dims: readonly number[], [low, high]: Range, random: () => number): Tensor {
+  const length = countElements(dims);
+  return makeTensor(
+    'float32',
+    dims,
+    Float32Array.from({ length }, () => low + random() * (high - low)),
+  );
 }
 
 /**

@@ -58,18 +58,21 @@ export async function openGoldenModel(parts: readonly Model[]): Promise<GoldenMo
   };
 }
 
-/** Writes one sample to `path`. @returns its arrays. */
+/** Writes one sample to `path`: all values, or only inputs and outputs. @returns its arrays. */
 export async function writeGoldenSample(
   path: string,
   whole: Model,
   values: ReadonlyMap<string, Tensor>,
+  kept: 'all' | 'ends',
 ): Promise<readonly (GoldenArray & JsonObject)[]> {
   const roles = rolesOf(whole);
   const arrays = new Map<string, Tensor>();
-  const listed = [...values].map(([name, tensor], index) => {
+  const listed = [...values].flatMap(([name, tensor], index) => {
+    const role = roles.get(name) ?? ('border' as const);
+    if (kept === 'ends' && role === 'border') return [];
     const array = `v${String(index).padStart(3, '0')}`;
     arrays.set(array, tensor);
-    return { role: roles.get(name) ?? ('border' as const), name, array, dtype: tensor.dtype, dims: tensor.dims };
+    return [{ role, name, array, dtype: tensor.dtype, dims: tensor.dims }];
   });
   await writeNpz(path, arrays);
   return listed;

@@ -25,7 +25,7 @@ export function predictAssignment(report: ModelReport, parts: readonly Model[]):
         ),
       ),
     ],
-    nodeStat: nodes as unknown as Json,
+    nodeStat: nodes,
     shapeInfo: describeShapes(parts),
     subgraphStat: [
       { device: 'CPU', count: report.parts.length - onNpu },
@@ -45,14 +45,14 @@ function devicesByOutput(units: readonly UnitReport[]): ReadonlyMap<string, Repo
   return devices;
 }
 
-interface NodeStat {
+type NodeStat = {
   readonly output: readonly string[];
   readonly input: readonly string[];
   readonly opDomain: string;
   readonly opType: string;
   readonly comment: string;
   readonly device: ReportDevice;
-}
+};
 
 function describeNode({ graph }: Model, node: Node, devices: ReadonlyMap<string, ReportDevice>): NodeStat {
   const nameOf = (id: ValueId | undefined): string => (id === undefined ? ABSENT : getValue(graph, id).name);
@@ -86,5 +86,5 @@ function describeShapes(parts: readonly Model[]): Json {
 
 function describeReasons({ nodes, name, opType, device, findings, demoted }: UnitReport): readonly JsonObject[] {
   if (findings.length === 0 && demoted === undefined) return [];
-  return [{ nodes, name, opType, device, findings: findings as unknown as Json, ...(demoted === undefined ? {} : { demoted }) }];
+  return [{ nodes, name, opType, device, findings, ...(demoted === undefined ? {} : { demoted }) }];
 }

@@ -1,5 +1,6 @@
 /** Options of the vendor's software for each version and device: rows of a data file, each with its sources. */
 import type { Source } from '../report/finding.js';
+import { TargetError } from '../report/target-error.js';
 import ryzenAi from './ryzen-ai-options.json' with { type: 'json' };
 
 /** `${CACHE_DIR}`, `${CACHE_KEY}` and names of environment variables are replaced on the board. */
@@ -17,6 +18,24 @@ export interface ProviderOptions {
   readonly notes: readonly string[];
 }
 
+/** What the ONNX Runtime of a version reads. */
+export interface RuntimeLimits {
+  readonly version: string;
+  readonly onnxruntime: string;
+  /** The newest IR version and operator set. */
+  readonly ir: number;
+  readonly opset: number;
+  readonly source: Source;
+}
+
+/** The limits of a version; undefined for a version that is not known. */
+export function findRuntime(version: string): RuntimeLimits | undefined {
+  const found = ryzenAi.runtimes.find(({ versions }) => versions.includes(version));
+  if (found === undefined) return undefined;
+  const { onnxruntime, ir, opset, source } = found;
+  return { version, onnxruntime, ir, opset, source: SOURCES[source] as Source };
+}
+
 interface Row {
   readonly versions: readonly string[];
   readonly device: string;
@@ -29,10 +48,48 @@ interface Row {
 const ROWS: readonly Row[] = ryzenAi.rows;
 const SOURCES: Readonly<Record<string, unknown>> = ryzenAi.sources;
 
-/** All versions and devices of AMD Ryzen AI with known options, by ascending version. */
-export function listRyzenAiOptions(): readonly ProviderOptions[] {
-  const all = ROWS.flatMap(row => row.versions.map(version => optionsOf(row, version)));
+/** Options that the user sets for one version and device. */
+export interface OwnOptions {
+  readonly version: string;
+  readonly device: string;
+  readonly providerOptions: Readonly<Record<string, string>>;
+}
+
+/** All versions and devices of AMD Ryzen AI with known options, by ascending version, with `own` in its row. @throws TargetError `provider-option`. */
+export function listRyzenAiOptions(own?: OwnOptions): readonly ProviderOptions[] {
+  if (own !== undefined) checkOwnOptions(own);
+  const all = ROWS.flatMap(row => row.versions.map(version => optionsOf(row, version))).map(row =>
+    row.version === own?.version && row.device === own.device
+      ? { ...row, providerOptions: { ...row.providerOptions, ...own.providerOptions } }
+      : row,
+  );
   return all.sort((a, b) => compareVersions(a.version, b.version) || (a.device < b.device ? -1 : 1));
+}
+
+interface Settable {
+  readonly values: readonly string[];
+  readonly from: string;
+}
+
+const SETTABLE: Readonly<Record<string, Settable>> = ryzenAi.settable;
+/** The runner sets them, so that no stale compiled model can run. */
+const RESERVED = ['cache_dir', 'cache_key', 'cacheDir', 'cacheKey'];
+
+function checkOwnOptions({ version, device, providerOptions }: OwnOptions): void {
+  for (const [name, value] of Object.entries(providerOptions)) {
+    const settable = Object.hasOwn(SETTABLE, name) ? SETTABLE[name] : undefined;
+    const problem = RESERVED.includes(name)
+      ? 'is set by the runner'
+      : settable !== undefined && compareVersions(version, settable.from) < 0
+        ? `exists from version ${settable.from}; the chosen version is ${version}`
+        : settable?.values.includes(value) === false
+          ? `is "${value}"; it can be ${settable.values.join(', ')}`
+          : name === 'target' && value === 'X2' && device === 'phx-hpt'
+            ? 'is "X2"; device phx-hpt has X1 only'
+            : undefined;
+    if (problem === undefined) continue;
+    throw new TargetError('provider-option', `provider option "${name}" ${problem}`, { help: 'change `providerOptions`' });
+  }
 }
 
 function optionsOf(row: Row, version: string): ProviderOptions {
@@ -55,9 +112,9 @@ function present(record: Readonly<Record<string, string | undefined>>): Readonly
   return Object.fromEntries(Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
-/** Versions have the form "major.minor". */
+/** Versions have the form "major.minor" or "major.minor.patch". */
 function compareVersions(a: string, b: string): number {
-  const [major = 0, minor = 0] = a.split('.').map(Number);
-  const [otherMajor = 0, otherMinor = 0] = b.split('.').map(Number);
-  return major - otherMajor || minor - otherMinor;
+  const [major = 0, minor = 0, patch = 0] = a.split('.').map(Number);
+  const [otherMajor = 0, otherMinor = 0, otherPatch = 0] = b.split('.').map(Number);
+  return major - otherMajor || minor - otherMinor || patch - otherPatch;
 }

@@ -1,4 +1,4 @@
-/** Writes the deployment bundle: models, their parts, options of the vendor's software, golden values, a runner and a manifest. */
+/** Writes the deployment bundle: models, their parts, options of the vendor's software, golden values, programs for the board and a manifest. */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Digest, digestFile } from '../../base/digest.js';
@@ -7,11 +7,12 @@ import type { Json, JsonObject } from '../../base/json.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { writeModel } from '../../onnx/serde/model-file.js';
 import type { CompileReport, ModelReport, PartReport } from '../report/compile-report.js';
+import { readBoardPrograms } from './board-programs.js';
 import { cacheKeyOf } from './cache-key.js';
+import { isReadable } from './fit-runtime.js';
 import { GOLDEN_OPTIMIZATION, type GoldenFeeds, openGoldenModel, writeGoldenSample } from './golden.js';
 import { predictAssignment } from './predicted-assignment.js';
-import { listRyzenAiOptions, type ProviderOptions } from './provider-options.js';
-import { readRunnerSource } from './runner-source.js';
+import { findRuntime, listRyzenAiOptions, type OwnOptions, type ProviderOptions } from './provider-options.js';
 
 export interface BundleRequest {
   /** Must not exist. */
@@ -19,20 +20,34 @@ export interface BundleRequest {
   /** The report has the models to write, in the same order. */
   readonly report: CompileReport;
   readonly models: readonly BundleModel[];
+  /** Provider options that the user sets for the chosen version and device. */
+  readonly providerOptions?: Readonly<Record<string, string>>;
+  /** How the host joins the models; absent where they are no detector. */
+  readonly detector?: BundleDetector;
+}
+
+/** The content of a detector definition, and the names of its categories by id. */
+export interface BundleDetector {
+  readonly files: JsonObject;
+  readonly categories: ReadonlyMap<number, string>;
 }
 
 export interface BundleModel {
   readonly name: string;
   /** The QDQ model file as it was given; other stages run this file. */
   readonly sourcePath: string;
-  /** The QDQ model file with all sizes fixed: the same file, or one with its named sizes pinned. */
+  /** The same model as the vendor's runtime reads it, with all sizes fixed: the same file, or another one. */
   readonly wholePath: string;
+  /** Whether named sizes were pinned. */
+  readonly pinned: boolean;
   /** The content of that file. */
   readonly whole: Model;
   /** In execution order. Values with equal names are one tensor. */
   readonly parts: readonly BundlePart[];
   /** Inputs of golden samples. Empty: the bundle has no golden values for this model. */
   readonly golden: readonly GoldenFeeds[];
+  /** Two inputs that differ everywhere, for the check of unwritten slots; or none. */
+  readonly probes: readonly GoldenFeeds[];
 }
 
 export interface BundlePart {
@@ -42,26 +57,44 @@ export interface BundlePart {
 
 export const BUNDLE_FORMAT = 'tanren-bundle/1';
 
+/** Format of `detector.json`. */
+export const BUNDLE_DETECTOR_FORMAT = 'tanren-bundle-detector/1';
+
 const RYZEN_AI = 'ryzen-ai';
 
 /** Writes the bundle; docs/npu-compile.md lists its files. Equal requests give equal files. @throws RuntimeError if ONNX Runtime cannot run a part. */
-export async function writeBundle({ folder, report, models }: BundleRequest): Promise<void> {
+export async function writeBundle({ folder, report, models, providerOptions = {}, detector }: BundleRequest): Promise<void> {
   const files = openFiles(folder);
-  const options = report.target.profile === RYZEN_AI ? listRyzenAiOptions() : [];
+  const { profile, version, device } = report.target;
+  const options = profile === RYZEN_AI ? listReadable(models, { version, device, providerOptions }) : [];
   const described: JsonObject[] = [];
   for (const [index, model] of models.entries()) {
     described.push(await writeOne(files, getDefined(report.models[index], model.name), model, options));
   }
   for (const row of options) await files.json(`ryzenai/${row.version}/${row.device}.json`, describeOptions(row, described));
-  await files.bytes('runner.py', await readRunnerSource());
+  if (detector !== undefined) await files.json('detector.json', describeDetector(detector));
+  for (const { name, bytes } of await readBoardPrograms()) await files.bytes(name, bytes);
   const manifest = { format: BUNDLE_FORMAT, target: report.target, files: files.digests(), models: described };
   await writeFile(join(folder, 'manifest.json'), encodeJson(manifest));
+}
+
+/** The options of all versions whose ONNX Runtime reads all models. */
+function listReadable(models: readonly BundleModel[], own: OwnOptions): readonly ProviderOptions[] {
+  return listRyzenAiOptions(own).filter(({ version }) => {
+    const runtime = findRuntime(version);
+    return runtime === undefined || models.every(({ whole }) => isReadable(whole, runtime));
+  });
+}
+
+function describeDetector({ files, categories }: BundleDetector): JsonObject {
+  const names = Object.fromEntries([...categories].map(([id, name]) => [String(id), name]));
+  return { format: BUNDLE_DETECTOR_FORMAT, ...files, categories: names };
 }
 
 async function writeOne(
   files: BundleFiles,
   report: ModelReport,
-  { name, sourcePath, wholePath, whole, parts, golden }: BundleModel,
+  { name, sourcePath, wholePath, pinned, whole, parts, golden, probes }: BundleModel,
   options: readonly ProviderOptions[],
 ): Promise<JsonObject> {
   const wholeFile = `models/${name}/whole.onnx`;
@@ -73,29 +106,35 @@ async function writeOne(
     name,
     digest: report.digest,
     whole: wholeFile,
-    // A runner that gets this file runs the model with fixed sizes instead.
+    // A runner that gets this file runs `whole` instead.
     source: await digestFile(sourcePath),
+    pinned,
     nodes: report.counts.nodes,
     npuNodes: report.counts.npuNodes,
-    parts: report.parts.map(({ estimate: _estimate, ...part }) => part) as unknown as Json,
+    parts: report.parts.map(({ estimate: _estimate, ...part }) => part),
     cacheKeys: Object.fromEntries(options.map(row => [`${row.version}/${row.device}`, cacheKeyOf(digest, row)])),
-    golden: await writeGolden(files, name, { whole, models, golden }),
+    golden: await writeGolden(files, name, { whole, models, feeds: golden, kind: 'golden' }),
+    probes: await writeGolden(files, name, { whole, models, feeds: probes, kind: 'probe' }),
   };
 }
 
-async function writeGolden(
-  files: BundleFiles,
-  name: string,
-  { whole, models, golden }: { readonly whole: Model; readonly models: readonly Model[]; readonly golden: readonly GoldenFeeds[] },
-): Promise<Json> {
-  if (golden.length === 0) return [];
+interface GoldenRequest {
+  readonly whole: Model;
+  readonly models: readonly Model[];
+  readonly feeds: readonly GoldenFeeds[];
+  /** Probes have no values between parts. */
+  readonly kind: 'golden' | 'probe';
+}
+
+async function writeGolden(files: BundleFiles, name: string, { whole, models, feeds, kind }: GoldenRequest): Promise<Json> {
+  if (feeds.length === 0) return [];
   const opened = await openGoldenModel(models);
   try {
     const samples: JsonObject[] = [];
-    for (const [index, feeds] of golden.entries()) {
-      const values = await opened.compute(feeds);
-      const file = `golden/${name}.${index}.npz`;
-      const arrays = await files.write(file, path => writeGoldenSample(path, whole, values));
+    for (const [index, one] of feeds.entries()) {
+      const values = await opened.compute(one);
+      const file = `golden/${name}.${kind === 'probe' ? 'probe-' : ''}${index}.npz`;
+      const arrays = await files.write(file, path => writeGoldenSample(path, whole, values, kind === 'probe' ? 'ends' : 'all'));
       samples.push({ file, computedBy: `ONNX Runtime, CPU, optimization ${GOLDEN_OPTIMIZATION}`, arrays });
     }
     return samples;
@@ -110,7 +149,7 @@ function describeOptions({ sources, ...row }: ProviderOptions, models: readonly 
   return {
     ...row,
     cacheKeys: Object.fromEntries(models.map(model => [String(model.name), keyOf(model)])),
-    sources: sources as unknown as Json,
+    sources,
   };
 }
 

@@ -1,14 +1,11 @@
 /** Compares batch sizes of a model that runs once per RoI: the same RoIs in calls of 1, 4, 8, 16 …, each with an estimate. */
 import type { Target } from '../profile/choose-target.js';
 import type { BatchEstimate, BatchRow, LatencyEstimate } from '../report/compile-report.js';
-import type { UnitWork } from '../units/unit-work.js';
-import { estimateCalls, estimateUnit, scaleEstimate } from './estimate.js';
+import { scaleEstimate } from './estimate.js';
+import { estimateCall, type PlacedWork } from './image-estimate.js';
 
 export interface BatchRequest {
-  /** Number of NPU parts of the model. Each is one call. */
-  readonly npuParts: number;
-  /** The work of their units. */
-  readonly works: readonly UnitWork[];
+  readonly units: readonly PlacedWork[];
   /** The batch size of the compiled model. */
   readonly batch: number;
   readonly rois: BatchEstimate['rois'];
@@ -17,13 +14,9 @@ export interface BatchRequest {
 }
 
 /** The batch is fixed, so a last call that is not full costs as much as a full one. */
-export function estimateBatches(target: Target, { npuParts, works, batch, rois, sizes }: BatchRequest): BatchEstimate {
+export function estimateBatches(target: Target, { units, batch, rois, sizes }: BatchRequest): BatchEstimate {
   const rows = sizes.map((size): BatchRow => {
-    const perCall = estimateCalls(
-      target,
-      npuParts,
-      works.map(work => estimateUnit(target, work, size / batch)),
-    );
+    const perCall = estimateCall(target, units, size / batch);
     const calls = mean(rois.counts.map(count => Math.ceil(count / size)));
     return { batch: size, calls, padded: mean(rois.counts.map(count => Math.ceil(count / size) * size - count)), ...times(perCall, calls) };
   });

@@ -4,7 +4,8 @@ import type { Constant } from '../profile/profile.js';
 import type { EstimateBasis, EstimateConstant, LatencyEstimate, UnitEstimate } from '../report/compile-report.js';
 import type { UnitWork } from '../units/unit-work.js';
 
-const FORMULA = 'calls · fixed + Σ max(work / (efficiency · peak), (weights + inputs + outputs) / bandwidth)';
+const FORMULA =
+  'calls · (fixed + handover · min(CPU units, most parts) + Σ NPU max(work / (efficiency · peak), bytes / bandwidth) + Σ CPU max(as on the NPU, work / rate + bytes / host bandwidth))';
 
 /** @param factor rows per call relative to the exported batch: activations and MACs scale with it, weights do not. */
 export function estimateUnit({ device }: Target, work: UnitWork, factor = 1): UnitEstimate {
@@ -48,7 +49,8 @@ export function scaleEstimate({ ms, lowMs, highMs }: LatencyEstimate, factor: nu
 }
 
 export function basisOf(target: Target): EstimateBasis {
-  const { peak, efficiency, bandwidth, fixedMs } = target.device.estimate;
+  const { peak, efficiency, bandwidth, fixedMs, handoverMs } = target.device.estimate;
+  const { host } = target;
   const describe = (name: string, constant: Constant): EstimateConstant => ({
     name,
     ...constant,
@@ -63,6 +65,10 @@ export function basisOf(target: Target): EstimateBasis {
       describe('efficiency of other operators, by elements', efficiency.other),
       describe('bandwidth', bandwidth),
       describe('fixed', fixedMs),
+      describe('handover', handoverMs),
+      describe('rate of the CPU, Conv, Gemm, MatMul', host.macs),
+      describe('rate of the CPU, other operators', host.elements),
+      describe('host bandwidth', host.bandwidth),
     ],
   };
 }

@@ -6,6 +6,7 @@ import type { Finding } from '../report/finding.js';
 import type { NodeUnit, UnitGraph } from '../units/node-units.js';
 import { checkIsland } from './island-rules.js';
 import { checkLimits } from './limit-rules.js';
+import { checkProductBias } from './observed-forms.js';
 import { checkOperators } from './operator-rules.js';
 import { checkPositions } from './position-rules.js';
 import { checkQuantization } from './quantization-rules.js';
@@ -25,7 +26,15 @@ export interface JudgeOptions {
   readonly undocumented: Device;
 }
 
-const RULES: readonly UnitRule[] = [checkIsland, checkOperators, checkLimits, checkShapes, checkQuantization, checkPositions];
+const RULES: readonly UnitRule[] = [
+  checkIsland,
+  checkOperators,
+  checkLimits,
+  checkShapes,
+  checkQuantization,
+  checkProductBias,
+  checkPositions,
+];
 
 /** One verdict per unit. */
 export function judgeUnits(graph: UnitGraph, target: Target, { undocumented }: JudgeOptions): readonly UnitVerdict[] {
@@ -35,7 +44,7 @@ export function judgeUnits(graph: UnitGraph, target: Target, { undocumented }: J
     const edge = unit.kind === 'quantize' || unit.kind === 'dequantize';
     const unitCase: UnitCase = { target, graph, model: graph.model, unit, mode };
     const findings = [...RULES.flatMap(rule => rule(unitCase)), ...(trailing.has(unit.id) ? [trailingFinding(target, unit)] : [])];
-    const admitted = !findings.some(({ severity }) => severity === 'refused' || (severity === 'undocumented' && undocumented === 'cpu'));
+    const admitted = findings.every(({ severity }) => severity === 'warning' || (severity === 'undocumented' && undocumented === 'npu'));
     return { findings, admitted, edge };
   });
 }

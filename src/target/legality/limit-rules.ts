@@ -1,12 +1,13 @@
 /** Checks the attributes and shapes of units against the limits of the profile. */
 import { assertNever } from '../../base/assert-never.js';
 import { getInt } from '../../onnx/ir/attribute.js';
-import type { Attribute, Node } from '../../onnx/ir/model.js';
+import type { Node } from '../../onnx/ir/model.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { parseIntegerSet } from '../profile/integer-set.js';
 import type { ActivationLimit, AttributeLimit, ConstantInputLimit, GroupLimit, Limit, SizeLimit } from '../profile/profile.js';
 import type { Finding } from '../report/finding.js';
 import { findQuantizedConstant, findWindow, formatSizes, inputOf, limitNameOf } from '../units/unit-facts.js';
+import { elementsOf } from './attribute-elements.js';
 import { computingNodes, makeFinding, type UnitCase } from './unit-case.js';
 
 export function checkLimits(unitCase: UnitCase): readonly Finding[] {
@@ -14,7 +15,9 @@ export function checkLimits(unitCase: UnitCase): readonly Finding[] {
   if (unit.kind !== 'quantized' && unit.kind !== 'plain') return [];
   return computingNodes(unit).flatMap(node => {
     const name = limitNameOf(model, node);
-    const meant = target.limits.filter(limit => limit.ops.includes(name) || (limit.ops.includes('*') && node === unit.target));
+    const meant = target.limits.filter(
+      ({ ops, except = [] }) => ops.includes(name) || (ops.includes('*') && node === unit.target && !except.includes(name)),
+    );
     return meant.flatMap(limit => check(limit, unitCase, node) ?? []);
   });
 }
@@ -118,25 +121,6 @@ function checkAttribute(limit: AttributeLimit, unitCase: UnitCase, node: Node): 
   const measured = `${limit.name} ${elements.map(formatElement).join(', ')}`;
   const allowed = limit.allowed.map(formatElement).join(', ');
   return fail(limit, unitCase, node, { measured, limit: allowed, message: `${measured}; the target supports ${allowed}` });
-}
-
-const decoder = new TextDecoder();
-
-function elementsOf(attribute: Attribute): readonly (number | string)[] {
-  switch (attribute.kind) {
-    case 'int':
-      return [Number(attribute.value)];
-    case 'float':
-      return [attribute.value];
-    case 'string':
-      return [decoder.decode(attribute.value)];
-    case 'ints':
-      return attribute.value.map(Number);
-    case 'floats':
-      return attribute.value;
-    default:
-      return [`a ${attribute.kind}`];
-  }
 }
 
 function formatElement(value: number | string): string {

@@ -5,6 +5,8 @@ import type { Sourced } from '../profile/profile.js';
 import type { Finding } from '../report/finding.js';
 import type { NodeUnit } from '../units/node-units.js';
 import { findQParams, findQuantizedConstant, inputOf, type KnownQParams, outputOf } from '../units/unit-facts.js';
+import { findForm } from './observed-forms.js';
+import { severityOf } from './observed-operators.js';
 import { makeFinding, type UnitCase } from './unit-case.js';
 
 export function checkQuantization(unitCase: UnitCase): readonly Finding[] {
@@ -102,13 +104,16 @@ function checkScale({ target }: UnitCase, { kind, name }: Role, { scales }: Know
   const failing = scales.find(one => !isPowerOfTwo(one));
   if (failing === undefined) return undefined;
   const measured = `scale ${failing.toPrecision(6)} of ${kind} "${name}"`;
+  const seen = kind === 'bias' ? undefined : findForm(target, `${kind}-scale`);
+  const isWrong = seen !== undefined && severityOf(seen) === 'error';
   return makeFinding(target, {
     rule: 'scale-power-of-two',
+    severity: isWrong ? 'error' : 'refused',
     measured,
     limit: 'a power of two',
     message: `the ${measured} is not a power of two`,
-    source: scale.source,
-    note: 'Quantize with preset xint8.',
+    source: isWrong ? seen.source : scale.source,
+    note: isWrong ? `${seen.note} Quantize with preset xint8.` : 'Quantize with preset xint8.',
   });
 }
 

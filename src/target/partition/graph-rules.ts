@@ -1,11 +1,9 @@
-/** Findings about the model as a whole: too few Conv, too many parts, batch sizes. */
+/** Findings about the model as a whole: too few Conv, too many parts. */
 
 import { makeFinding } from '../legality/unit-case.js';
 import type { Target } from '../profile/choose-target.js';
-import { parseIntegerSet } from '../profile/integer-set.js';
 import type { Finding } from '../report/finding.js';
 import type { UnitGraph } from '../units/node-units.js';
-import { tensorOf } from '../units/unit-facts.js';
 import type { Partition } from './partition.js';
 
 export interface GraphCase {
@@ -44,21 +42,5 @@ export function checkGraph({ graph, partition, target }: GraphCase): readonly Fi
       }),
     );
   }
-  return [...findings, ...checkBatch(graph, target)];
-}
-
-/** Checks the inputs of rank 4, which are images or features. */
-function checkBatch({ model }: UnitGraph, target: Target): readonly Finding[] {
-  return target.graph.batches.flatMap(({ allowed, source, note }) => {
-    const set = parseIntegerSet(allowed);
-    return model.graph.inputs.flatMap(id => {
-      const { name, dims } = tensorOf(model, id);
-      const [batch] = dims ?? [];
-      if (set === undefined || dims?.length !== 4 || typeof batch !== 'number' || set.has(batch)) return [];
-      const message = `the batch of input "${name}" is ${batch}; the documentation lists ${set.text}`;
-      return [
-        makeFinding(target, { rule: 'batch', severity: 'warning', measured: `batch ${batch}`, limit: set.text, message, source, note }),
-      ];
-    });
-  });
+  return findings;
 }

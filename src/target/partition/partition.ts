@@ -20,8 +20,14 @@ export interface Partition {
 }
 
 export interface Demotion {
-  readonly rule: 'too-few-conv' | 'too-many-subgraphs';
+  readonly rule: 'whole-model' | 'too-few-conv' | 'too-many-subgraphs';
   readonly reason: string;
+}
+
+export interface PartitionOptions {
+  readonly works: readonly UnitWork[];
+  /** Why the whole model must be on the CPU. */
+  readonly refused?: Demotion | undefined;
 }
 
 export interface PlannedPart {
@@ -33,10 +39,16 @@ export interface PlannedPart {
  * Partitions units by their verdicts. Every unit is in exactly one part, parts are convex, and the graph of parts is acyclic.
  * An NPU part with too few Conv moves to the CPU. If there are more NPU parts than the target supports, those with the fewest MACs move too.
  */
-export function partitionUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], target: Target, works: readonly UnitWork[]): Partition {
+export function partitionUnits(
+  graph: UnitGraph,
+  verdicts: readonly UnitVerdict[],
+  target: Target,
+  { works, refused }: PartitionOptions,
+): Partition {
   const flows = flowsOf(graph);
   const constants = constantsOf(target);
-  const demoted = new Map<number, Demotion>();
+  const legal = graph.units.filter(({ id }) => verdicts[id]?.admitted === true);
+  const demoted = new Map<number, Demotion>(refused === undefined ? [] : legal.map(({ id }) => [id, refused]));
   for (;;) {
     const devices = placeUnits(graph, verdicts, new Set(demoted.keys()));
     const groupOf = chooseGroups(graph, devices, flows, constants);

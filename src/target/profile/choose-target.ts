@@ -8,12 +8,13 @@ import type { TargetIdentity } from '../report/compile-report.js';
 import type { Source } from '../report/finding.js';
 import { TargetError } from '../report/target-error.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
+import { chooseObservations, type Observed } from './observation.js';
 import type {
   DeviceProfile,
   DTypeProfile,
   GraphLimits,
+  HostProfile,
   Limit,
-  Observation,
   OperatorNote,
   OperatorTable,
   TargetProfile,
@@ -22,7 +23,7 @@ import type {
 import { readProfile } from './profile-reader.js';
 
 export interface TargetChoice {
-  /** Default: that of the profile. The same for the two members below. */
+  /** Default: that of the profile. The same for the two members below; for `version`, the last one that supports the device. */
   readonly device?: string;
   readonly dtype?: string;
   readonly version?: string;
@@ -32,12 +33,15 @@ export interface Target {
   readonly identity: TargetIdentity;
   readonly device: DeviceProfile;
   readonly dtype: DTypeProfile;
+  /** Names of all data types of the profile. */
+  readonly dtypes: readonly string[];
   readonly operators: OperatorTable;
   readonly operatorNotes: readonly OperatorNote[];
-  readonly observations: readonly Observation[];
+  readonly observations: readonly Observed[];
   /** The limits for the chosen device, data type and version. */
   readonly limits: readonly Limit[];
   readonly graph: GraphLimits;
+  readonly host: HostProfile;
   sourceOf(key: string): Source;
 }
 
@@ -55,8 +59,9 @@ export function getBuiltInProfile(name: string): Json {
  */
 export function chooseTarget(json: Json, choice: TargetChoice): Target {
   const profile = parseProfile(json);
-  const names = { ...profile.default, ...definedOf(choice) };
-  const device = getEntry('unknown-device', 'device', names.device, profile.devices);
+  const wanted = { ...profile.default, ...definedOf(choice) };
+  const device = getEntry('unknown-device', 'device', wanted.device, profile.devices);
+  const names = { ...wanted, version: choice.version ?? newestVersion(profile, device) };
   const dtype = getEntry('unknown-dtype', 'data type', names.dtype, profile.dtypes);
   if (!profile.versions.includes(names.version)) throw unknown('unknown-version', 'version', names.version, profile.versions);
   checkCombination(profile, names, device, dtype);
@@ -68,10 +73,12 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
     identity: { profile: profile.name, title: profile.title, ...names, digest: digestJson(json) },
     device,
     dtype,
+    dtypes: Object.keys(profile.dtypes),
     operators,
-    observations: profile.observations.filter(one => fits(one.when)),
+    observations: chooseObservations(profile.observations, profile.versions, names),
     operatorNotes: profile.operatorNotes.filter(note => fits(note.when)),
     limits: profile.limits.filter(limit => fits(limit.when)),
+    host: profile.host,
     graph: { ...profile.graph, batches: profile.graph.batches.filter(limit => fits(limit.when)) },
     sourceOf: key => getDefined(profile.sources[key], `source "${key}" of profile ${profile.name}`),
   };
@@ -102,12 +109,17 @@ function getEntry<T>(code: string, what: string, name: string, table: Readonly<R
 
 function unknown(code: string, what: string, name: string, known: readonly string[]): TargetError {
   const closest = findClosest(name, known);
-  return new TargetError(code, `there is no ${what} "${name}"`, {
+  return new TargetError(code, `unknown ${what} "${name}"`, {
     help: `choose one of ${known.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
   });
 }
 
 type Names = TargetProfile['default'];
+
+/** The profile's default, or an earlier version if the device's support ends before. */
+function newestVersion({ versions, default: { version } }: TargetProfile, { until }: DeviceProfile): string {
+  return until !== undefined && versions.indexOf(until.value) < versions.indexOf(version) ? until.value : version;
+}
 
 function checkCombination(profile: TargetProfile, names: Names, device: DeviceProfile, dtype: DTypeProfile): void {
   const age = (version: string): number => profile.versions.indexOf(version);
@@ -115,6 +127,11 @@ function checkCombination(profile: TargetProfile, names: Names, device: DevicePr
   if (!dtype.devices.value.includes(names.device)) {
     throw new TargetError('target-combination', `${profile.name}: data type ${names.dtype} is not documented for device ${names.device}`, {
       help: `it is documented for ${dtype.devices.value.join(', ')} (${source(dtype.devices.source)})`,
+    });
+  }
+  if (device.until !== undefined && age(names.version) > age(device.until.value)) {
+    throw new TargetError('target-combination', `${profile.name}: version ${names.version} does not support device ${names.device}`, {
+      help: `choose version ${device.until.value} or earlier (${source(device.until.source)})`,
     });
   }
   const since = [

@@ -1,4 +1,10 @@
 /** Sets of whole numbers in limits: "1-9", "1,2,4", "1-4,8". */
+import { matching } from '../../base/schema/build-schema.js';
+
+const PART = '\\s*\\d{1,9}(-\\d{1,9})?\\s*';
+
+/** `parseIntegerSet` also refuses ranges that end before they begin. */
+export const INTEGER_SET_SCHEMA = matching(new RegExp(`^${PART}(,${PART})*$`), 'integers such as "1-9" or "1,2,4"');
 
 export interface IntegerSet {
   /** "1 to 9", "1, 2 or 4", for messages. */

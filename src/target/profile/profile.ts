@@ -1,7 +1,19 @@
 /** The data of a target: limits, each with its source. `profiles/*.json` are built in; users can write their own. */
-import type { Severity, Source } from '../report/finding.js';
+import type { JsonObject } from '../../base/json.js';
+import { anyList, anyOf, constant, list, listOf, mapOf, number, object, oneOf, text } from '../../base/schema/build-schema.js';
+import { type FromSchema, schemaOf } from '../../base/schema/from-schema.js';
+import { SOURCE_SCHEMA } from '../report/finding.js';
+import { INTEGER_SET_SCHEMA } from './integer-set.js';
+import { OBSERVATION_SCHEMA } from './observation.js';
 
 export const PROFILE_FORMAT = 'tanren-target-profile/1';
+
+const TEXTS = anyList(text());
+const POSITIVE = number({ exclusiveMinimum: 0 });
+const COUNT = number({ minimum: 0 });
+/** A limit never says that a device computes wrong values. */
+const SEVERITY = oneOf(['refused', 'undocumented', 'warning'], 'refused if absent.');
+const FIX_ITS = anyList(text(), 'Names of `rewrite` rules.');
 
 /** A value with the key of its source. */
 export interface Sourced<T> {
@@ -10,182 +22,211 @@ export interface Sourced<T> {
   readonly note?: string;
 }
 
+const sourced = <const Value extends JsonObject>(value: Value) => object({ value, source: text('Key of the source.') }, { note: text() });
+
 /** Where an entry applies; an absent member does not restrict it. Versions are inclusive. */
-export interface When {
-  readonly devices?: readonly string[];
-  readonly dtypes?: readonly string[];
-  readonly from?: string;
-  readonly to?: string;
-}
+const WHEN = object({}, { devices: TEXTS, dtypes: TEXTS, from: text(), to: text() });
 
-export interface TargetProfile {
-  readonly format: typeof PROFILE_FORMAT;
-  readonly name: string;
-  readonly title: string;
-  /** By key. */
-  readonly sources: Readonly<Record<string, Source>>;
-  /** Versions of the vendor's software, oldest first. */
-  readonly versions: readonly string[];
-  readonly default: { readonly device: string; readonly dtype: string; readonly version: string };
-  readonly devices: Readonly<Record<string, DeviceProfile>>;
-  readonly dtypes: Readonly<Record<string, DTypeProfile>>;
-  /** The first table whose `when` applies is used. */
-  readonly operators: readonly OperatorTable[];
-  readonly operatorNotes: readonly OperatorNote[];
-  /** Warnings about observed behavior. */
-  readonly observations: readonly Observation[];
-  /** Every limit whose `when` applies is used. */
-  readonly limits: readonly Limit[];
-  readonly graph: GraphLimits;
-}
+export type When = FromSchema<typeof WHEN>;
 
-export interface DeviceProfile {
-  readonly title: string;
-  readonly since: Sourced<string>;
-  readonly estimate: EstimateProfile;
-}
+const CONSTANT = object({ value: POSITIVE, low: POSITIVE, high: POSITIVE, unit: text(), source: text() });
 
 /** A constant of the latency estimate, with the bounds of its likely values. */
-export interface Constant {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-  readonly unit: string;
-  readonly source: string;
-}
+export type Constant = FromSchema<typeof CONSTANT>;
 
-export interface EstimateProfile {
-  readonly peak: Constant;
+const ESTIMATE = object({
+  peak: CONSTANT,
   /** Shares of peak performance that kernels reach. */
-  readonly efficiency: { readonly conv: Constant; readonly depthwise: Constant; readonly other: Constant };
+  efficiency: object({ conv: CONSTANT, depthwise: CONSTANT, other: CONSTANT }),
   /** To and from the shared main memory. */
-  readonly bandwidth: Constant;
+  bandwidth: CONSTANT,
   /** Fixed time per call of a part. */
-  readonly fixedMs: Constant;
-}
+  fixedMs: CONSTANT,
+  /** Time that a unit on the CPU costs between units on the NPU, besides its own work. */
+  handoverMs: CONSTANT,
+});
 
-export interface DTypeProfile {
-  readonly title: string;
-  readonly devices: Sourced<readonly string[]>;
-  readonly since: Sourced<string>;
-  readonly activations: Sourced<readonly string[]>;
-  readonly weights: Sourced<readonly string[]>;
-  readonly biases: Sourced<readonly string[]>;
-  readonly scale: Sourced<'any' | 'power-of-two'>;
-  /** 'any', or the zero point of each integer type of an activation. */
-  readonly zeroPoint: Sourced<'any' | Readonly<Record<string, number>>>;
-  /** Whether weights may have per-channel scales. */
-  readonly perChannel: Sourced<'allowed' | Exclude<Severity, 'warning'>>;
-  /** Bounds on the positions (−log₂ of a power-of-two scale) around one operator. */
-  readonly positions?: PositionLimits;
-}
+export type EstimateProfile = FromSchema<typeof ESTIMATE>;
+
+const DEVICE = object(
+  { title: text(), since: sourced(text()), estimate: ESTIMATE },
+  {
+    /** The last version that supports the device; the newest if absent. */
+    until: sourced(text()),
+  },
+);
+
+export type DeviceProfile = FromSchema<typeof DEVICE>;
+
+const HOST = object({
+  macs: CONSTANT,
+  /** Elements per second of operators without multiply-accumulates, times their window. */
+  elements: CONSTANT,
+  bandwidth: CONSTANT,
+});
+
+/** Constants of the latency estimate of units on the CPU. */
+export type HostProfile = FromSchema<typeof HOST>;
+
+const bounds = (description: string) => schemaOf<readonly [number, number]>(listOf(2, number(), description));
+
+const POSITIONS = object({
+  source: text(),
+  cut: bounds('w + i − o of Conv, ConvTranspose, Gemm.'),
+  bias: bounds('w + i − b; the lower bound falls by what the cut leaves: min(0, cut − 16).'),
+  read: number({ minimum: 0 }, 'Largest difference between the inputs of Add and Sub.'),
+  addWrite: bounds('min(i) − o of Add and Sub.'),
+  mulWrite: bounds('Σ i − o of Mul.'),
+  aligned: anyList(text(), 'Operators whose inputs and outputs must all have one position.'),
+});
 
 /** Inclusive bounds. w, i, o, b are the positions of weight, input, output and bias. */
-export interface PositionLimits {
-  readonly source: string;
-  /** w + i − o of Conv, ConvTranspose, Gemm. */
-  readonly cut: readonly [number, number];
-  /** w + i − b; the lower bound falls by what the cut leaves: min(0, cut − 16). */
-  readonly bias: readonly [number, number];
-  /** Largest difference between the inputs of Add and Sub. */
-  readonly read: number;
-  /** min(i) − o of Add and Sub. */
-  readonly addWrite: readonly [number, number];
-  /** Σ i − o of Mul. */
-  readonly mulWrite: readonly [number, number];
-  /** Operators whose inputs and outputs must all have one position. */
-  readonly aligned: readonly string[];
-}
+export type PositionLimits = FromSchema<typeof POSITIONS>;
 
-export interface OperatorTable {
-  readonly when?: When;
-  readonly source: string;
-  /** Operator → data types that the source documents. A missing operator is undocumented, not refused. */
-  readonly documented: Readonly<Record<string, readonly string[]>>;
-}
+const DTYPE = object(
+  {
+    title: text(),
+    devices: sourced(list(text())),
+    since: sourced(text()),
+    activations: sourced(list(text())),
+    weights: sourced(list(text())),
+    biases: sourced(list(text())),
+    scale: sourced(oneOf(['any', 'power-of-two'])),
+    zeroPoint: sourced(anyOf([constant('any'), mapOf(number())], 'any, or the zero point of each integer type of an activation.')),
+    perChannel: sourced(oneOf(['allowed', 'refused', 'undocumented'], 'Whether weights may have per-channel scales.')),
+  },
+  {
+    /** Bounds on the positions (−log₂ of a power-of-two scale) around one operator. */
+    positions: POSITIONS,
+  },
+);
+
+export type DTypeProfile = FromSchema<typeof DTYPE>;
+
+const OPERATOR_TABLE = object(
+  {
+    source: text(),
+    documented: mapOf(TEXTS, {
+      description: 'Operator → data types that the source documents. A missing operator is undocumented, not refused.',
+    }),
+  },
+  { when: WHEN },
+);
+
+export type OperatorTable = FromSchema<typeof OPERATOR_TABLE>;
+
+const OPERATOR_NOTE = object({ ops: list(text()), note: text(), fixIts: FIX_ITS }, { when: WHEN });
 
 /** Facts about operators that a table does not list. */
-export interface OperatorNote {
-  readonly ops: readonly string[];
-  readonly when?: When;
-  readonly note: string;
-  /** Names of `rewrite` rules. */
-  readonly fixIts: readonly string[];
-}
+export type OperatorNote = FromSchema<typeof OPERATOR_NOTE>;
 
-/** Observed behavior of operators on a board, without a limit that explains it. */
-export interface Observation {
-  readonly ops: readonly string[];
-  readonly when?: When;
-  readonly source: string;
-  readonly note: string;
-}
+const LIMIT_FIELDS = {
+  ops: list(text(), "Operators; '*' means all. 'DepthwiseConv' is a Conv with one input channel per group, 'Conv' any other Conv."),
+  source: text(),
+} as const;
 
-export interface LimitBase {
-  /** Operators; '*' means all. 'DepthwiseConv' is a Conv with one input channel per group, 'Conv' any other Conv. */
-  readonly ops: readonly string[];
-  readonly source: string;
-  readonly when?: When;
-  /** 'refused' if absent. */
-  readonly severity?: Severity;
-  readonly note?: string;
-  /** Names of `rewrite` rules. */
-  readonly fixIts?: readonly string[];
-}
+const LIMIT_OPTIONS = {
+  except: anyList(text(), "Operators that '*' does not mean."),
+  when: WHEN,
+  severity: SEVERITY,
+  note: text(),
+  fixIts: FIX_ITS,
+} as const;
+
+const SIZE_LIMIT = object(
+  {
+    rule: oneOf(
+      ['kernel', 'stride', 'dilation', 'rank', 'outputs'],
+      'kernel, stride, dilation: of the window. rank: of the first input. outputs: the number of used outputs.',
+    ),
+    ...LIMIT_FIELDS,
+    allowed: INTEGER_SET_SCHEMA,
+  },
+  LIMIT_OPTIONS,
+);
 
 /** A number of the node; kernel, stride and dilation are checked in each spatial direction. */
-export interface SizeLimit extends LimitBase {
-  /** kernel, stride, dilation: of the window. rank: of the first input. outputs: the number of used outputs. */
-  readonly rule: 'kernel' | 'stride' | 'dilation' | 'rank' | 'outputs';
-  /** "1-9" or "1,2,4". */
-  readonly allowed: string;
-}
+export type SizeLimit = FromSchema<typeof SIZE_LIMIT>;
 
-export interface GroupLimit extends LimitBase {
-  readonly rule: 'groups';
-  /** 'one': no groups; 'divisible': groups divide both numbers of channels. */
-  readonly allowed: readonly ('one' | 'divisible')[];
-}
+const GROUP_LIMIT = object(
+  {
+    rule: constant('groups'),
+    ...LIMIT_FIELDS,
+    allowed: list(oneOf(['one', 'divisible'], 'one: no groups; divisible: groups divide both numbers of channels.')),
+  },
+  LIMIT_OPTIONS,
+);
+
+export type GroupLimit = FromSchema<typeof GROUP_LIMIT>;
+
+const SCALARS = list(anyOf([text(), number()]));
+
+const ATTRIBUTE_LIMIT = object(
+  { rule: constant('attribute'), ...LIMIT_FIELDS, name: text(), default: SCALARS, allowed: SCALARS },
+  LIMIT_OPTIONS,
+);
 
 /** Every element of an attribute (of `default` if it is absent) must be one of `allowed`. */
-export interface AttributeLimit extends LimitBase {
-  readonly rule: 'attribute';
-  readonly name: string;
-  readonly default: readonly (number | string)[];
-  readonly allowed: readonly (number | string)[];
-}
+export type AttributeLimit = FromSchema<typeof ATTRIBUTE_LIMIT>;
+
+const CONSTANT_INPUT_LIMIT = object(
+  { rule: constant('constant-input'), ...LIMIT_FIELDS, inputs: list(COUNT), presence: oneOf(['required', 'optional']) },
+  LIMIT_OPTIONS,
+);
 
 /** Inputs that must be constant, and whether they must be present. */
-export interface ConstantInputLimit extends LimitBase {
-  readonly rule: 'constant-input';
-  readonly inputs: readonly number[];
-  readonly presence: 'required' | 'optional';
-}
+export type ConstantInputLimit = FromSchema<typeof CONSTANT_INPUT_LIMIT>;
+
+const ACTIVATION_LIMIT = object({ rule: constant('activation'), ...LIMIT_FIELDS, allowed: TEXTS }, LIMIT_OPTIONS);
 
 /** Activation functions that may be fused with the operator. */
-export interface ActivationLimit extends LimitBase {
-  readonly rule: 'activation';
-  readonly allowed: readonly string[];
-}
+export type ActivationLimit = FromSchema<typeof ACTIVATION_LIMIT>;
 
-export type Limit = SizeLimit | GroupLimit | AttributeLimit | ConstantInputLimit | ActivationLimit;
+const LIMIT = anyOf([SIZE_LIMIT, GROUP_LIMIT, ATTRIBUTE_LIMIT, CONSTANT_INPUT_LIMIT, ACTIVATION_LIMIT]);
 
-export interface BatchLimit {
-  readonly allowed: string;
-  readonly source: string;
-  readonly when?: When;
-  readonly note?: string;
-}
+export type Limit = FromSchema<typeof LIMIT>;
 
-export interface GraphLimits {
+const BATCH_LIMIT = object(
+  { allowed: INTEGER_SET_SCHEMA, source: text() },
+  {
+    severity: oneOf(['refused', 'undocumented', 'warning'], 'refused if absent. undocumented: params can trust larger batches.'),
+    when: WHEN,
+    note: text(),
+  },
+);
+
+export type BatchLimit = FromSchema<typeof BATCH_LIMIT>;
+
+const GRAPH = object({
   /** Smallest number of Conv in an NPU part. */
-  readonly minConvs: Sourced<number>;
+  minConvs: sourced(COUNT),
   /** Largest number of NPU parts of a model. */
-  readonly maxSubgraphs: Sourced<number>;
+  maxSubgraphs: sourced(COUNT),
   /** Operators that stay on the CPU in chains at the end of the model. */
-  readonly trailing: Sourced<readonly string[]>;
-  /** Documented first dimension of model inputs of rank 4, for example "1"; any if no entry applies. */
-  readonly batches: readonly BatchLimit[];
+  trailing: sourced(TEXTS),
+  batches: anyList(BATCH_LIMIT, 'First dimension of model inputs of rank 4, for example "1"; any if no entry applies.'),
   /** Whether every shape must be fixed. */
-  readonly staticShapes: Sourced<'required'>;
-}
+  staticShapes: sourced(constant('required')),
+});
+
+export type GraphLimits = FromSchema<typeof GRAPH>;
+
+export const PROFILE_SCHEMA = object({
+  format: constant(PROFILE_FORMAT),
+  name: text(),
+  title: text(),
+  sources: mapOf(SOURCE_SCHEMA, { description: 'By key.' }),
+  versions: list(text(), "Versions of the vendor's software, oldest first."),
+  default: object({ device: text(), dtype: text(), version: text() }),
+  devices: mapOf(DEVICE),
+  dtypes: mapOf(DTYPE),
+  operators: list(OPERATOR_TABLE, 'The first table whose `when` applies is used.'),
+  operatorNotes: anyList(OPERATOR_NOTE),
+  observations: anyList(OBSERVATION_SCHEMA, 'What boards showed.'),
+  limits: anyList(LIMIT, 'Every limit whose `when` applies is used.'),
+  graph: GRAPH,
+  /** Rates of the host's CPU. */
+  host: HOST,
+});
+
+export type TargetProfile = FromSchema<typeof PROFILE_SCHEMA>;

@@ -37,6 +37,8 @@ export type ModelReport = {
   /** In execution order; `index` is the position. */
   readonly parts: readonly PartReport[];
   readonly estimate: ModelEstimate;
+  /** Only of a head that the detector's recipe runs on tiles: the models that run instead. Totals of times leave it out. */
+  readonly replacedBy?: readonly string[];
 };
 
 export type ModelCounts = {
@@ -124,11 +126,22 @@ export type LatencyEstimate = {
 export type UnitEstimate = LatencyEstimate & { readonly bound: 'compute' | 'memory' };
 
 export type ModelEstimate = {
-  /** Of the NPU parts, one run each, in sequence. CPU parts have no estimate: `bench` measures them. */
+  /** Of the NPU parts, one run each, in sequence. */
   readonly npu: LatencyEstimate;
+  /** All calls for one image, units on the CPU at a stated rate and transfers included. */
+  readonly image: ImageEstimate;
   readonly basis: EstimateBasis;
   /** For a model that runs once per RoI: the same RoIs at several batch sizes. */
   readonly batches?: BatchEstimate;
+};
+
+export type ImageEstimate = {
+  /** RoIs that a call serves, of a model that runs on tiles. */
+  readonly tiles?: number;
+  /** Mean over the RoI counts; 1 for a model that runs once per image. */
+  readonly calls: number;
+  readonly perCall: LatencyEstimate;
+  readonly perImage: LatencyEstimate;
 };
 
 /** The constants of the estimate, each with its source. */

@@ -109,7 +109,7 @@ suite('edge cases', () => {
     expect(() => run(edge)).toThrow(expect.objectContaining({ code: expect.stringMatching(/^coco-(field|params|no-region)$/) }));
   });
 
-  it.each(['bbox', 'segm'] as const)('no detection at all, %s: nothing is found, where pycocotools stops with an IndexError', iouType => {
+  it.each(['bbox', 'segm'] as const)('no detection at all, %s: every figure is 0, while pycocotools stops with an IndexError', iouType => {
     expect(new Set(run({ name: 'empty_dt', iouType, params: {} }))).toEqual(new Set([0, -1]));
   });
 });

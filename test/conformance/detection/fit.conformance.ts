@@ -1,3 +1,4 @@
+/** Images of odd sizes are fitted to the input of the network, and detected in, as torchvision does it. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** The parts of an exported Mask R-CNN equal those of torchvision, and checkpoints of other networks are refused. */
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
 import { parseDetectorConfig } from '../../../src/detection/families/maskrcnn/config.js';
@@ -33,7 +34,7 @@ suite('the trained narrow Mask R-CNN', () => {
   });
   afterAll(() => session.close());
 
-  it.each([1000, 1007, 1014])('gives what torchvision gives, part by part, on image %i', async image => {
+  it.each([1000, 1007, 1014])('equals torchvision part by part on image %i', async image => {
     const stages = await readNpz(join(folder, `stages_${image}.npz`));
     const outputs = await session.run(recordedFeeds(stages));
     for (const name of [...PART_OUTPUTS, 'feature_pool']) {
@@ -58,7 +59,7 @@ suite('the same weights in another file', () => {
     expect(a).toBe(b);
   });
 
-  it('of which one is rescaled give another model of the same structure', async () => {
+  it('with a rescaled tensor give another model with the same nodes', async () => {
     const folder = join(shared, 'shapes/maskrcnn');
     const { config } = parseDetectorConfig(await readJsonFile(join(folder, 'maskrcnn-shapes.json')), undefined);
     const [a, b] = await Promise.all(
@@ -92,7 +93,7 @@ interface Recording {
 }
 
 suite('full-size networks with generated weights', () => {
-  it.each(['maskrcnn_resnet50_fpn_v2', 'maskrcnn_resnet50_fpn'])('%s at 544×960 gives what torchvision gives', async name => {
+  it.each(['maskrcnn_resnet50_fpn_v2', 'maskrcnn_resnet50_fpn'])('%s equals torchvision at 544×960', async name => {
     const recording = (await readJsonFile(join(shared, 'fullsize', `${name}.json`))) as unknown as Recording;
     const { config } = parseDetectorConfig(undefined, 'torchvision');
     const options = { height: 544, width: 960, roiBatch: { box: 16, mask: 4 }, fit: 'static', frozenEpsilon: undefined } as const;

@@ -1,3 +1,4 @@
+/** COCO figures and detections of the example equal those of torchvision on all images. */
 import { join } from 'node:path';
 import type { Json } from '../../../src/base/json.js';
 import { boxAreas, boxIou } from '../../../src/detection/geometry/boxes.js';

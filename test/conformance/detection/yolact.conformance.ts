@@ -7,7 +7,6 @@ import { parseCocoDataset } from '../../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../../src/detection/coco/evaluate.js';
 import { type CocoResult, parseCocoResults } from '../../../src/detection/coco/results.js';
 import { listImages } from '../../../src/detection/data/image-list.js';
-import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { makeCocoResults } from '../../../src/detection/detector/object-results.js';
 import { parseYolactConfig } from '../../../src/detection/families/yolact/config.js';
 import type { YolactDefaults } from '../../../src/detection/families/yolact/config-defaults.js';
@@ -90,7 +89,7 @@ suite('the trained narrow YOLACT', () => {
     const file = await readJsonFile(join(shared, 'shapes/data/instances_val.json'));
     const dataset = parseCocoDataset(file);
     const recorded = parseCocoResults(await readJsonFile(join(shared, 'shapes/yolact/detections_val.json')), dataset);
-    const definition = readDefinition({ recipe: encodeRecipe(exported.recipe), config: await readConfigJson() });
+    const definition = readDefinition({ recipe: exported.recipe, config: await readConfigJson() });
     const detector = await openDetector(
       { definition, models: { kind: 'whole', model: encodeModel(exported.model) } },
       { optimization: 'all' },

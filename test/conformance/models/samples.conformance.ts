@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeImage } from '../../../src/detection/image/decode-image.js';
-import { type Preprocessing, preprocessImage } from '../../../src/detection/image/preprocessing.js';
+import { preprocessImage } from '../../../src/detection/image/preprocessing.js';
+import type { Preprocessing } from '../../../src/detection/image/preprocessing-schema.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
@@ -49,7 +50,7 @@ suite.each(MODELS)('$file', ({ file, image, preprocessing, steps }) => {
     input = preprocessImage(pixels, size, preprocessing).tensor;
   });
 
-  it('takes the image as it was recorded', () => {
+  it('preprocesses the image as recorded', () => {
     const recorded = sample.get(`input:${name}`);
     expect(input.dims).toEqual(recorded.dims);
     const step = (preprocessing.range === '0..1' ? 1 / 255 : 1) / Math.min(...preprocessing.std);
@@ -57,7 +58,7 @@ suite.each(MODELS)('$file', ({ file, image, preprocessing, steps }) => {
     expect(maxDifference(numbersOf(input), numbersOf(recorded))).toBeLessThan(steps * step + 1e-5);
   });
 
-  it('gives what was recorded for it, fed the recorded input', async () => {
+  it('gives the recorded outputs for the recorded input', async () => {
     const session = await openSession(at('models', file), { optimization: 'all' });
     const recorded = sample.get(`input:${name}`);
     const fed = recorded.dtype === 'float32' ? recorded : input;

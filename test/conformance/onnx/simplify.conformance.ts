@@ -46,7 +46,7 @@ const nameOfInput = ({ graph }: Model): string => graph.values.get(graph.inputs[
 
 interface Case {
   readonly path: string;
-  /** Input of the recorded sample; random inputs where absent. */
+  /** Input of the recorded sample; Default: random inputs. */
   readonly sample?: readonly [folder: string, input: string];
   readonly nodes: number;
   readonly sizes?: Readonly<Record<string, number>>;

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
 import type { PartInputs } from '../../../src/detection/detector/detector.js';
-import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { collectPartInputs } from '../../../src/detection/detector/part-inputs.js';
 import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
@@ -135,7 +134,7 @@ suite('int8 parts of the detector', () => {
 /** The inputs of all parts for the first 32 validation images, by the float detector. */
 async function readSamples({ recipe, parts, val }: ShapesParts): Promise<{ id: number; inputs: PartInputs }[]> {
   const detector = await openDetector(
-    { definition: readDefinition({ recipe: encodeRecipe(recipe) }), models: { kind: 'parts', parts } },
+    { definition: readDefinition({ recipe }), models: { kind: 'parts', parts } },
     { optimization: 'all' },
   );
   const samples: { id: number; inputs: PartInputs }[] = [];

@@ -4,7 +4,6 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
 import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
-import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { collectPartInputs } from '../../../src/detection/detector/part-inputs.js';
 import { MASKSCORING_PARTS, type MaskScoringPart } from '../../../src/detection/families/maskscoring/part-names.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
@@ -136,7 +135,7 @@ suite('Mask Scoring R-CNN on the validation images', () => {
   describe('the MaskIoU head', () => {
     let feeds: readonly Readonly<Record<string, Tensor>>[];
     beforeAll(async () => {
-      const definition = readDefinition({ recipe: encodeRecipe(shapes.recipe) });
+      const definition = readDefinition({ recipe: shapes.recipe });
       const detector = await openDetector({ definition, models: { kind: 'parts', parts: shapes.parts } }, { optimization: 'all' });
       const images = takeFirstImages(listImages(await readJsonFile(shapes.val.annotations)), 32);
       const inputs = [];

@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
-import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { prepareImage } from '../../../src/detection/families/yolact/prepare-image.js';
 import type { YolactRecipe } from '../../../src/detection/families/yolact/recipe.js';
 import { decodeImage } from '../../../src/detection/image/decode-image.js';
@@ -70,7 +69,7 @@ suite('the int8 YOLACT', () => {
     recipe = exported.recipe;
     recipePath = join(folder.path, 'recipe.json');
     await writeModel(join(folder.path, 'network.onnx'), exported.model);
-    await writeJsonFile(recipePath, encodeRecipe(recipe));
+    await writeJsonFile(recipePath, recipe);
     const simplified = await runStage(simplify, { params: {}, inputs: { model: join(folder.path, 'network.onnx') }, folder: folder.path });
     float = simplified.outputs.model ?? '';
     const { outputs } = await runStage(calibrate, {

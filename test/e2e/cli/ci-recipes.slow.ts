@@ -62,7 +62,7 @@ describe.each(Object.keys(RECIPES))('the recipe for %s', name => {
     for (const world of worlds.splice(0)) world.remove();
   });
 
-  it('builds in a first job, and runs nothing in the next one that gets its archive', () => {
+  it('builds in the first job, and runs nothing in a second job that imports the archive of the first', () => {
     const commands = RECIPES[name]?.() ?? [];
     const author = clone(PROJECT);
     expect(author.run('build').exitCode).toBe(0);

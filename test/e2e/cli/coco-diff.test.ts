@@ -30,16 +30,16 @@ afterAll(() => world.remove());
 const diff = (...more: readonly string[]) => world.run('coco', 'diff', '-g', 'truth.json', 'float.json', 'int8.json', ...more);
 
 describe('tanren coco diff', () => {
-  it('lists the worst change first, and draws both sides', async () => {
+  it('lists the largest change first, and draws both sides', async () => {
     const { stdout, exitCode } = diff('--pictures', 'out', '--image-folder', 'images');
     expect(exitCode).toBe(0);
     expect(stdout.trim().split('\n')).toEqual([
-      '1 object found by both alike, 0 changed, 1 lost, 0 found; 0 missed by both',
-      '1 wrong detection more, 0 fewer',
+      '1 object found by both, 0 changed, 1 lost, 0 found; 0 missed by both',
+      'false positives: 1 new, 0 resolved',
       '',
       'change  image  class   cost  score  became  IoU    became  why',
       'lost        4  ring   0.900  0.900   0.300  1.000  1.000   score too low',
-      'wrong       4  ring   0.800      –   0.800',
+      'extra       4  ring   0.800      –   0.800',
       '',
       'wrote 1 picture to out',
     ]);
@@ -47,10 +47,10 @@ describe('tanren coco diff', () => {
     expect([width, height]).toEqual([33 + 8 + 33, 47]);
   });
 
-  it('gives one document, and needs to know where images are', () => {
+  it('prints one JSON document, and requires the image folder', () => {
     expect(JSON.parse(diff('--json').stdout)).toMatchObject({
-      counts: { lost: 1, found: 0, changed: 0, wrong: 1, righted: 0, kept: 1, missed: 0 },
-      changes: [{ kind: 'lost', annotation_id: 1, before: { score: 0.9 }, after: { score: 0.3, lacks: 'score' } }, { kind: 'wrong' }],
+      counts: { lost: 1, found: 0, changed: 0, extra: 1, resolved: 0, kept: 1, missed: 0 },
+      changes: [{ kind: 'lost', annotation_id: 1, before: { score: 0.9 }, after: { score: 0.3, lacks: 'score' } }, { kind: 'extra' }],
     });
     expect(diff('--pictures', 'nowhere')).toMatchObject({ exitCode: 2, stdout: '' });
     expect(world.exists('nowhere')).toBe(false);

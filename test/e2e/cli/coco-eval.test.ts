@@ -40,7 +40,7 @@ const evaluate = (detections: string, ...more: readonly string[]) =>
   world.run('coco', 'eval', '-g', 'truth.json', '-d', detections, '-t', 'bbox', ...more);
 
 describe('tanren coco eval', () => {
-  it('gives the figures, and all that stands behind them, as one document', () => {
+  it('prints the metrics and the data behind them as one JSON document', () => {
     const { stdout, stderr, exitCode } = world.run(
       ...['coco', 'eval', '-g', 'val.json', '-d', 'shapes.json', '-t', 'segm', '--per-class', '--errors', '--semantic', '--json'],
       ...['--curves', 'curves.json'],
@@ -62,7 +62,7 @@ describe('tanren coco eval', () => {
     expect(all.reduce((sum, value) => sum + value, 0) / all.length).toBeCloseTo(document.figures.AP, 9);
   });
 
-  it('draws curves, and measures some images alone', () => {
+  it('draws curves, and can evaluate selected images', () => {
     const { stdout, exitCode } = evaluate('found.json', '--images', '1', '--curves', 'curves.svg');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('found.json: 1 detection of 1 object in 1 image');
@@ -71,7 +71,7 @@ describe('tanren coco eval', () => {
     expect(evaluate('found.json', '--images', '5,9').stdout).toMatch(/^AP\s+0\.5000$/m);
   });
 
-  it('zero detections find nothing', () => {
+  it('zero detections give an AP of 0', () => {
     world.write('none.json', '[]\n');
     const { stdout, stderr, exitCode } = evaluate('none.json', '--errors', '--per-class');
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
@@ -79,20 +79,20 @@ describe('tanren coco eval', () => {
     expect(stdout).toMatch(/missed\s+2\s+1\.0000/);
   });
 
-  it('detections of unknown categories are left out, with a warning', () => {
+  it('detections of unknown categories are ignored with a warning', () => {
     world.write('unknown.json', JSON.stringify([found, { ...found, category_id: 3 }, { ...found, category_id: 1 }]));
     const { stderr, stdout, exitCode } = evaluate('unknown.json');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^AP\s+0\.5000$/m);
     expect(stderr).toBe(
-      'warning[coco-left-out]: unknown.json: 2 of 3 detections are of categories that the ground truth lacks (1, 3), and are left out\n',
+      'warning[coco-left-out]: unknown.json: 2 of 3 detections are of categories that the ground truth lacks (1, 3) and are ignored\n',
     );
   });
 
   it.each([
     [['-d', 'absent.json'], 'error[coco-unreadable]: absent.json cannot be read: ENOENT'],
     [['-d', 'nan.json'], 'error[coco-malformed]: nan.json is not valid JSON in result 0'],
-    [['-d', 'found.json', '-t', 'keypoints'], 'Keypoints are not measured'],
+    [['-d', 'found.json', '-t', 'keypoints'], 'keypoints are not supported'],
     [['-d', 'found.json', '--images', '4,5'], 'error[image-unknown]: the ground truth has no image 4'],
     [['-d', 'found.json', '--curves', 'found.json/curves.json'], 'error[not-writable]: "curves.json" cannot be written: E'],
     [['-d', 'found.json', '--curves', 'curves.pdf'], 'error[curves-format]: curves are not written as ".pdf"'],

@@ -13,7 +13,7 @@ describe('the command line', () => {
   });
   afterEach(() => world.remove());
 
-  it('builds everything, names metrics, gates and artifacts, and sums up', () => {
+  it('builds everything, and prints metrics, gates, artifacts and a summary', () => {
     const { exitCode, stdout } = world.run('build', '--jobs', '1');
 
     expect(stdout).toContain('quality.words  3');
@@ -25,7 +25,7 @@ describe('the command line', () => {
     expect(world.read('artifacts/count@lines/number')).toContain('2');
   });
 
-  it('says on a second build that there is nothing to do, and how much is up to date', () => {
+  it('reports on a second build that there is nothing to do, and how many stages are up to date', () => {
     world.run('build');
     const { exitCode, stdout } = world.run('build');
 
@@ -34,7 +34,7 @@ describe('the command line', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('runs with -p only what uses the parameter and what follows', () => {
+  it('runs with -p only the stages that use the parameter and their dependents', () => {
     world.run('build');
     const { stdout } = world.run('build', '-p', 'mode=lower', '--json');
     const report = JSON.parse(stdout) as { stages: { stage: string; outcome: { kind: string } }[] };
@@ -47,14 +47,14 @@ describe('the command line', () => {
     });
   });
 
-  it('takes parameters from a file, which -p overrides', () => {
+  it('reads parameters from a file, and -p overrides them', () => {
     world.write('more.yaml', 'mode: from-file\nleast: 2\n');
     world.run('build', '--params-file', 'more.yaml', '-p', 'mode=from-line', 'shout');
 
     expect(world.read('artifacts/shout/text')).toBe('FORGE\nfrom-line\n');
   });
 
-  it('builds a target by instance or by group, with what it depends on and nothing else', () => {
+  it('builds a target given as an instance or a group, with its dependencies and nothing else', () => {
     world.run('build', 'count@lines');
     expect([world.exists('artifacts/count@lines'), world.exists('artifacts/count@bytes')]).toEqual([true, false]);
 
@@ -62,15 +62,15 @@ describe('the command line', () => {
     expect([world.exists('artifacts/count@bytes'), world.exists('artifacts/judge')]).toEqual([true, false]);
   });
 
-  it('refuses an unknown target with the name that was meant', () => {
+  it('refuses an unknown target and suggests the closest name', () => {
     const { exitCode, stdout, stderr } = world.run('build', 'cuont');
 
-    expect(stderr).toBe('error[unknown-stage]: there is no stage "cuont"\n  help: did you mean "count"?\n1 error: nothing was built\n');
+    expect(stderr).toBe('error[unknown-stage]: unknown stage "cuont"\n  help: did you mean "count"?\n1 error: nothing was built\n');
     expect(stdout).toBe('');
     expect(exitCode).toBe(2);
   });
 
-  it('ends with 1 where a gate is missed, names metric, value, bound and place, and keeps the artifacts', () => {
+  it('exits with 1 if a gate is missed, prints metric, value, bound and location, and keeps the artifacts', () => {
     const { exitCode, stdout } = world.run('build', '-p', 'least=4');
 
     expect(stdout).toMatch(/✗ gate judge: quality\.words >= 4: 3 missed \(pipeline\.yaml:\d+:\d+\)/);
@@ -79,7 +79,7 @@ describe('the command line', () => {
     expect(world.exists('artifacts/judge/metrics.json')).toBe(true);
   });
 
-  it('says why a stage failed and where its log is, and stops', () => {
+  it('prints why a stage failed and the path of its log, and stops', () => {
     editPipeline(world, text => text.replace('tr a-z A-Z', 'echo no such luck; exit 3;'));
     const { exitCode, stdout } = world.run('build', 'count');
 
@@ -90,7 +90,7 @@ describe('the command line', () => {
     expect(world.run('log', 'shout').stdout).toContain('no such luck');
   });
 
-  it('goes on with --keep-going where nothing failed before', () => {
+  it('continues with --keep-going with stages that do not depend on a failed stage', () => {
     editPipeline(world, text => text.replace('tr a-z A-Z', 'exit 3;'));
     const { exitCode } = world.run('build', '--keep-going', '--jobs', '1');
 
@@ -114,7 +114,31 @@ describe('the command line', () => {
     expect([world.exists('artifacts'), world.exists('cache')]).toEqual([false, false]);
   });
 
-  it('explains what changed since a stage ran, and says where it never ran', () => {
+  it('status --json names the other stage if two actions may be equal', () => {
+    const stage = 'uses: command, with: {run: ["cat in > out"], shell: sh, inputs: {in: in}, outputs: {out: out}}';
+    const other = givenProject({
+      'pipeline.yaml': `version: 1\nsources: {notes: notes.txt}\nstages:\n  a: {${stage}, inputs: {in: "\${sources.notes}"}}\n  b: {${stage}, inputs: {in: "\${sources.notes}"}}\n`,
+      'notes.txt': 'forge\n',
+    });
+    try {
+      const stages = () => (JSON.parse(other.run('status', '--json').stdout) as { readonly stages: readonly unknown[] }).stages;
+      expect(stages()).toMatchObject([
+        { stage: 'a', kind: 'undecided', rival: 'b' },
+        { stage: 'b', kind: 'undecided', rival: 'a' },
+      ]);
+      expect(JSON.parse(other.run('build', '--json').stdout)).toMatchObject({
+        stages: [{ outcome: { kind: 'executed' } }, { outcome: { kind: 'restored' } }],
+      });
+      expect(stages()).toMatchObject([
+        { stage: 'a', kind: 'up-to-date' },
+        { stage: 'b', kind: 'up-to-date' },
+      ]);
+    } finally {
+      other.remove();
+    }
+  });
+
+  it('explains what changed since a stage ran, and reports a stage that never ran', () => {
     expect(world.run('explain', 'shout').stdout).toContain('never built');
 
     world.run('build');
@@ -136,7 +160,7 @@ describe('the command line', () => {
     expect(JSON.parse(world.run('graph', '--json').stdout)).toMatchObject({ stages: [{ stage: 'shout', dependsOn: [] }, {}, {}, {}] });
   });
 
-  it('cleans artifacts alone, which the next build restores; with --all the cache too; never other files', () => {
+  it('removes only artifacts, which the next build restores; with --all also the cache; never other files', () => {
     world.run('build');
     world.write('artifacts/mine.txt', 'mine');
     world.run('clean');
@@ -148,7 +172,7 @@ describe('the command line', () => {
     expect([world.exists('artifacts/mine.txt'), world.exists('notes.txt')]).toEqual([true, true]);
   });
 
-  it('prints every mistake of the pipeline file with its place, builds nothing and ends with 2', () => {
+  it('prints every error of the pipeline file with its location, builds nothing and exits with 2', () => {
     editPipeline(world, text => text.replace('uses: command', 'uses: comand').replace('shout.text', 'shuot.text'));
     const { exitCode, stdout, stderr } = world.run('build');
 
@@ -159,7 +183,7 @@ describe('the command line', () => {
         '  6 |     uses: comand',
         '    |           ^^^^^^',
         '  help: did you mean "command"?',
-        'pipeline.yaml:13:20: error[unknown-stage]: there is no stage "shuot"',
+        'pipeline.yaml:13:20: error[unknown-stage]: unknown stage "shuot"',
         '  13 |     inputs: {text: shuot.text}',
         '     |                    ^^^^^^^^^^',
         '  help: did you mean "shout"?',
@@ -174,8 +198,8 @@ describe('the command line', () => {
   it.each([
     [['buidl'], "unknown command 'buidl'", 'did you mean "build"?'],
     [['build', '--jbos', '2'], "unknown option '--jbos'", 'did you mean "--jobs"?'],
-    [['build', '--jobs', 'many'], "'many' is invalid", 'a whole number from 1'],
-    [['graph', '--format', 'png'], "'png' is invalid", 'text, mermaid, dot'],
+    [['build', '--jobs', 'many'], "'many' is invalid", 'a whole number of at least 1'],
+    [['graph', '--format', 'png'], "'png' is invalid", 'text, mermaid or dot'],
   ])('refuses the arguments %j', (args, message, help) => {
     const { exitCode, stderr } = world.run(...args);
 
@@ -184,14 +208,14 @@ describe('the command line', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('says where there is no pipeline file, and how to get one', () => {
+  it('reports a missing pipeline file, and how to create one', () => {
     const { exitCode, stderr } = world.run('build', '-f', 'none.yaml');
 
-    expect(stderr).toContain('error[no-pipeline]: none.yaml: there is no such file\n  help: make one with "tanren init"');
+    expect(stderr).toContain('error[no-pipeline]: none.yaml: file not found\n  help: make one with "tanren init"');
     expect(exitCode).toBe(2);
   });
 
-  it('init writes a file that has no mistakes, and never over another', () => {
+  it('init writes a valid file, and never overwrites a file', () => {
     expect(world.run('init').exitCode).toBe(2);
     expect(world.read('pipeline.yaml')).toBe(TEXT_PROJECT['pipeline.yaml']);
 
@@ -207,13 +231,13 @@ describe('the command line', () => {
     expect(world.read('artifacts/x/shout/text')).toBe('FORGE\nupper\n');
   });
 
-  it('--help of every command ends with 0', () => {
+  it('--help of every command exits with 0', () => {
     for (const command of ['build', 'watch', 'status', 'explain', 'graph', 'log', 'clean', 'init', 'schema', 'plugins'])
       expect(world.run(command, '--help')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(world.run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('does not mind a reader that leaves early', async () => {
+  it('tolerates a reader that closes the pipe early', async () => {
     const process = world.start('plugins');
     process.closeOutput();
 
@@ -229,7 +253,7 @@ describe('tanren cache', () => {
     '  size: {uses: command, with: {run: ["wc -c < in.txt > out.txt"], shell: sh, inputs: {text: in.txt}, outputs: {size: out.txt}}, inputs: {text: "${sources.text}"}}',
   ].join('\n');
 
-  it('counts what is there, checks it, and makes it smaller', () => {
+  it('counts, verifies and shrinks the content of the cache', () => {
     const project = givenProject({ 'pipeline.yaml': PIPELINE, 'in.txt': 'one' });
     project.run('build');
     project.write('in.txt', 'one two');
@@ -237,13 +261,13 @@ describe('tanren cache', () => {
 
     const before: unknown = JSON.parse(project.run('cache', 'stats', '--json').stdout);
     expect(before).toMatchObject({ records: 2, unnamedBytes: 0, by: [{ kind: 'stage', name: 'command', records: 2, accepted: 1 }] });
-    expect(project.run('cache', 'verify')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('all whole') });
+    expect(project.run('cache', 'verify')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('all intact') });
     expect(project.run('cache', 'gc', '--max-size', '1B').stdout).toContain('removed 1 results');
     expect(project.run('build').stdout).toContain('nothing to do');
     project.remove();
   });
 
-  it('says how sizes and times are written', () => {
+  it('prints sizes and times with units', () => {
     const project = givenProject({});
     expect(project.run('cache', 'gc', '--max-size', 'much')).toMatchObject({
       exitCode: 2,

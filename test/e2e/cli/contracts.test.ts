@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { formatPipelineSchema } from '../../../src/cli/commands/schema.js';
+import { formatPipelineSchema } from '../../../src/cli/commands/project/schema.js';
 import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
 import { DIST } from '../../support/world.js';
 
@@ -69,12 +69,12 @@ describe('--json', () => {
   it('names every unknown target in one document', () => {
     const { exitCode, stdout } = world.run('status', 'cuont', 'shuot', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
-      diagnostics: [{ message: 'there is no stage "cuont"' }, { message: 'there is no stage "shuot"' }],
+      diagnostics: [{ message: 'unknown stage "cuont"' }, { message: 'unknown stage "shuot"' }],
     });
     expect(exitCode).toBe(2);
   });
 
-  it('has failures and missed gates in the report', () => {
+  it('lists failures and missed gates in the report', () => {
     world.write('pipeline.yaml', TEXT_PROJECT['pipeline.yaml'].replace('tr a-z A-Z', 'exit 3;'));
     const { exitCode, stdout } = world.run('build', '--json', '--keep-going', '-p', 'least=9');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -92,7 +92,7 @@ describe('--json', () => {
 });
 
 describe('a result that is redirected', () => {
-  it('holds no warning about the pipeline file', () => {
+  it('contains no warning about the pipeline file', () => {
     world = givenProject({ ...TEXT_PROJECT, 'pipeline.yaml': TEXT_PROJECT['pipeline.yaml'].replace('params: {', 'params: {spare: 1, ') });
     const { stdout, stderr } = world.run('graph', '--format', 'dot', 'shout');
     expect(stdout).toBe('digraph "pipeline" {\n  rankdir=LR;\n  "shout" [label="shout\\ncommand"];\n}\n');
@@ -109,7 +109,7 @@ describe('a result that is redirected', () => {
     expect(world.run('status', 'nope').stderr.includes('\u001b[')).toBe(coloured);
   });
 
-  it('that nobody reads does not stop a build, but ends watch', async () => {
+  it('with a closed reader does not stop a build, but ends watch', async () => {
     world = givenProject(TEXT_PROJECT);
     const build = world.start('build');
     build.closeOutput();
@@ -140,13 +140,13 @@ describe('arguments', () => {
     expect([exitCode, stdout]).toEqual([2, '']);
   });
 
-  it('without a command are help on stderr and exit code 2, as a script that lost its argument should notice', () => {
+  it('without a command print the help to stderr with exit code 2, so that a script notices a lost argument', () => {
     const { exitCode, stdout, stderr } = world.run();
     expect(stderr).toContain('Usage: tanren [options] [command]');
     expect([exitCode, stdout]).toEqual([2, '']);
   });
 
-  it('of init that name a place where no file can be are refused', () => {
+  it('of init with an impossible path are refused', () => {
     world.write('file', '');
     const { exitCode, stderr } = world.run('init', '-f', 'file/pipeline.yaml');
     expect(stderr).toMatch(/^error\[not-writable\]: file\/pipeline\.yaml: /);
@@ -154,7 +154,7 @@ describe('arguments', () => {
   });
 });
 
-describe('what only looks', () => {
+describe('a read-only command', () => {
   const LOOKING = [
     ['status'],
     ['build', '--dry-run'],
@@ -164,7 +164,7 @@ describe('what only looks', () => {
     ['log', 'shout'],
   ];
 
-  it('writes nothing, neither before a build nor after an edit', () => {
+  it('writes nothing, before a build and after an edit', () => {
     world = givenProject(TEXT_PROJECT);
     const before = world.listing();
     for (const args of LOOKING) world.run(...args);
@@ -177,7 +177,7 @@ describe('what only looks', () => {
     expect(world.listing()).toEqual(built);
   });
 
-  it('is also a build with nothing to do', () => {
+  it('writes as little as a build that has nothing to do', () => {
     world = givenProject(TEXT_PROJECT);
     world.run('build');
     const built = world.listing();
@@ -199,12 +199,12 @@ describe('explain', () => {
     const { stdout } = world.run('explain', 'shout', 'count@lines', '-p', 'mode=lower');
     expect(stdout).toContain('shout  would run\n');
     expect(stdout).toContain('params.env.MODE: "upper" → "lower"');
-    expect(stdout).toContain('count@lines  depends on what shout will give');
+    expect(stdout).toContain('count@lines  depends on the result of shout');
   });
 });
 
 describe('gates', () => {
-  it('are checked though the stage is up to date, and are in no key', () => {
+  it('are checked for stages that are up to date, and are not part of any key', () => {
     world = givenProject(TEXT_PROJECT);
     expect(world.run('build').exitCode).toBe(0);
 
@@ -217,7 +217,7 @@ describe('gates', () => {
 });
 
 describe('--keep-going', () => {
-  it('runs all that does not depend on the failed stage; without it nothing more is started', () => {
+  it('runs all stages that do not depend on the failed stage; without it no further stage starts', () => {
     world = givenProject({ ...TEXT_PROJECT, 'pipeline.yaml': TEXT_PROJECT['pipeline.yaml'].replace('tr a-z A-Z', 'exit 3;') });
     expect(outcomesOf('--jobs', '1')).toEqual({ shout: 'failed', 'count@bytes': 'skipped', 'count@lines': 'skipped', judge: 'skipped' });
     expect(outcomesOf('--jobs', '1', '--keep-going')).toEqual({
@@ -249,7 +249,7 @@ describe("a third party's plugin", () => {
     'pipeline.yaml': 'version: 1\nplugins: {say: ./plugins/say.js}\nstages:\n  say: {uses: say}\n',
   };
 
-  it('runs again when it or a module that it imports is edited, and is restored when the edit is taken back', () => {
+  it('runs again after an edit of it or of a module that it imports, and is restored when the edit is reverted', () => {
     world = givenProject(project);
     expect(outcomesOf()).toEqual({ say: 'executed' });
     expect(outcomesOf()).toEqual({ say: 'up-to-date' });
@@ -274,7 +274,7 @@ describe("a third party's plugin", () => {
   it.each([
     ['has a mistake', 'export const = 3;', /error\[plugin-load\]: plugin "say" does not load: /],
     ['is not there', undefined, /error\[plugin-load\]: plugin "say" does not load: /],
-    ['declares another one', say('x').replace("name: 'say'", "name: 'tell'"), /declares "tell"; call it so in the pipeline file/],
+    ['declares another one', say('x').replace("name: 'say'", "name: 'tell'"), /declares "tell"; use that name in the pipeline file/],
     ['declares none', 'export const x = 1;', /exports no plugin/],
   ])('that %s is a diagnostic at its place', (_what, text, message) => {
     const { 'plugins/say.js': _old, ...rest } = project;
@@ -285,7 +285,7 @@ describe("a third party's plugin", () => {
     expect(exitCode).toBe(2);
   });
 
-  it('that breaks a promise of ours ends with 70, and says where', () => {
+  it('that breaks an internal invariant exits with 70, and reports where', () => {
     const { href } = pathToFileURL(join(DIST, 'src/base/invariant.js'));
     const broken = say('hot').replace(
       "writeFileSync(outputs.text, 'hot ' + word)",
@@ -343,7 +343,7 @@ describe('Ctrl-C', () => {
 });
 
 describe('a second Ctrl-C', () => {
-  it('waits for nothing: also what does not listen is gone', async () => {
+  it('ends at once and kills processes that ignore signals', async () => {
     world = givenProject({});
     const started = world.makePipe('started');
     const script = JSON.stringify(`trap '' TERM; (trap '' TERM; sleep 60) & echo $$ > ${started}; while :; do sleep 1; done`);
@@ -366,7 +366,7 @@ describe('a second Ctrl-C', () => {
 });
 
 describe('two commands at once', () => {
-  it('wait for each other: clean says so, and Ctrl-C gives up the wait', async () => {
+  it('run one after the other: clean reports the wait, and Ctrl-C ends it', async () => {
     world = givenProject({});
     const [started, go] = [world.makePipe('started'), world.makePipe('go')];
     const script = JSON.stringify(`echo $$ > ${started}; cat ${go} > out.txt`);

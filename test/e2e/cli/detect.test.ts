@@ -84,7 +84,7 @@ describe('tanren detect', () => {
   });
   afterAll(() => world.remove());
 
-  it('finds what is there in every picture that it can take, names the others, and ends with 1', () => {
+  it('detects the objects in every readable picture, names the other files, and exits with 1', () => {
     const { exitCode, stdout, stderr } = world.run('detect', 'float', 'again', 'pictures', '--json', '-o', 'found');
     expect(exitCode).toBe(1);
     const { images, problems, stages } = JSON.parse(stdout) as Report;
@@ -139,7 +139,7 @@ describe('tanren detect', () => {
     expect(document).toEqual({ images, categories: float?.categories, annotations: float?.annotations });
   });
 
-  it('over equal frames all is steady; without --frames nothing is said of it', async () => {
+  it('over equal frames reports no change; without --frames it reports no stability', async () => {
     mkdirSync(at('frames'));
     for (const frame of [1, 2, 10]) copyFileSync(PHOTO, at(`frames/f${frame}.jpg`));
     const { exitCode, stdout } = world.run('detect', 'float', 'frames', '--frames', '--json', '--min-score', '0.9', '-o', 'frames.json');
@@ -181,14 +181,14 @@ describe('tanren detect', () => {
     expect(stderr).toContain(help);
   });
 
-  it('an output that cannot be written: exit code 2, and nothing of it', () => {
+  it('an output that cannot be written gives exit code 2 and leaves no file', () => {
     expect(world.run('detect', 'float', 'pictures/a.jpg', '-o', 'recipe.json/found')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('error[not-writable]'),
     });
   });
 
-  it('interrupted: no document of half the pictures, and the exit code of the signal', async () => {
+  it('an interruption leaves no partial document and gives the exit code of the signal', async () => {
     mkdirSync(at('many'));
     for (let frame = 0; frame < 200; frame++) copyFileSync(PHOTO, at(`many/${frame}.jpg`));
     const detecting = world.start('detect', 'float', 'many', '-o', 'halves.json');
@@ -198,7 +198,7 @@ describe('tanren detect', () => {
     expect(world.exists('halves.json')).toBe(false);
   });
 
-  it('a folder without pictures: exit code 2', () => {
+  it('a folder without pictures gives exit code 2', () => {
     mkdirSync(at('empty/deep'), { recursive: true });
     writeFileSync(at('empty/deep/notes.txt'), 'text');
     expect(world.run('detect', 'float', 'empty')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[no-pictures]') });

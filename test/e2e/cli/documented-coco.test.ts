@@ -39,7 +39,7 @@ describe('docs/coco.md', () => {
   });
   afterAll(() => world.remove());
 
-  it('shows what the commands print', () => {
+  it('shows the output of the commands', () => {
     const page = readFileSync(PAGE, 'utf8');
     const steps = stepsOf(page);
     const env = {
@@ -55,7 +55,7 @@ describe('docs/coco.md', () => {
     expect(wrong.filter(([, mismatch]) => mismatch !== undefined)).toEqual([]);
   });
 
-  it('has an example in code that runs', () => {
+  it('has a code example that runs', () => {
     const [, code = ''] = /^```js\n([\s\S]*?)^```/m.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const library = pathToFileURL(join(DIST, 'src/detection/coco/public.js')).href;
     world.write('example.mjs', code.replace("'tanren/coco'", `'${library}'`));

@@ -15,7 +15,7 @@ describe('docs/cli.md', () => {
   let world: CliWorld;
   afterEach(() => world.remove());
 
-  it('shows what the commands print', async () => {
+  it('shows the output of the commands', async () => {
     const page = readFileSync(PAGE, 'utf8');
     const [pipeline = '', ...others] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
     world = givenProject({ 'bin/tanren': `#!/bin/sh\nexec "${process.execPath}" "${join(DIST, 'bin/tanren.js')}" "$@"\n` });

@@ -18,7 +18,7 @@ describe('docs/onnx.md', () => {
   let world: CliWorld;
   afterEach(() => world.remove());
 
-  it('has an example in code that runs', async () => {
+  it('has a code example that runs', async () => {
     const [, code = ''] = /^```js\n([\s\S]*?)^```/m.exec(readFileSync(PAGE, 'utf8')) ?? [];
     world = givenProject({ 'example.mjs': code.replace("'tanren/onnx'", `'${pathToFileURL(join(DIST, 'src/runtime/onnx-public.js'))}'`) });
     writeFileSync(join(world.folder, 'pyramid.onnx'), encodeModel(makePyramid()));
@@ -36,7 +36,7 @@ describe('docs/onnx.md', () => {
     ]);
   });
 
-  it('shows what the commands print, each of them once at least', () => {
+  it('shows the output of every command at least once', () => {
     const page = readFileSync(PAGE, 'utf8');
     world = givenProject({ 'bin/tanren': `#!/bin/sh\nexec "${process.execPath}" "${join(DIST, 'bin/tanren.js')}" "$@"\n` });
     chmodSync(join(world.folder, 'bin/tanren'), 0o755);

@@ -19,7 +19,7 @@ function given(head: string, stages: readonly string[], environment: NodeJS.Proc
 
 const trace = (): readonly string[] => world.read('trace').trim().split('\n');
 
-it('a timeout ends all that the stage has started, also what does not listen', async () => {
+it('a timeout ends all processes of the stage, including those that ignore signals', async () => {
   given('', [stage('slow', "(trap '' TERM; sleep 60) & echo $! > FOLDER/pid; trap '' TERM; sleep 60", '    timeout: 2s\n')]);
   const { exitCode, stdout } = world.run('build');
 
@@ -29,7 +29,7 @@ it('a timeout ends all that the stage has started, also what does not listen', a
   await until(() => !isAlive(pid), 'the end of what the stage started');
 });
 
-it('stages that together take more memory than there is run one after the other; others beside them', () => {
+it('stages that exceed the memory pool together run one after the other; other stages run in parallel', () => {
   const takes = (memory: string): string => `    timeout: 60s\n    resources: {memory: ${memory}}\n`;
   const smallRuns = 'until grep -q +small FOLDER/trace; do sleep 0.02; done';
   given('pools: {memory: 4GB}\n', [
@@ -45,7 +45,7 @@ it('stages that together take more memory than there is run one after the other;
   expect(lines.indexOf('+small')).toBeLessThan(lines.indexOf(`-${first}`));
 });
 
-it('stages of a higher priority start first, with what they wait for', () => {
+it('stages with a higher priority start first, and so do their dependencies', () => {
   const reads = (name: string): string => `    inputs: {text: ${name}.text}\n    priority: 5\n`;
   const urgent = stage('urgent', ':', reads('base')).replace('outputs:', 'inputs: {text: in.txt}, outputs:');
   const others = [stage('late', 'sleep 1', '    priority: -1\n'), stage('plain', 'sleep 1'), stage('base', 'sleep 1')];
@@ -57,7 +57,7 @@ it('stages of a higher priority start first, with what they wait for', () => {
   expect(started).toEqual(['+base', '+plain', '+late'].filter(line => started.includes(line)));
 });
 
-it('a stage sees the variables that it declares, and no other of ours', () => {
+it('a stage sees the environment variables that it declares, and no others', () => {
   given('', [stage('look', 'env > FOLDER/seen', '    env: [SHOWN]\n')], { SHOWN: 'yes', HIDDEN_TOKEN: 'no' });
   expect(world.run('build').exitCode).toBe(0);
 
@@ -65,7 +65,7 @@ it('a stage sees the variables that it declares, and no other of ours', () => {
   expect(world.read('seen')).not.toContain('HIDDEN_TOKEN');
 });
 
-it('a failed try is followed by another after a second, then two', () => {
+it('a failed attempt is retried after one second, then after two', () => {
   given('', [stage('flaky', 'test $(wc -l < FOLDER/trace) -ge 3 || exit 1', '    retries: 2\n')]);
   const { exitCode, stdout } = world.run('build');
 
@@ -73,7 +73,7 @@ it('a failed try is followed by another after a second, then two', () => {
   expect([exitCode, trace()]).toEqual([0, ['+flaky', '+flaky', '+flaky', '-flaky']]);
 });
 
-it('what failed is told first, each with what was skipped for it', () => {
+it('failures are reported first, each with the stages skipped because of it', () => {
   const reads = (name: string): string => `    inputs: {text: ${name}.text}\n`;
   const reading = (name: string, of: string): string => stage(name, ':', reads(of)).replace('outputs:', 'inputs: {text: in.txt}, outputs:');
   given('', [
@@ -89,7 +89,7 @@ it('what failed is told first, each with what was skipped for it', () => {
   expect(exitCode).toBe(1);
   const end = stdout.slice(stdout.indexOf('\n\n'));
   expect(end).toMatch(
-    /error\[command-failed\]: bad: [\s\S]*skipped as it failed: next, last\n[\s\S]*error\[command-failed\]: worse: [\s\S]*skipped as it failed: other\n/,
+    /error\[command-failed\]: bad: [\s\S]*skipped because it failed: next, last\n[\s\S]*error\[command-failed\]: worse: [\s\S]*skipped because it failed: other\n/,
   );
   expect(end).toContain('failed: 1 executed, 2 failed, 3 skipped');
 });

@@ -40,18 +40,18 @@ describe('tanren lint', () => {
     });
   });
 
-  it('judges what is known of sizes that are not fixed', () => {
+  it('checks the known sizes of a model with free sizes', () => {
     const { stdout, exitCode } = world.run('lint', 'head.onnx', '-t', 'ryzen-ai');
     expect(exitCode).toBe(1);
     expect(stdout).toContain('refused[shape-dynamic]');
   });
 
-  it('takes a profile file', () => {
+  it('accepts a profile file', () => {
     expect(world.run('lint', 'neck.onnx', '-t', 'mine.json').stdout).toContain('neck.onnx for generic-int8: generic, int8, software 1');
   });
 
   it.each([
-    [['neck.onnx', '-t', 'ryzen-ai', '--dtype', 'xint9'], 'error[unknown-dtype]: there is no data type "xint9"'],
+    [['neck.onnx', '-t', 'ryzen-ai', '--dtype', 'xint9'], 'error[unknown-dtype]: unknown data type "xint9"'],
     [['neck.onnx', '-t', 'bad.json'], 'error[profile-malformed]: invalid target profile: name: should be text, it is missing'],
     [['neck.onnx', '-t', 'none.json'], 'error[profile-unreadable]: target profile none.json cannot be read: ENOENT'],
     [['none.onnx', '-t', 'ryzen-ai'], 'error[model-unreadable]'],

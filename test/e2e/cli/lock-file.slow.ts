@@ -19,7 +19,7 @@ function clone(world: CliWorld, change: Readonly<Record<string, string>> = {}): 
 }
 
 describe('two clones', () => {
-  it('a frozen build of the second runs everything, gives the same bytes and leaves the lock alone; then there is nothing to do', () => {
+  it('a frozen build of the second clone runs everything, gives the same bytes and does not write the lock; then nothing is left to do', () => {
     const first = given();
     expect(first.run('build').exitCode).toBe(0);
     const second = clone(first);
@@ -39,7 +39,7 @@ describe('two clones', () => {
     expect(second.read('pipeline.lock')).toBe(first.read('pipeline.lock'));
   });
 
-  it('what differs is refused with line and help, in text and as JSON, also by a dry run; nothing is written', () => {
+  it('differences are refused with line and help, as text and JSON, also in a dry run; nothing is written', () => {
     const first = given();
     first.run('build');
     const second = clone(first, { 'notes.txt': 'edited\n' });
@@ -48,10 +48,10 @@ describe('two clones', () => {
 
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toMatch(
-      /^pipeline\.lock:\d+:7: error\[lock-differs\]: stage "shout": source notes\.txt \(input "text"\) has other content than is locked$/m,
+      /^pipeline\.lock:\d+:7: error\[lock-differs\]: stage "shout": source notes\.txt \(input "text"\) differs from the locked content$/m,
     );
     expect(refused.stderr).toMatch(/error\[lock-differs\]: stage "shout": params\.run: .*upper.* → .*lower/);
-    expect(refused.stderr).toContain('help: take back what differs, or run "tanren build" without --frozen and commit the lock');
+    expect(refused.stderr).toContain('help: revert the differences, or run "tanren build" without --frozen and commit the lock');
     expect(refused.stderr).toContain('2 errors: nothing was built');
     expect(second.exists('artifacts/shout')).toBe(false);
 
@@ -99,13 +99,13 @@ describe('two clones', () => {
 });
 
 describe('the lock', () => {
-  it('stands beside each pipeline file, and holds that pipeline alone', () => {
+  it('is next to each pipeline file, and contains only that pipeline', () => {
     const world = given({ ...TEXT_PROJECT, 'pipelines/other.yaml': TEXT_PROJECT['pipeline.yaml'].replace('mode: upper', 'mode: other') });
     expect(world.run('build', '-f', 'pipelines/other.yaml').exitCode).toBe(0);
 
     expect(world.exists('pipelines/other.lock')).toBe(true);
     expect(world.exists('pipeline.lock')).toBe(false);
-    expect(world.run('build', '--frozen').stderr).toContain('error[lock-missing]: pipeline.lock: there is no such file');
+    expect(world.run('build', '--frozen').stderr).toContain('error[lock-missing]: pipeline.lock: file not found');
     expect(world.run('build', '--frozen', '-f', 'pipelines/other.yaml').exitCode).toBe(0);
   });
 
@@ -127,7 +127,7 @@ describe('the lock', () => {
     expect(world.exists('pipeline.lock')).toBe(true);
   });
 
-  it('is written again where it was deleted or edited, also where a seal says that every stage is up to date', () => {
+  it('is written again after it was deleted or edited, even if a no-op record claims that every stage is up to date', () => {
     const world = given();
     world.run('build');
     const lock = world.read('pipeline.lock');
@@ -142,7 +142,7 @@ describe('the lock', () => {
     }
   });
 
-  it('with a merge conflict stops a build before it begins, with line and help', () => {
+  it('with a merge conflict stops a build before it starts, with line and help', () => {
     const world = given();
     world.run('build');
     const lock = world.read('pipeline.lock');

@@ -13,7 +13,7 @@ describe('the lock', () => {
   it.each([
     'before',
     'torn',
-  ])('is whole or the old one where the build is killed at any step of writing it (%s), and the next build writes it', how => {
+  ])('is complete or unchanged if the build is killed at any step of writing it (%s), and the next build writes it', how => {
     world = givenProject(TEXT_PROJECT);
     const kill = (call: string): NodeJS.Signals | null =>
       spawnSync(

@@ -1,52 +1,19 @@
 /** "Nothing to do" is said at once where it is true, in the words of an ordinary build, and never where anything has changed. */
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, closeSync, openSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
+import { type Launcher, makeLauncher } from '../../support/launcher.js';
 import { DIST } from '../../support/world.js';
 
-const SEAL = 'cache/state/pipeline.seal';
-
-/** The launcher without the command line beside it: it answers at once, or not at all. */
-function makeLauncher(): {
-  readonly run: (world: CliWorld, args: readonly string[], environment?: NodeJS.ProcessEnv) => string | undefined;
-  remove(): void;
-} {
-  const folder = mkdtempSync(join(tmpdir(), 'tanren-launcher-'));
-  for (const name of ['tanren.js', 'package.json']) copyFileSync(join(DIST, 'bin', name), join(folder, name));
-  return {
-    run(world, args, environment = {}) {
-      const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...environment };
-      const { status, stdout } = spawnSync(process.execPath, [join(folder, 'tanren.js'), ...args], {
-        cwd: world.folder,
-        env,
-        encoding: 'utf8',
-      });
-      return status === 0 ? stdout : undefined;
-    },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
-}
+const RECORD = 'cache/state/pipeline.seal';
 
 function withoutTime(text: string | undefined): string | undefined {
   return text?.replace(/\(\d+(\.\d+)? m?s\)/g, '(…)');
 }
 
-describe('a build that finds nothing to do', () => {
-  let launcher: ReturnType<typeof makeLauncher>;
+describe('a build with nothing to do', () => {
+  let launcher: Launcher;
   let world: CliWorld;
   const answer = (args: readonly string[] = ['build'], environment: NodeJS.ProcessEnv = {}) => launcher.run(world, args, environment);
   const build = (...args: readonly string[]): void => {
@@ -75,17 +42,17 @@ describe('a build that finds nothing to do', () => {
     launcher.remove();
   });
 
-  it('says at once what an ordinary build says, and writes nothing', () => {
+  it('prints the same as an ordinary build, and writes nothing', () => {
     const before = world.listing();
     const atOnce = answer();
     expect(world.listing()).toEqual(before);
 
-    world.unlink(SEAL);
+    world.unlink(RECORD);
     const ordinary = world.run('build').stdout;
     expect(atOnce).toContain('nothing to do: 5 stages up to date');
     expect(atOnce).toContain('gate judge: quality.words >= 1: 3');
     expect(withoutTime(atOnce)).toBe(withoutTime(ordinary));
-    expect(world.exists(SEAL)).toBe(false);
+    expect(world.exists(RECORD)).toBe(false);
     build('--force');
   });
 
@@ -101,7 +68,7 @@ describe('a build that finds nothing to do', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('error[output-not-written]')]);
   });
 
-  it('answers with colour where that is asked for', () => {
+  it('prints in color on request', () => {
     expect(answer(['build'], { NO_COLOR: '', FORCE_COLOR: '1' })).toContain('\u001b[32mnothing to do');
   });
 
@@ -117,7 +84,7 @@ describe('a build that finds nothing to do', () => {
     ['--force', ['build', '--force']],
     ['--json', ['build', '--json']],
     ['--dry-run', ['build', '--dry-run']],
-    ['an option that there is not', ['build', '--colour']],
+    ['an unknown option', ['build', '--colour']],
     ['another command', ['status']],
   ])('leaves %s to the command line', (_what, args) => expect(answer(args)).toBeUndefined());
 
@@ -126,7 +93,7 @@ describe('a build that finds nothing to do', () => {
     ['a setting of ours', { TANREN_ANYTHING: '1' }],
   ])('looks again when %s is set', (_what, environment) => expect(answer(['build'], environment)).toBeUndefined());
 
-  it('looks again when another program of that name comes first on the PATH', () => {
+  it('checks again when another program of that name comes first on the PATH', () => {
     expect(answer(['build'], { PATH: `${join(world.folder, 'bin')}:${process.env.PATH}` })).toBeUndefined();
   });
 
@@ -143,18 +110,18 @@ describe('a build that finds nothing to do', () => {
     ['a file came into a source folder', () => world.write('words/more/three.txt', 'three\n')],
     ['an artifact was edited', () => world.write('artifacts/shout/text', 'no\n')],
     ['an artifact is gone', () => world.unlink('artifacts/shout/text')],
-    ['a stranger stands beside an artifact', () => world.write('artifacts/shout/stranger', '')],
-    ['a stranger stands in an artifact', () => world.write('artifacts/weigh/out/more/stranger', '')],
+    ['a foreign file lies beside an artifact', () => world.write('artifacts/shout/foreign', '')],
+    ['a foreign file lies in an artifact', () => world.write('artifacts/weigh/out/more/foreign', '')],
     ['the pipeline file was saved', () => world.saveByRename('pipeline.yaml', `${world.read('pipeline.yaml')}# a line\n`)],
     ['another pipeline came', () => world.write('pipelines/other.yaml', 'version: 1\nstages: {}\n')],
     ['the state was written to', () => writeFileSync(path('cache/state/pipeline.log'), '\n', { flag: 'a' })],
-    ['the seal is cut', () => truncateSync(path(SEAL), 600)],
+    ['the no-op record is cut', () => truncateSync(path(RECORD), 600)],
     [
-      'a byte of the seal is another',
+      'a byte of the no-op record changes',
       () => {
-        const bytes = readFileSync(path(SEAL));
+        const bytes = readFileSync(path(RECORD));
         bytes[400] = (bytes[400] ?? 0) ^ 1;
-        writeFileSync(path(SEAL), bytes);
+        writeFileSync(path(RECORD), bytes);
       },
     ],
   ])('looks again when %s', (_what, change) => {
@@ -166,22 +133,33 @@ describe('a build that finds nothing to do', () => {
     expect(answer()).toBeUndefined();
   });
 
-  it('is sealed for the targets and parameters that were built last', () => {
+  it('checks again when a second file has the same pipeline name', () => {
+    build('--force');
+    world.write('pipeline.yml', 'stages: {}\n');
+    try {
+      expect(answer()).toBeUndefined();
+      expect(world.run('build').stderr).toContain('error[name-collision]');
+    } finally {
+      world.unlink('pipeline.yml');
+    }
+  });
+
+  it('has a no-op record for the targets and parameters that were built last', () => {
     build('shout', '--force');
     expect([answer(), answer(['build', 'shout'])]).toEqual([undefined, expect.stringContaining('1 stage up to date')]);
     build('-p', 'mode=lower');
     expect([answer(), answer(['build', '-p', 'mode=lower'])]).toEqual([undefined, expect.stringContaining('nothing to do')]);
   });
 
-  it('is not sealed where a gate is missed, where a stage has failed, or where the pipeline file is warned of', () => {
+  it('has no no-op record if a gate is missed, a stage has failed, or the pipeline file has warnings', () => {
     const make = (least: number, run: string, head = ''): boolean => {
       const other = givenProject({
         'pipeline.yaml': `version: 1\n${head}stages:\n  a: {uses: command, with: {run: ["${run}"], shell: sh, outputs: {m: {path: m.json, kind: metrics}}}, gate: {n: ">= ${least}"}}\n`,
       });
       other.run('build');
-      const sealed = other.exists(SEAL);
+      const recorded = other.exists(RECORD);
       other.remove();
-      return sealed;
+      return recorded;
     };
     const write = 'echo \'{\\"n\\": 3}\' > m.json';
 

@@ -1,3 +1,4 @@
+/** The commands of `tanren onnx` on the models of the example. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
@@ -41,7 +42,7 @@ describe('tanren onnx', () => {
     });
   });
 
-  it('simplifies with a proof; diff says what changed, and that no value did but by rounding', async () => {
+  it('simplifies with an equality check; diff lists changed nodes, and values that differ only by rounding', async () => {
     const { exitCode, stdout } = onnx('simplify', 'model.onnx', 'simple.onnx');
     expect([exitCode, stdout]).toEqual([
       0,
@@ -63,13 +64,13 @@ describe('tanren onnx', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toContain('~ constant scale: content 4 elements became 1 of 4 elements differ');
-    expect(stdout).toContain('first deviation: "n" (BatchNormalization "norm"); 4 values in all');
+    expect(stdout).toContain('first deviation: "n" (BatchNormalization "norm"); 4 values in total');
   });
 
-  it('extracts, infers and converts; weights go outside when asked, and stay there', async () => {
+  it('extracts, infers and converts; external weights stay external', async () => {
     expect(onnx('extract', 'model.onnx', 'part.onnx', '-i', 'n', '-o', 'y').stdout).toContain('2 nodes of 5, from n to y');
     expect(onnx('infer', 'model.onnx', 'typed.onnx', '--shape', 'x=1x3x8x8').stdout).toContain(
-      'of 5 computed values 5 have a dtype, 5 a rank, 5 a whole shape',
+      'of 5 computed values 5 have a dtype, 5 a rank, 5 a static shape',
     );
     const big = `g (float[1, 300] x) => (float[1, 300] y) <float[300, 300] w = {${Array.from({ length: 90_000 }, (_, i) => i % 7)}}> { y = MatMul(x, w) }`;
     await writeModel(path('big.onnx'), parseModelText(big));
@@ -87,7 +88,7 @@ describe('tanren onnx', () => {
     expect(onnx('diff', 'big.onnx', 'again.onnx', '--only', 'values').exitCode).toBe(0);
   });
 
-  it('edits by options and by steps, swaps a part, renames and merges', async () => {
+  it('edits by options and by script, swaps a part, renames and merges', async () => {
     expect(onnx('edit', 'model.onnx', 'edited.onnx', '--select', 'op=Sigmoid', '--set', '__note=why', '--remove', 'same').stdout).toBe(
       'Sigmoid "sigmoid": attribute __note changed from absent to "why"\nIdentity "same" removed\n',
     );
@@ -108,7 +109,7 @@ describe('tanren onnx', () => {
     expect(onnx('check', 'merged.onnx').exitCode).toBe(0);
   });
 
-  it('writes where it may, or says why not', () => {
+  it('writes to allowed paths, and refuses others with the reason', () => {
     mkdirSync(path('there/model.onnx'), { recursive: true });
     writeFileSync(path('a-file'), '');
     expect(onnx('rename', 'model.onnx', 'there/model.onnx', '--node', 'conv=c').stderr).toContain('error[not-a-file]');

@@ -1,3 +1,4 @@
+/** Errors of `tanren onnx` are one message each, and nothing is written. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';

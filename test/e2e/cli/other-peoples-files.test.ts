@@ -35,14 +35,14 @@ describe('files that no build wrote', () => {
   ])('are left alone and listed by cache %s', (_name, args) => {
     const ended = world.run(...args);
 
-    expect(outputOf(ended)).toContain('as no build wrote it: cas/notes.txt, logs/pipeline/plot.png, results.sqlite');
+    expect(outputOf(ended)).toContain('because no build wrote it: cas/notes.txt, logs/pipeline/plot.png, results.sqlite');
     expect([ended.exitCode, world.read('cache/cas/notes.txt'), world.read('cache/results.sqlite')]).toEqual([0, 'mine', 'mine']);
   });
 
   it('are left alone and listed by clean', () => {
     const cleaned = outputOf(world.run('clean'));
 
-    expect(cleaned).toContain('left artifacts/upper/notes.txt, as no build wrote it');
+    expect(cleaned).toContain('kept artifacts/upper/notes.txt: no build wrote it');
     expect(readdirSync(join(world.folder, 'artifacts/upper'))).toEqual(['notes.txt']);
     expect(world.exists('artifacts/lines')).toBe(false);
     expect(world.run('build').exitCode).toBe(0);
@@ -53,7 +53,7 @@ describe('files that no build wrote', () => {
     const cleaned = outputOf(world.run('clean', '--all'));
 
     for (const path of ['artifacts/upper/notes.txt', 'cache/cas/notes.txt', 'cache/logs/pipeline/plot.png', 'cache/results.sqlite'])
-      expect([cleaned.includes(`left ${path}, as no build wrote it`), world.read(path)]).toEqual([true, 'mine']);
+      expect([cleaned.includes(`kept ${path}: no build wrote it`), world.read(path)]).toEqual([true, 'mine']);
     expect(readdirSync(join(world.folder, 'cache')).sort()).toEqual(['.gitignore', '.tanren', 'cas', 'lock', 'logs', 'results.sqlite']);
     expect(world.run('build').exitCode).toBe(0);
   });
@@ -76,13 +76,13 @@ describe('a shared cache', () => {
     expect(readdirSync(join(world.folder, 'home')).sort()).toEqual(['letter.txt', 'tmp']);
   });
 
-  it('is refused by its variable too, and where it is a file', () => {
+  it('is also refused if its environment variable names a foreign folder or a file', () => {
     const ended = world.with({ environment: { TANREN_CACHE: 'left.txt' } }).run('build');
 
     expect([ended.exitCode, outputOf(ended)]).toEqual([2, expect.stringContaining('error[not-a-cache]')]);
   });
 
-  it('is any empty or new folder, and carries a marker from then on', () => {
+  it('can be any empty or new folder, which gets a marker', () => {
     mkdirSync(join(world.folder, 'empty'));
     for (const folder of ['empty', 'new/deep']) {
       expect(world.run('build', '--force', '--cache', folder).exitCode).toBe(0);
@@ -92,7 +92,7 @@ describe('a shared cache', () => {
     }
   });
 
-  it('of version 0.1, without a marker, is taken with files beside it', () => {
+  it('of version 0.1, without a marker, is accepted with other files next to it', () => {
     world.run('build', '--cache', 'old');
     world.unlink('old/.tanren');
     world.write('old/beside.txt', 'mine');
@@ -127,7 +127,7 @@ describeWith(isRoot ? undefined : 'tests of another user change the user, and ne
     for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) lchownSync(join(folder, entry), NOBODY, NOBODY);
   };
 
-  it('is told by a failed build who owns what', () => {
+  it('gets an error that names the owner of the files', () => {
     world.run('build');
     world.write('left.txt', 'c\n');
     const built = asNobody('build');
@@ -138,7 +138,7 @@ describeWith(isRoot ? undefined : 'tests of another user change the user, and ne
     expect(outputOf(built)).toContain(`chown -R ${NOBODY} ${world.folder}/cache`);
   });
 
-  it('builds without help where a killed build of root has left its lock', () => {
+  it('can build after a killed build of root left its lock', () => {
     world.run('build');
     chownAll(world.folder);
     // As the lock of the killed build stands there.
@@ -149,7 +149,7 @@ describeWith(isRoot ? undefined : 'tests of another user change the user, and ne
     expect([built.exitCode, outputOf(built)]).toEqual([0, expect.not.stringContaining('lock-unavailable')]);
   });
 
-  it('is told whose lock it may not look at', () => {
+  it('gets an error that names the owner of an unreadable lock', () => {
     world.run('build');
     chownAll(world.folder);
     const lock = join(world.folder, 'cache/lock/held.1');
@@ -164,7 +164,7 @@ describeWith(isRoot ? undefined : 'tests of another user change the user, and ne
     expect(built.exitCode).toBe(0);
   });
 
-  it('gets a warning where root builds in a folder of that user', () => {
+  it('gets a warning when root builds in its folder', () => {
     chownSync(world.folder, NOBODY, NOBODY);
 
     expect(outputOf(world.run('build'))).toMatch(/warning\[root-build\].* nobody \(uid 65534\)/);

@@ -2,7 +2,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { encodePropagatedErrors } from '../../../src/quant/compare/propagated-error.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { encodeHeadSketches, smallHead } from '../../support/small-detector-head.js';
 
@@ -38,7 +37,7 @@ describe('tanren quant explain', () => {
   });
   afterAll(() => world.remove());
 
-  it('a group means every instance that has the tensor', () => {
+  it('a group selects every instance that has the tensor', () => {
     const { stdout, exitCode } = world.run('quant', 'explain', 'quantize', 'active');
     expect(stdout.match(/^active: .*$/gm)).toEqual([
       'active: uint8 activation of quantize@u8s8',
@@ -47,17 +46,17 @@ describe('tanren quant explain', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('as JSON: what the report and the file say, the same numbers', () => {
+  it('as JSON has the same numbers as the report and the file', () => {
     const one = JSON.parse(world.run('quant', 'explain', 'quantize@u8s8', 'logits', '--json').stdout);
     const { tensor, report } = one.explanation;
     expect([tensor.scales, tensor.zeroPoints, tensor.isOutput]).toEqual([[report.entry.scale], [report.entry.zeroPoint], true]);
     expect(report.entry).toMatchObject({ method: 'min-max', saturationShare: 0, sqnrDb: expect.any(Number), elements: 384 });
   });
 
-  it('the error that a stage of verify found downstream stands beside the own one', () => {
+  it('shows the propagated error from a verify stage next to the own error', () => {
     const error = { value: 'logits', comparedWith: 'logits', node: 'second', opType: 'Conv', standardDeviation: 1 };
     const figures = { maxAbs: 0.25, cosine: 0.9999, sqnrDb: 31.5, elements: 384, broken: 0 };
-    const propagated = encodePropagatedErrors([{ part: 'backbone', samples: 3, values: [{ ...error, ...figures }], unmatched: [] }]);
+    const propagated = [{ part: 'backbone', samples: 3, values: [{ ...error, ...figures }], unmatched: [] }];
     world.write('artifacts/verify/report.json', JSON.stringify({ images: [], values: {}, propagated }));
     expect(world.run('quant', 'explain', 'quantize@u8s8', 'logits').stdout).toContain(
       'propagated  SQNR 31.50 dB, cosine 0.9999000, max-abs 0.25 on 3 samples (verify)',
@@ -66,11 +65,11 @@ describe('tanren quant explain', () => {
   });
 
   it.each([
-    ['a stage that there is not', ['quantise', 'logits'], 'unknown-stage', 'did you mean "quantize"?'],
+    ['a missing stage', ['quantise', 'logits'], 'unknown-stage', 'did you mean "quantize"?'],
     ['a stage of another plugin', ['simplify', 'logits'], 'not-quantize', 'quantize@u8s8, quantize@a8w8, never'],
     ['a stage that was never built', ['never', 'logits'], 'not-built', 'tanren build never'],
-    ['a tensor that there is not', ['quantize', 'logtis'], 'unknown-tensor', 'did you mean "logits"?'],
-    ['a file that there is not', ['int8.onnx', 'logits'], 'model-unreadable', ''],
+    ['a missing tensor', ['quantize', 'logtis'], 'unknown-tensor', 'did you mean "logits"?'],
+    ['a missing file', ['int8.onnx', 'logits'], 'model-unreadable', ''],
     ['a file that is no model', ['./sketches.json', 'logits'], 'model-malformed', ''],
   ])('%s is told with what to do', (_what, args, code, help) => {
     const { stderr, exitCode } = world.run('quant', 'explain', ...args);
@@ -79,7 +78,7 @@ describe('tanren quant explain', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('a float model says that nothing of it is quantized', () => {
+  it('reports that a float model is not quantized', () => {
     expect(world.run('quant', 'explain', 'head.onnx', 'logits').stdout).toMatch(
       /^logits: float in head\.onnx\n {2}made by {2}Conv "second"/,
     );

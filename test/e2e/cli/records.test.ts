@@ -47,7 +47,7 @@ function commit(message: string): string {
 }
 
 describe('metrics, diff and history', () => {
-  it('compare with the run before, a named run and a baseline', () => {
+  it('compare with the previous run, a named run and a baseline', () => {
     world = givenProject(FILES);
     expect(world.run('diff')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[no-such-run]') });
     expect(world.run('build').exitCode).toBe(0);
@@ -90,7 +90,7 @@ describe('metrics, diff and history', () => {
     });
   });
 
-  it('say what is wrong with a name', () => {
+  it('report why a name is invalid', () => {
     world = givenProject(FILES);
     world.run('build');
     expect(world.run('log', 'judge', '--run', 'r1').stdout).toBe('judge wrote nothing in r1\n');
@@ -109,7 +109,7 @@ describe('metrics, diff and history', () => {
 });
 
 (hasGit ? describe : describe.skip)('in a repository', () => {
-  it('figures at a revision are those of results with the content of then, however the files are now', () => {
+  it('metrics at a revision are those of the content at that revision, independent of the current files', () => {
     world = givenProject(FILES);
     const first = commit('one');
     world.run('build');
@@ -128,7 +128,7 @@ describe('metrics, diff and history', () => {
     commit('three');
     const { stdout } = world.run('diff', `${second}..HEAD`);
     expect(stdout).toMatch(/scale +2 +5/);
-    expect(stdout).toContain('not known of');
+    expect(stdout).toContain('unknown for');
     expect(stdout).not.toContain('gate');
 
     world.write('pipeline.yaml', 'version: 1\nstages: {}\n');
@@ -137,7 +137,7 @@ describe('metrics, diff and history', () => {
     expect(world.run('diff', 'HEAD')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[revision-unreadable]') });
   });
 
-  it('a lock that is committed tells the figures after the history is gone', () => {
+  it('a committed lock gives the metrics after the history was deleted', () => {
     world = givenProject({ ...FILES, '.gitignore': 'cache\nartifacts\n' });
     world.run('build');
     commit('locked');

@@ -23,7 +23,7 @@ describe('watch', () => {
     expect(world.read('artifacts/shout/text')).toBe('BELLOWS\nupper\n');
   });
 
-  it('says that there is nothing to do after a save without a change, and writes nothing', async () => {
+  it('reports nothing to do after a save without a change, and writes nothing', async () => {
     const watch = world.start('watch');
     await watch.waitFor(READY);
     world.write('notes.txt', 'anvil\n');
@@ -35,7 +35,7 @@ describe('watch', () => {
     expect(world.listing().filter(line => line.startsWith('cache'))).toEqual(before);
   });
 
-  it('shows old and new figures beside each other', async () => {
+  it('shows old and new metrics next to each other', async () => {
     const watch = world.start('watch');
     await watch.waitFor(READY);
     world.write('score.txt', '{"quality": {"words": 5}}\n');
@@ -43,15 +43,15 @@ describe('watch', () => {
     expect(await watch.waitFor(READY)).toContain('quality.words  5 was 3');
   });
 
-  it('says what is wrong with a broken pipeline file, and goes on when it is mended', async () => {
+  it('reports the errors of a broken pipeline file, and continues when they are fixed', async () => {
     const watch = world.start('watch');
     await watch.waitFor(READY);
     world.write('pipeline.yaml', TEXT_PROJECT['pipeline.yaml'].replace('uses: command', 'uses: comand'));
     expect(await watch.waitFor(READY)).toContain('pipeline.yaml:6:11: error[unknown-plugin]');
 
-    world.write('pipeline.yaml', TEXT_PROJECT['pipeline.yaml'].replace('mode: upper', 'mode: mended'));
+    world.write('pipeline.yaml', TEXT_PROJECT['pipeline.yaml'].replace('mode: upper', 'mode: edited'));
     await watch.waitFor(READY);
-    expect(world.read('artifacts/shout/text')).toBe('FORGE\nmended\n');
+    expect(world.read('artifacts/shout/text')).toBe('FORGE\nedited\n');
   });
 
   const starts = (output: string): number => output.split('▸ shout').length - 1;
@@ -117,14 +117,14 @@ export const say = {
     expect(watch.output()).not.toContain('unknown-setting');
   });
 
-  it('ends with 2 where a target is no stage', () => {
+  it('exits with 2 if a target is not a stage', () => {
     const { exitCode, stderr } = world.run('watch', 'nope');
 
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('error[unknown-stage]: there is no stage "nope"');
+    expect(stderr).toContain('error[unknown-stage]: unknown stage "nope"');
   });
 
-  it('ends with 130 on Ctrl-C', async () => {
+  it('exits with 130 on Ctrl-C', async () => {
     const watch = world.start('watch');
     await watch.waitFor(READY);
     watch.signal('SIGINT');

@@ -32,7 +32,7 @@ async function findRun(world: World): Promise<string> {
   }
 }
 
-it('is the same in another folder, and names no folder of the machine', async () => {
+it('is equal in another folder, and contains no machine path', async () => {
   const one = await documentOf();
   const two = await documentOf();
   expect(one.text).toBe(two.text);
@@ -40,7 +40,7 @@ it('is the same in another folder, and names no folder of the machine', async ()
   expect(JSON.parse(one.text)).toMatchObject({ local: [], inputs: { text: 'inputs/text.txt', more: { a: 'inputs/more/a.txt' } } });
 });
 
-it('says where the stage gets secrets that no other machine may run it', async () => {
+it('marks a stage with secrets as not runnable on another machine', async () => {
   const { text } = await documentOf({ secrets: ['HOME'] });
   expect(JSON.parse(text)).toMatchObject({ local: ['secrets'], secrets: ['HOME'] });
   expect(text).not.toContain(String(process.env.HOME));

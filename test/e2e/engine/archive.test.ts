@@ -10,7 +10,7 @@ import { ARCHIVE_HEADER, encodeEnd, encodeHead } from '../../../src/engine/store
 import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
 import { encodeTree } from '../../../src/engine/store/files/tree.js';
 import { takeInventory } from '../../../src/engine/store/maintenance/inventory.js';
-import { verifyCache } from '../../../src/engine/store/maintenance/keep-house.js';
+import { verifyCache } from '../../../src/engine/store/maintenance/maintain-cache.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -62,7 +62,7 @@ function contentOf(world: World): Readonly<Record<string, string>> {
 }
 
 describe('an archive', () => {
-  it('makes another checkout warm: nothing runs there, and its artifacts are the same', async () => {
+  it('fills the cache of another checkout: nothing runs there, and its artifacts are equal', async () => {
     await here.build();
     const { path, report } = await exportFrom(here);
     const taken = await importInto(there, path);
@@ -75,7 +75,7 @@ describe('an archive', () => {
     expect(contentOf(there)).toEqual(contentOf(here));
   });
 
-  it('has equal bytes where the results are equal, whatever came in between', async () => {
+  it('has equal bytes if the results are equal, independent of the build history', async () => {
     await here.build();
     const first = await exportFrom(here);
     here.write('source.txt', 'other');
@@ -91,7 +91,7 @@ describe('an archive', () => {
     expect(readFileSync(third.path).equals(readFileSync(first.path))).toBe(true);
   });
 
-  it('holds the targets alone with what they depend on, or everything that ever was', async () => {
+  it('contains only the targets and their dependencies, or all results', async () => {
     await here.build();
     here.write('source.txt', 'other');
     await here.build();
@@ -111,7 +111,7 @@ describe('an archive', () => {
     expect((await there.build()).outcomes).toEqual({ strip: 'restored', count: 'restored', folders: 'restored' });
   });
 
-  it('holds the parts that were used: a stage that has to run again there finds them', async () => {
+  it('contains the parts that were used: a stage that runs again elsewhere finds them', async () => {
     for (const world of [here, there]) world.stages = { parts: { uses: 'parts', inputs: { text: 'source.txt' } } };
     await here.build();
     const without = await exportFrom(here, 'without.tanren', 'all', [], 'without parts');
@@ -128,7 +128,7 @@ describe('an archive', () => {
     expect(takeInventory(cacheOf(there)).records.filter(({ of }) => of.kind === 'part')).toHaveLength(2);
   });
 
-  it('leaves out what an earlier one has', async () => {
+  it('leaves out the content of an earlier archive', async () => {
     await here.build();
     const base = await exportFrom(here, 'base.tanren');
     here.write('source.txt', 'one\ntwo\nthree');
@@ -144,7 +144,7 @@ describe('an archive', () => {
     expect((await there.build()).outcomes).toEqual({ strip: 'restored', count: 'restored', folders: 'restored' });
   });
 
-  it('is readable by its owner alone, as are the blobs that come of it', async () => {
+  it('is readable only by its owner, and so are the imported blobs', async () => {
     await here.build();
     const { path } = await exportFrom(here);
     await importInto(there, path);
@@ -155,7 +155,7 @@ describe('an archive', () => {
       if (entry.isFile() && entry.name !== '.gitignore') expect(statSync(join(entry.parentPath, entry.name)).mode & 0o077).toBe(0);
   });
 
-  it('says which stages have no result, and which results are not whole', async () => {
+  it('lists stages without a result, and incomplete results', async () => {
     await here.build({ targets: ['strip' as StageId] });
     const partly = await exportFrom(here);
     const blob = Object.keys(contentOf(here)).find(name => name === digestBytes('ONE\nTWO')) ?? '';
@@ -169,7 +169,7 @@ describe('an archive', () => {
     expect(damaged.report.incomplete).toHaveLength(1);
   });
 
-  it('that cannot be written is a typed error, and leaves nothing', async () => {
+  it('that cannot be written is a typed error, and leaves no file', async () => {
     await here.build();
     const choice = { kind: 'everything' } as const;
     const target = { kind: 'file', path: here.path('no/such/folder/x.tanren') } as const;
@@ -179,7 +179,7 @@ describe('an archive', () => {
 });
 
 describe('importing', () => {
-  it('twice, or beside each other, changes nothing more', async () => {
+  it('twice, or in parallel, gives the same cache', async () => {
     await here.build();
     const { path } = await exportFrom(here);
     await Promise.all([importInto(there, path), importInto(there, path), importInto(there, path)]);
@@ -191,7 +191,7 @@ describe('importing', () => {
     expect(readdirSync(there.path('cache/tmp'))).toEqual([]);
   });
 
-  it('an archive cut anywhere is a typed error; what it took is whole, and the next build is right', async () => {
+  it('an archive truncated anywhere is a typed error; imported content is complete, and the next build is correct', async () => {
     await here.build();
     const { path } = await exportFrom(here);
     const bytes = readFileSync(path);
@@ -207,7 +207,7 @@ describe('importing', () => {
     expect(there.read('artifacts/count/text')).toBe(here.read('artifacts/count/text'));
   });
 
-  it('an archive with a flipped bit anywhere takes nothing that is damaged', async () => {
+  it('an archive with a flipped bit anywhere imports no damaged content', async () => {
     await here.build();
     const { path } = await exportFrom(here);
     const bytes = readFileSync(path);
@@ -225,7 +225,7 @@ describe('importing', () => {
     }
   });
 
-  it('takes no record under a key that is not its own', async () => {
+  it('rejects a record under a wrong key', async () => {
     const record = recordOf({ plugin: 'strip' });
     const path = writeFrames(here, [['record', digestBytes('another key'), encodeRecord(record)]]);
 
@@ -233,21 +233,21 @@ describe('importing', () => {
     expect(contentOf(there)).toEqual({});
   });
 
-  it('takes no record that names what is not there', async () => {
+  it('rejects a record that refers to missing blobs', async () => {
     const manifest = { plugin: 'strip' };
     const path = writeFrames(here, [['record', digestJson(manifest), encodeRecord(recordOf(manifest))]]);
 
     expect(await importInto(there, path)).toMatchObject({ records: 0, incomplete: [digestJson(manifest)] });
   });
 
-  it('takes no record that is nested beyond all bounds', async () => {
+  it('rejects a record that is nested too deeply', async () => {
     const body = `{"format":1,"manifest":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}},"results":[{"outputs":{}}]}`;
     const path = writeFrames(here, [['record', digestBytes(body), `${digestBytes(body)}\n${body}\n`]]);
 
     expect(await importInto(there, path)).toMatchObject({ records: 0, damaged: [digestBytes(body)] });
   });
 
-  it('a forged folder whose links lead out together writes nothing outside', async () => {
+  it('a forged folder with links that lead outside together writes nothing outside', async () => {
     await here.build();
     const { path } = await exportFrom(here);
     const [key] = Object.entries(contentOf(here)).flatMap(([name, text]) =>
@@ -281,7 +281,7 @@ describe('importing', () => {
     expect(readdirSync(there.path('artifacts/folders/all'))).not.toContain('c');
   });
 
-  it('a forged result whose outputs are called like paths writes nothing outside', async () => {
+  it('a forged result with paths as output names writes nothing outside', async () => {
     await here.build();
     const [key, text] = Object.entries(contentOf(here)).find(([, content]) => content.includes('"plugin":"strip"')) ?? [];
     const { manifest } = JSON.parse(text?.split('\n')[1] ?? '') as { manifest: Record<string, string> };
@@ -351,7 +351,7 @@ describe('importing', () => {
     expect(here.read('artifacts/strip/text')).toBe('ONE\nTWO');
   });
 
-  it('keeps results with other bytes beside those that are here, which are preferred', async () => {
+  it('keeps imported results with different bytes, but prefers the local results', async () => {
     here.stages = { act: { uses: 'act', inputs: { text: 'source.txt' }, params: { random: 'wild' } } };
     there.stages = here.stages;
     await here.build();

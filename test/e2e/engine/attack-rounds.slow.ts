@@ -2,6 +2,6 @@
 import { playAttackRounds } from '../../support/attack-rounds.js';
 import { roundsOf } from '../../support/rounds.js';
 
-it('after any attacks a build gives what a clean build gives, and foreign files stay', async () => {
+it('after any attacks a build gives the same artifacts as a clean build, and foreign files are kept', async () => {
   await playAttackRounds(roundsOf(Number(process.env.TANREN_ROUNDS ?? 60)));
 }, 3_600_000);

@@ -23,7 +23,7 @@ afterEach(() => world.remove());
 const summary = (): BuildSummary => JSON.parse(world.read('artifacts/page/text')) as BuildSummary;
 const outcomes = () => Object.fromEntries(summary().stages.map(({ stage, outcome }) => [stage, outcome]));
 
-it('it is told of the stages before it, of no other, and of their gates', async () => {
+it('a stage receives the summary of the stages before it and of their gates, and of no other stage', async () => {
   await world.build();
   const { stages, reads } = summary();
 
@@ -58,7 +58,7 @@ it('a second build does nothing', async () => {
   expect(outcomes()).toEqual({ strip: 'executed', count: 'executed' });
 });
 
-it('a stage before it that runs again runs it again, also where the bytes between them are equal', async () => {
+it('a stage before it that runs again makes it run again, even if the bytes between them are equal', async () => {
   await world.build();
   world.write('source.txt', 'one\n# another comment\ntwo');
   const { outcomes: second } = await world.build();
@@ -67,7 +67,7 @@ it('a stage before it that runs again runs it again, also where the bytes betwee
   expect(outcomes()).toEqual({ strip: 'executed', count: 'up-to-date' });
 });
 
-it('a stage that it does not depend on does not concern it', async () => {
+it('a stage that it does not depend on has no effect on it', async () => {
   await world.build();
   world.write('side.txt', 'another');
   world.stages = { ...STAGES, page: { uses: 'page', inputs: { any: { counted: 'count.text' } } } };
@@ -77,13 +77,13 @@ it('a stage that it does not depend on does not concern it', async () => {
   expect((await world.build()).outcomes).toMatchObject({ aside: 'executed', page: 'up-to-date' });
 });
 
-it('a gate that is set otherwise makes it stale, and explain says whose', async () => {
+it('a changed gate makes it stale, and explain names the stage of the gate', async () => {
   await world.build();
   world.stages = { ...STAGES, count: { ...STAGES.count, gate: [gate('lines', '>=', 1)] } };
   const { status } = await explainStage(await world.plan(), 'page' as StageId, world.ports());
 
   expect(status.kind).toBe('stale');
-  expect(status.kind === 'stale' ? status.changes.map(describeChange) : []).toEqual(['what is known of count changed']);
+  expect(status.kind === 'stale' ? status.changes.map(describeChange) : []).toEqual(['the state of count changed']);
   expect((await world.build()).outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date', aside: 'up-to-date', page: 'executed' });
   expect(summary().stages[1]?.gates).toHaveLength(1);
 });

@@ -34,7 +34,7 @@ interface Check {
 }
 
 describe('build --check', () => {
-  it('runs what is new twice, and what has a result once more, and says that the bytes are the same', () => {
+  it('runs new stages twice and stages with a result once more, and reports that the bytes are equal', () => {
     given();
     const first = project.run('build', '--check');
     expect([first.exitCode, runs()]).toEqual([0, 2]);
@@ -47,7 +47,7 @@ describe('build --check', () => {
     expect(project.run('build').stdout).toContain('nothing to do');
   });
 
-  describe('of stages that differ, measure or fail', () => {
+  describe('with stages that differ, measure or fail', () => {
     let built: CliResult;
     let report: { readonly conclusion: string; readonly checks: readonly Check[] };
     const check = (stage: string): Check | undefined => report.checks.find(one => one.stage === stage);
@@ -72,14 +72,14 @@ describe('build --check', () => {
       project.write('pipeline.yaml', project.read('pipeline.yaml').replace('MARK_PATH', `${project.folder}/mark`));
     });
 
-    it('names what differs from which byte on, what was left out, and what failed; the first results stay', () => {
+    it('reports the first differing byte, the omitted stages and the failures; the first results are kept', () => {
       built = project.run('build', '--check');
       expect(built.exitCode).toBe(1);
       for (const line of [
         '✓ check steady: same bytes',
         '✗ check wild: different bytes',
         '✗ check folder: different bytes',
-        '– check timing: left out, as it measures',
+        '– check timing: not compared, because it measures',
         '✗ check once: the second run failed',
         'error[command-failed]: once: sh ended with exit code 1',
       ])
@@ -92,7 +92,7 @@ describe('build --check', () => {
       expect(project.read('artifacts/wild/text')).toBe(kept);
     });
 
-    it('says it as a document: of a folder, what came, went and changed', () => {
+    it('reports as JSON the added, removed and changed files of a folder', () => {
       built = project.run('build', 'folder', '--check', '--json');
       report = JSON.parse(built.stdout);
       expect([report.conclusion, report.checks.length]).toEqual(['not-reproduced', 1]);
@@ -104,7 +104,7 @@ describe('build --check', () => {
     });
   });
 
-  it('checks the targets, and builds what they depend on as ever', () => {
+  it('checks the targets, and builds their dependencies without a check', () => {
     given(stage('other', 'echo other > out.txt', '{text: out.txt}'));
     const { stdout } = project.run('build', 'other', '--check');
     expect(stdout).toContain('check other');

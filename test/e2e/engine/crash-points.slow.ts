@@ -13,6 +13,11 @@ const besides: readonly CrashPlan[] = (['edit', 'restore'] as const).flatMap(occ
   (['before', 'torn'] as const).map(how => ({ occasion, how, stride, beside: 'a file' })),
 );
 
+const undone: readonly CrashPlan[] = [
+  { occasion: 'undone', how: 'before', stride },
+  { occasion: 'undone', how: 'before', stride: 3 * stride, beside: 'a file' },
+];
+
 it.each(besides)('$occasion, $how every write, beside files that no build wrote, which stay', plan => {
   expect(playCrashPoints(plan)).toBeGreaterThan(10 / stride);
 }, 600_000);
@@ -20,3 +25,7 @@ it.each(besides)('$occasion, $how every write, beside files that no build wrote,
 it.each(plans)('$occasion, $how every write', plan => {
   expect(playCrashPoints(plan)).toBeGreaterThan(10 / stride);
 }, 600_000);
+
+it.each(undone)('an edit, taken back after a build that died before any of its writes', plan => {
+  expect(playCrashPoints(plan)).toBeGreaterThan(10 / plan.stride);
+}, 900_000);

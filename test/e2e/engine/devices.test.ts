@@ -36,13 +36,13 @@ const statusOf = async (stage: string) =>
   (await examineStages(await world.plan(), { targets: 'all', force: 'never' }, world.ports())).get(stage as StageId);
 
 describe('a stage that measures on a device', () => {
-  it('is started once, and not again where nothing has changed', async () => {
+  it('runs once, and not again without a change', async () => {
     expect((await world.build()).outcomes).toEqual({ latency: 'executed', accuracy: 'executed', other: 'executed' });
     expect((await world.build()).outcomes).toEqual({ latency: 'up-to-date', accuracy: 'up-to-date', other: 'up-to-date' });
     expect(starts()).toEqual(['accuracy', 'latency']);
   });
 
-  it('is shown with what the device said last, and when', async () => {
+  it('is shown with the last reported device identity and its date', async () => {
     expect((await statusOf('latency'))?.device).toBeUndefined();
     const before = new Date().toISOString();
     await world.build();
@@ -53,7 +53,7 @@ describe('a stage that measures on a device', () => {
     expect((await explainStage(await world.plan(), 'accuracy' as StageId, world.ports())).device).toEqual(device);
   });
 
-  it('is stale when another stage finds a new driver, and says what is new', async () => {
+  it('is stale when another stage finds a new driver, and the reason names the change', async () => {
     await world.build();
     world.write('board', NEW);
     expect((await world.build()).outcomes).toMatchObject({ latency: 'up-to-date', accuracy: 'up-to-date' });
@@ -92,7 +92,7 @@ describe('a stage that measures on a device', () => {
     expect(seedOf()).toBe(first);
   });
 
-  it('makes the device known also where it fails afterwards', async () => {
+  it('records the device even if it fails afterwards', async () => {
     await world.build();
     world.write('board', NEW);
     const { accuracy } = world.stages;
@@ -116,7 +116,7 @@ describe('a stage that measures on a device', () => {
       'device-changed',
       /device changed while the stage ran: driver: "1" → "2"/,
     ],
-    ['never says what it is', { uses: 'gauge' }, '\n', 'device-unidentified', /without saying on which device/],
+    ['never says what it is', { uses: 'gauge' }, '\n', 'device-unidentified', /without identifying the device/],
     ['says too much', { uses: 'gauge' }, `${JSON.stringify({ name: 'x'.repeat(70_000) })}\n`, 'device-unidentified', /at most 65536/],
   ])('fails where the device %s', async (_, spec, said, code, message) => {
     world.write('board', said);
@@ -128,7 +128,7 @@ describe('a stage that measures on a device', () => {
     });
   });
 
-  it('fails where it identifies a device that it does not declare', async () => {
+  it('fails if it identifies a device that it does not declare', async () => {
     world.stages = { latency: { uses: 'gauge', params: { says: world.path('board') }, inputs: { text: 'source.txt' } } };
     const { report } = await world.build();
     expect(report.stages.get('latency' as StageId)?.outcome).toMatchObject({ failure: { code: 'device-undeclared' } });

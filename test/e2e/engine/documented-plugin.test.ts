@@ -34,7 +34,7 @@ describe('the documented plugin', () => {
     expect(JSON.parse(readFileSync(join(folder, 'artifacts/words/counts.json'), 'utf8'))).toMatchObject({ cold: 1, iron: 2 });
   });
 
-  it('fails with its own code where there is nothing to count', async () => {
+  it('fails with its own code if there is nothing to count', async () => {
     writeFileSync(join(folder, 'notes.txt'), 'a');
     await expect(tanren('build')).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining('no word has 4 letters') });
   });

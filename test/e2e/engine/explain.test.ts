@@ -48,10 +48,10 @@ describe('explain', () => {
     };
 
     expect(await causesOf('other')).toEqual(['source side.txt changed ⇒ other', 'params.add: "!" → "?" ⇒ other']);
-    expect(await causesOf('count')).toEqual(['params.factor is new: 2 ⇒ count', 'params.loud is new: true ⇒ strip ⇒ count']);
+    expect(await causesOf('count')).toEqual(['params.factor was added: 2 ⇒ count', 'params.loud was added: true ⇒ strip ⇒ count']);
   });
 
-  it('finds the root where the stages on the way have been built again since', async () => {
+  it('finds the root cause even if the stages in between have been built since', async () => {
     world.write('photos/d.jpg', 'new');
     await world.build({ targets: ['strip' as StageId] });
 
@@ -59,14 +59,14 @@ describe('explain', () => {
     expect(await causesOf('count')).toEqual(['source photos changed: 1 added (d.jpg) ⇒ names ⇒ strip ⇒ count']);
   });
 
-  it('says that it is not known where the records are gone', async () => {
+  it('reports an unknown cause if the records are missing', async () => {
     world.write('photos/d.jpg', 'new');
     await world.build({ targets: ['strip' as StageId] });
     const { accepted } =
       (await examineStages(await world.plan(), { targets: 'all', force: 'never' }, world.ports())).get('strip' as StageId) ?? {};
     rmSync(world.path(`cache/actions/${accepted?.key.slice(0, 2)}`), { recursive: true });
 
-    expect(await causesOf('count')).toEqual(['built again since, it is not known from what ⇒ strip ⇒ count']);
+    expect(await causesOf('count')).toEqual(['built again since, from unknown inputs ⇒ strip ⇒ count']);
   });
 
   it('names the modules of changed code', async () => {
@@ -79,7 +79,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('tells what was done to artifacts, what is missing, and what was never built', async () => {
+  it('reports edited and missing artifacts, and stages that were never built', async () => {
     world.write('artifacts/strip/text', 'forged');
     world.stages = {
       ...CHAIN,
@@ -88,12 +88,12 @@ describe('explain', () => {
     };
     world.stages = { ...world.stages, after: { uses: 'strip', inputs: { text: 'lost.text' } } };
 
-    expect(await causesOf('strip')).toEqual(['its outputs are not as they were published: text was changed ⇒ strip']);
+    expect(await causesOf('strip')).toEqual(['its published outputs were changed: text was changed ⇒ strip']);
     expect(await causesOf('fresh')).toEqual(['never built ⇒ fresh']);
     expect(await causesOf('after')).toEqual(['cannot run: source no.txt does not exist ⇒ lost ⇒ after']);
   });
 
-  it('is of one look at all stages', async () => {
+  it('uses one examination of all stages', async () => {
     world.write('photos/d.jpg', 'new');
     const explained = await explainStages(await world.plan(), 'all', world.ports());
     expect([...explained].map(([stage, { causes }]) => [stage, causes.length])).toEqual([
@@ -109,7 +109,7 @@ describe('a dry run', () => {
   const foresee = async () => examineStages(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
   const kinds = async () => Object.fromEntries([...(await foresee())].map(([stage, { status }]) => [stage, status.kind]));
 
-  it('is sure of all stages where the cache knows nothing of their kind', async () => {
+  it('decides all stages if the cache has no similar action', async () => {
     rmSync(world.path('cache'), { recursive: true });
     const foreseen = await foresee();
 
@@ -118,7 +118,7 @@ describe('a dry run', () => {
     checkForesight(foreseen, (await world.build()).outcomes, 'stop');
   });
 
-  it('is sure of a stage whose parameter is new, also after one that may give the same bytes', async () => {
+  it('decides a stage with an added parameter, even after a stage that may give equal bytes', async () => {
     world.write('photos/d.jpg', 'new');
     world.stages = { ...CHAIN, count: { ...CHAIN.count, params: { factor: 3 } } };
     const foreseen = await foresee();
@@ -127,7 +127,7 @@ describe('a dry run', () => {
     checkForesight(foreseen, (await world.build()).outcomes, 'stop');
   });
 
-  it('is not sure of stages that may come to run the same', async () => {
+  it('leaves stages undecided if their actions may be equal', async () => {
     world.stages = {
       one: { uses: 'strip', inputs: { text: 'side.txt' }, params: { fresh: 1 } },
       two: { uses: 'strip', inputs: { text: 'side.txt' }, params: { fresh: 1 } },
@@ -140,7 +140,7 @@ describe('a dry run', () => {
     checkForesight(foreseen, (await world.build({ jobs: 1 })).outcomes, 'stop');
   });
 
-  it('says what cannot run, and what therefore cannot', async () => {
+  it('reports stages that cannot run, and the stages blocked by them', async () => {
     rmSync(world.path('photos'), { recursive: true });
     const foreseen = await foresee();
 

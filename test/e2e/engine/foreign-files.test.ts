@@ -24,13 +24,13 @@ function failureOf(built: Built, stage: string) {
 }
 
 describe('a file beside the outputs of a stage', () => {
-  it('stays where it is, and is named once', async () => {
+  it('is kept, and reported once', async () => {
     await world.build();
     world.write('artifacts/strip/model.bin', 'mine');
     const first = await world.build();
 
     expect(first.outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date' });
-    expect(foreign(first)).toEqual(['artifacts/strip holds what no build wrote: model.bin; it stays']);
+    expect(foreign(first)).toEqual(['artifacts/strip holds files that no build wrote: model.bin; they stay']);
     expect(foreign(await world.build())).toEqual([]);
     expect(world.read('artifacts/strip/model.bin')).toBe('mine');
   });
@@ -49,14 +49,14 @@ describe('a file beside the outputs of a stage', () => {
     const built = await world.build();
 
     expect(built.report.conclusion).toBe('built');
-    expect(foreign(built)).toEqual(['artifacts/strip holds what no build wrote: model.bin, runs; it stays']);
+    expect(foreign(built)).toEqual(['artifacts/strip holds files that no build wrote: model.bin, runs; they stay']);
     expect(world.read('artifacts/strip/text')).toBe(world.read('source.txt').toUpperCase());
     expect(world.read('artifacts/strip/model.bin')).toBe('mine');
     expect(world.read('artifacts/strip/runs/1')).toBe('mine too');
     expect(existsSync(world.path('artifacts/.staging'))).toBe(false);
   });
 
-  it('stays beside a folder that is an output, whose content is replaced', async () => {
+  it('is kept next to an output folder whose content is replaced', async () => {
     world.stages = FOLDERS;
     await world.build();
     world.write('artifacts/folders/notes.txt', 'mine');
@@ -79,7 +79,7 @@ describe('a file beside the outputs of a stage', () => {
   });
 });
 
-describe('what stands in the way of an output', () => {
+describe('a foreign file at the path of an output', () => {
   it.each([
     ['a file at its place', 'artifacts/strip', () => world.write('artifacts/strip/text', 'mine'), 'artifacts/strip/text'],
     ['a file where the folder of the stage belongs', 'artifacts', () => world.write('artifacts/strip', 'mine'), 'artifacts/strip'],
@@ -116,7 +116,7 @@ describe('what stands in the way of an output', () => {
     expect((await world.build()).report.conclusion).toBe('built');
   });
 
-  it('is the output where it has its bytes', async () => {
+  it('is accepted as the output if its bytes are equal', async () => {
     await world.build();
     for (const name of ['cache', 'artifacts/.tanren']) rmSync(world.path(name), { recursive: true });
 
@@ -174,7 +174,7 @@ describe('the marker of artifacts/', () => {
   });
 });
 
-describe('what stands where Tanren has its own', () => {
+describe("a foreign file at the path of Tanren's own files", () => {
   it.each([
     ['a file at the place of the marker', '.tanren', () => world.write('artifacts/.tanren', 'mine')],
     ['a folder at the place of the marker', '.tanren', () => mkdirSync(world.path('artifacts/.tanren'))],

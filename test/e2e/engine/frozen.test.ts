@@ -62,7 +62,7 @@ async function refusal(frozen: Promise<Built>): Promise<readonly string[]> {
 }
 
 describe('in a fresh clone', () => {
-  it('with an empty cache, every stage runs, and gives what is locked', async () => {
+  it('with an empty cache, every stage runs and gives the locked outputs', async () => {
     const first = given();
     await build(first, 'write');
     const second = clone(first);
@@ -85,7 +85,7 @@ describe('in a fresh clone', () => {
     expect(verdicts(built)).toEqual({ ...all('as-locked'), bench: 'by-gates' });
   });
 
-  it('with blobs and no records, what is locked is restored by its digests, with its metrics; no other build takes that for known', async () => {
+  it('with blobs but no records, locked outputs are restored by digest with their metrics; other builds do not reuse them', async () => {
     const first = given({ ...STAGES, score: { ...STAGES.score, uses: 'scored', gate: [gate('lines', '==', 1)] } });
     await build(first, 'write');
     const second = clone(first, 'blobs alone');
@@ -105,13 +105,13 @@ describe('in a fresh clone', () => {
     const status = await examineStages(await second.plan(), { targets: 'all', force: 'never' }, second.ports());
     expect(status.get('strip' as StageId)?.status).toMatchObject({
       kind: 'stale',
-      reasons: ['its result is what the lock says, and was not made here'],
+      reasons: ['its result comes from the lock file, and was not made here'],
     });
     expect((await build(second, 'write')).outcomes).toEqual({ ...all('executed'), bench: 'up-to-date' });
     expect((await build(second, 'frozen')).outcomes).toEqual(all('up-to-date'));
   });
 
-  it('with a cache that both share, what is locked comes from there, with records or without', async () => {
+  it('with a shared cache, locked outputs are restored from it, with or without records', async () => {
     const first = given();
     const sharedCache = first.path('shared');
     await build(first, 'write', { sharedCache });
@@ -123,7 +123,7 @@ describe('in a fresh clone', () => {
     expect(built.warnings).toEqual([]);
   });
 
-  it('a damaged blob is not taken: the stage runs', async () => {
+  it('a damaged blob is not used: the stage runs', async () => {
     const first = given();
     await build(first, 'write');
     const second = clone(first, 'blobs alone');
@@ -139,8 +139,8 @@ describe('in a fresh clone', () => {
   });
 });
 
-describe('what differs from the lock', () => {
-  it('is said all at once, each at its line, before anything runs', async () => {
+describe('a difference from the lock', () => {
+  it('is reported with all others, each at its line, before anything runs', async () => {
     const first = given();
     await build(first, 'write');
     const second = clone(first);
@@ -156,16 +156,16 @@ describe('what differs from the lock', () => {
     const line = (text: string, after = '') => lock.findIndex((one, index) => index > lock.indexOf(after) && one.startsWith(text)) + 1;
 
     expect(await refusal(build(second, 'frozen'))).toEqual([
-      `pipeline.lock:${line('      text: file', '  strip:')} lock-differs stage "strip": source source.txt (input "text") has other content than is locked`,
+      `pipeline.lock:${line('      text: file', '  strip:')} lock-differs stage "strip": source source.txt (input "text") differs from the locked content`,
       `pipeline.lock:${line('      add:', '  model:')} lock-differs stage "model": params.add: "." → ";"`,
       'pipeline.yaml:1 lock-differs stage "more" is not in pipeline.lock',
-      `pipeline.lock:${line('  score:')} lock-differs stage "score" is in the lock, and not in the pipeline`,
+      `pipeline.lock:${line('  score:')} lock-differs stage "score" is in the lock file, but not in the pipeline`,
     ]);
     expect(existsSync(second.path('artifacts'))).toBe(false);
     expect(second.read('pipeline.lock')).toBe(first.read('pipeline.lock'));
   });
 
-  it('is seen where the plugin has other code, and where another program is started', async () => {
+  it('is found for changed plugin code and for another program', async () => {
     const stages = { tool: { uses: 'tool', params: { run: ['copies'] }, inputs: { text: 'side.txt' } } };
     const program = (world: World, text: string): void => {
       writeFileSync(world.path('copies'), text, { mode: 0o755 });
@@ -177,17 +177,17 @@ describe('what differs from the lock', () => {
     const second = clone(first);
     program(second, '#!/bin/sh\ncat "$1" > "$2"\n');
     expect(await refusal(build(second, 'frozen'))).toEqual([
-      expect.stringContaining('stage "tool": program "copies" is another file than the locked one'),
+      expect.stringContaining('stage "tool": program "copies" differs from the locked one'),
     ]);
 
     program(second, '#!/bin/sh\ncp "$1" "$2"\n');
     second.append('plugins/letters.mjs', '\n// other code\n');
     expect(await refusal(build(second, 'frozen'))).toEqual([
-      expect.stringMatching(/^pipeline\.lock:\d+ lock-differs plugin "tool" has other code than is locked \(stage "tool"\)$/),
+      expect.stringMatching(/^pipeline\.lock:\d+ lock-differs plugin "tool" has different code than the locked one \(stage "tool"\)$/),
     ]);
   });
 
-  it('is said once per plugin where that has other code, and as a number where it is more than anybody reads', async () => {
+  it('is reported once per plugin for changed code, and as a count if there are many', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 103 }, (_, index): [string, StageSpec] => [
         `s${index}`,
@@ -200,7 +200,7 @@ describe('what differs from the lock', () => {
     second.append('plugins/letters.mjs', '\n// other code\n');
     expect(await refusal(build(second, 'frozen'))).toEqual([
       expect.stringMatching(
-        /^pipeline\.lock:\d+ lock-differs plugin "plain" has other code than is locked \(stage "s0" and 102 more stages\)$/,
+        /^pipeline\.lock:\d+ lock-differs plugin "plain" has different code than the locked one \(stage "s0" and 102 more stages\)$/,
       ),
     ]);
 
@@ -210,7 +210,7 @@ describe('what differs from the lock', () => {
     expect(messages.at(-1)).toBe('undefined:undefined lock-differs and 4 more differences');
   });
 
-  it('is seen where an input is gone, and where it is another stage', async () => {
+  it('is found for a removed input and for an input from another stage', async () => {
     const first = given();
     await build(first, 'write');
     const second = clone(first);
@@ -219,12 +219,12 @@ describe('what differs from the lock', () => {
 
     const messages = await refusal(build(second, 'frozen'));
     expect(messages).toEqual([
-      expect.stringContaining('stage "after": input "text" reads strip.text, and is locked as model.text'),
+      expect.stringContaining('stage "after": input "text" reads strip.text, but is locked as model.text'),
       expect.stringContaining('input-missing stage "score": source side.txt does not exist'),
     ]);
   });
 
-  it('is seen where a build of targets left the lock of two minds', async () => {
+  it('is found if a build of targets left inconsistent entries in the lock', async () => {
     const stages: Readonly<Record<string, StageSpec>> = {
       a: { uses: 'plain', inputs: { text: 'source.txt' } },
       b: { uses: 'plain', inputs: { text: 'a.text' } },
@@ -237,13 +237,13 @@ describe('what differs from the lock', () => {
     await build(first, 'write', { targets: ['model' as StageId] });
 
     expect(await refusal(build(clone(first), 'frozen'))).toEqual([
-      expect.stringContaining('stage "b": the lock pairs it with another a.text than a is locked with'),
-      expect.stringContaining('stage "after": the lock pairs it with another model.text than is locked there for this class'),
+      expect.stringContaining('stage "b": it is locked with another a.text than a is'),
+      expect.stringContaining('stage "after": it is locked with another model.text than the one that is locked for this platform class'),
     ]);
     expect((await build(clone(first), 'frozen', { targets: ['model' as StageId] })).report.conclusion).toBe('built');
   });
 
-  it('concerns only what is built', async () => {
+  it('is only reported for stages that are built', async () => {
     const first = given();
     await build(first, 'write');
     const second = clone(first);
@@ -255,11 +255,11 @@ describe('what differs from the lock', () => {
 
   it('is a missing lock too', async () => {
     expect(await refusal(build(given(), 'frozen'))).toEqual([
-      'undefined:undefined lock-missing pipeline.lock: there is no such file, and --frozen builds what is locked',
+      'undefined:undefined lock-missing pipeline.lock: file not found; --frozen needs a lock file',
     ]);
   });
 
-  it('fails the stage where a source is edited after it was compared', async () => {
+  it('fails the stage if a source is edited after the comparison', async () => {
     const first = given();
     await build(first, 'write');
     const second = clone(first);
@@ -272,13 +272,13 @@ describe('what differs from the lock', () => {
     expect(built.report.conclusion).toBe('failed');
     expect(failureOf(built, 'score')).toMatchObject({
       code: 'lock-differs',
-      message: 'source side.txt (input "text") has other content than is locked',
+      message: 'source side.txt (input "text") differs from the locked content',
     });
   });
 });
 
 describe('an output that differs from the locked digest', () => {
-  it.each(['strip', 'model', 'after'])('fails %s, and nothing of it is kept', async stage => {
+  it.each(['strip', 'model', 'after'])('fails %s, and is not stored', async stage => {
     const first = given();
     await build(first, 'write');
     const second = clone(first);
@@ -293,13 +293,13 @@ describe('an output that differs from the locked digest', () => {
     expect(built.report.conclusion).toBe('failed');
     expect(failureOf(built, stage)).toMatchObject({
       code: 'locked-output-differs',
-      message: expect.stringContaining(`output "text": file ${locked}, locked is file ${'0'.repeat(64)}`),
+      message: expect.stringContaining(`output "text": file ${locked}, locked: file ${'0'.repeat(64)}`),
     });
     expect(existsSync(second.path(`artifacts/${stage}`))).toBe(false);
     expect(built.outcomes.score).toBe('executed');
   });
 
-  it('fails where it stands under artifacts/ and in the records already', async () => {
+  it('fails even if it is already under artifacts/ and in the records', async () => {
     const world = given();
     await build(world, 'write');
     const text = world.read('pipeline.lock');
@@ -332,7 +332,7 @@ describe('an output that differs from the locked digest', () => {
 });
 
 describe('on another platform class', () => {
-  it('what is locked for the first is taken from the cache, and a build that is not frozen makes its own', async () => {
+  it('outputs locked for the first class are restored from the cache, and a build without --frozen computes its own', async () => {
     const first = given();
     await build(first, 'write');
     for (const cache of ['cache', 'blobs alone'] as const) {
@@ -355,7 +355,7 @@ describe('on another platform class', () => {
     }
   });
 
-  it('it is made here where the cache lacks it: reported, equal or not, and held by gates', async () => {
+  it('outputs missing from the cache are computed here, reported as equal or not, and checked by gates', async () => {
     const first = given();
     await build(first, 'write');
     const second = clone(first);
@@ -368,7 +368,7 @@ describe('on another platform class', () => {
     expect(built.report.conclusion).toBe('gate-missed');
   });
 
-  it('its own entries hold where the lock has both', async () => {
+  it('the entries of its own class apply if the lock has both', async () => {
     const first = given();
     await build(first, 'write');
     first.platformClass = 'class-2';
@@ -380,7 +380,9 @@ describe('on another platform class', () => {
       second.read('pipeline.lock').replace(/(class-2:\n +outputs:\n +text: file )[0-9a-f]{64}/, `$1${'0'.repeat(64)}`),
     );
 
-    expect(await refusal(build(second, 'frozen'))).toEqual([expect.stringContaining('stage "after": the lock pairs it')]);
+    expect(await refusal(build(second, 'frozen'))).toEqual([
+      expect.stringContaining('stage "after": it is locked with another model.text'),
+    ]);
     expect(failureOf(await build(second, 'frozen', { targets: ['model' as StageId] }), 'model')).toMatchObject({
       code: 'locked-output-differs',
     });
@@ -394,7 +396,7 @@ describe('a dry run of a frozen build', () => {
     return Object.fromEntries([...examined].map(([id, { status }]) => [id, status.kind]));
   };
 
-  it('says what would be restored and what would run, as far as the lock tells what will come of it, and writes nothing', async () => {
+  it('reports stages that would be restored and that would run, as far as the lock predicts outputs, and writes nothing', async () => {
     const first = given();
     await build(first, 'write');
     for (const [cache, kind] of [
@@ -416,8 +418,8 @@ describe('a dry run of a frozen build', () => {
   });
 });
 
-describe('a lock with nothing against it', () => {
-  it('costs nothing but a look: all is up to date, no lock is taken, nothing is written', async () => {
+describe('a lock without differences', () => {
+  it('is only compared: everything is up to date, no action lock is taken, nothing is written', async () => {
     const world = given();
     await untilSettled(world, () => build(world, 'write'));
     const files = snapshot(world);
@@ -428,14 +430,14 @@ describe('a lock with nothing against it', () => {
     expect(snapshot(world)).toEqual(files);
   });
 
-  it('is compared with what a forced run gives', async () => {
+  it('is compared with the outputs of a forced run', async () => {
     const world = given();
     await build(world, 'write');
 
     expect((await build(world, 'frozen', { force: 'targets' })).outcomes).toEqual(all('executed'));
   });
 
-  it('puts edited artifacts right', async () => {
+  it('restores edited artifacts', async () => {
     const world = given();
     await build(world, 'write');
     writeFileSync(world.path('artifacts/strip/text'), 'edited');

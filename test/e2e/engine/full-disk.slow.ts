@@ -25,7 +25,7 @@ const canMount = process.platform === 'linux' && process.getuid?.() === 0 && spa
 if (!canMount) process.stderr.write('SKIPPED: full-disk tests need the right to mount a file system\n');
 
 (canMount ? describe : describe.skip)('a cache on a small disk', () => {
-  it('fails the stage that does not fit with one clear code, leaves nothing, and goes on with smaller input', async () => {
+  it('fails the stage that does not fit with one error code, leaves no file, and succeeds with smaller input', async () => {
     const options = { cacheFolder: `${mounted}/cache` };
     const failed = await world.build(options);
     expect(failed.report.stages.get('act' as StageId)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'disk-full' } });
@@ -36,7 +36,7 @@ if (!canMount) process.stderr.write('SKIPPED: full-disk tests need the right to 
     expect((await world.build(options)).outcomes).toEqual({ act: 'up-to-date', count: 'up-to-date' });
   });
 
-  it('that turns read-only restores what it has, runs what it has not, and says so', async () => {
+  it('that becomes read-only restores known results, runs other stages, and prints a warning', async () => {
     const options = { cacheFolder: `${mounted}/cache` };
     world.write('source.txt', 'one\ntwo');
     await world.build(options);

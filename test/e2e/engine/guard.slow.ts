@@ -16,7 +16,7 @@ afterEach(() => project.remove());
 const TARGETS = ['simplify', 'verify-split', 'quantize@mask_head'];
 
 describeWith(noStrace)('the default pipeline', () => {
-  it('reads and writes nothing but what its stages declare: no telemetry in the home folder, no caches of libraries', () => {
+  it('reads and writes only declared files: no telemetry in the home folder, no library caches', () => {
     const { exitCode, stdout } = project.run('build', ...TARGETS, '--strict', '--keep-going');
     expect(stdout).not.toContain('undeclared');
     expect(exitCode).toBe(0);

@@ -105,31 +105,31 @@ describeWith(noSandbox)('the sandbox', () => {
     server.close();
   });
 
-  it('shows a program its inputs, its folder and the system; of the project only the way to its folder; of the home folder nothing', () => {
+  it('shows a program only its inputs, its folder and the system, without the rest of the project or the home folder', () => {
     const [text, uid, folder, ...rest] = linesOf(result('see'));
     expect([text, uid, rest]).toEqual(['iron', String(process.getuid?.()), ['cache']]);
     expect(folder).toMatch(/\/cache\/tmp\/run-[0-9a-f]+\/scratch\/work$/);
   });
 
-  it('lets it write into its folder and its own /tmp alone', () => {
+  it('allows writes only into its folder and its own /tmp', () => {
     expect(result('write')).toBe('ok\nown\n');
     expect(project.read('text.txt')).toBe('iron\n');
     for (const folder of [tmpdir(), '/tmp', '/var/tmp', '/dev/shm', '/usr', '/etc', '/', project.folder])
       expect(existsSync(join(folder, 'tanren-was-here'))).toBe(false);
   });
 
-  it('cannot be opened from within', () => {
+  it('cannot be left from within', () => {
     expect(result('escape')).toBe('iron\n');
     expect(existsSync('/usr/tanren-was-here')).toBe(false);
   });
 
-  it('has no other processes, and no network but where the stage says that it uses it', () => {
+  it('has no other processes, and no network unless the stage declares it', () => {
     const [processes, network] = linesOf(result('net'));
     expect(Number(processes)).toBeLessThan(8);
     expect([network, ends.online, visits]).toEqual(['ENETUNREACH', 'executed', 1]);
   });
 
-  it('runs the tools that a stage declares, wherever they stand, and through links', () => {
+  it('runs the declared tools from any folder and through links', () => {
     expect(result('tool')).toBe('forged\n');
     expect(ends.notool).toMatchObject({ code: 'command-failed' });
   });
@@ -141,7 +141,7 @@ describeWith(noSandbox)('the sandbox', () => {
     expect(result('environment')).toBe(inside);
   });
 
-  it('holds workers too: inputs read-only, code and packages, and nothing else', () => {
+  it('also contains workers: read-only inputs, code and packages, and nothing else', () => {
     expect(result('worker')).toBe('iron,false,false,EROFS');
   });
 
@@ -167,7 +167,7 @@ async function logOf(stage: string): Promise<string> {
   return readFileSync(path, 'utf8');
 }
 
-describe('a machine that cannot', () => {
+describe('a machine without sandbox support', () => {
   const withTools = (...names: readonly string[]): CliResult => {
     const tools = join(project.folder, 'only');
     mkdirSync(tools, { recursive: true });
@@ -178,7 +178,7 @@ describe('a machine that cannot', () => {
     return project.with({ environment: { PATH: tools } }).run('build', '--strict', '--force');
   };
 
-  it('has no build with --sandbox: what is asked for is done or is an error', () => {
+  it('refuses --sandbox with an error instead of building without it', () => {
     stages({ one: 'cp in.txt out.txt' });
     // Whether there is one depends on more than what a test can change: this machine's answer is the one that is tested.
     const { exitCode, stderr } = project.run('build', '--sandbox');
@@ -186,12 +186,12 @@ describe('a machine that cannot', () => {
     expect(stderr.includes('error[sandbox-unavailable]')).toBe(noSandbox !== undefined);
   });
 
-  it('takes the sandbox for --strict where there is no strace, and says so', () => {
+  it('uses the sandbox for --strict if strace is missing, and reports it', () => {
     stages({ one: 'cp in.txt out.txt ; tools: cp' });
     const { exitCode, stderr } = withTools('sh', 'cp');
     expect(exitCode).toBe(noSandbox === undefined ? 0 : 2);
     expect(stderr).toContain(
-      noSandbox === undefined ? 'warning[strict-by-sandbox]: no strace can trace here' : 'error[strict-unavailable]',
+      noSandbox === undefined ? 'warning[strict-by-sandbox]: strace cannot trace here' : 'error[strict-unavailable]',
     );
   });
 });
@@ -240,7 +240,7 @@ describeWith(noStrace)('--strict', () => {
     ends = buildAll('--strict', '--force');
   });
 
-  it('lets pass what keeps to what it declares: its folder, TMPDIR, its tools, the system', () => {
+  it('accepts reads of declared inputs, its folder, TMPDIR, its tools and the system', () => {
     expect([ends.good, ends.tool]).toEqual(['executed', 'executed']);
   });
 
@@ -265,12 +265,12 @@ describeWith(noStrace)('--strict', () => {
     expect(ends.reader).toEqual(undeclared('reads', ['secret.txt']));
   });
 
-  it('with --check looks at what has a result too', () => {
+  it('with --check also checks stages that have a result', () => {
     stages({ checked: 'cat in.txt PROJECT/secret.txt > out.txt' });
     expect(buildAll()).toEqual({ checked: 'executed' });
     const { exitCode, stdout } = project.run('build', '--strict', '--check');
     expect(exitCode).toBe(1);
-    expect(stdout).toContain('error[undeclared-read]: checked: what the stage does not declare was read:\n  secret.txt');
+    expect(stdout).toContain('error[undeclared-read]: checked: the stage read files that it does not declare:\n  secret.txt');
   });
 
   it('is cancelled with all that it traces', async () => {
@@ -284,7 +284,7 @@ describeWith(noStrace)('--strict', () => {
 });
 
 describeWith(noSandbox ?? noStrace)('--strict in the sandbox', () => {
-  it('says what was looked for and hidden; /tmp is the own one of each run', () => {
+  it('reports hidden files that were requested; each run has its own /tmp', () => {
     stages({
       hidden: 'cat PROJECT/secret.txt > out.txt || exit 3',
       written: 'echo > PROJECT/artifacts/other/text; echo > out.txt',

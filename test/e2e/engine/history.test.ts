@@ -18,7 +18,7 @@ const chain = {
 };
 
 describe('the history', () => {
-  it('has a record of each build that did something, and a build with nothing to do writes nothing', async () => {
+  it('has a record of each build that changed something; a build with nothing to do writes none', async () => {
     world = givenWorld(chain, { 'in.txt': 'one\ntwo' });
     await world.build({}, { nowMs: () => Date.UTC(2026, 10, 21, 12) });
     const after = statSync(world.path(LOG));
@@ -48,7 +48,7 @@ describe('the history', () => {
     });
   });
 
-  it('says how stages ended: restored, failed, skipped; and lists what stayed as it was only where it has metrics', async () => {
+  it('lists restored, failed and skipped stages, and up-to-date stages only if they have metrics', async () => {
     world = givenWorld(
       { ...chain, act: { uses: 'act', inputs: { text: 'other.txt' }, params: {} }, last: { uses: 'strip', inputs: { text: 'act.text' } } },
       { 'in.txt': 'one', 'other.txt': 'x' },
@@ -75,7 +75,7 @@ describe('the history', () => {
     });
   });
 
-  it('has gates with their values, and times that lie within the build', async () => {
+  it('has gates with their values, and times within the build', async () => {
     const span = { file: 'pipeline.yaml', line: 1, column: 1, endLine: 1, endColumn: 1 };
     const gate = [{ metric: 'lines', operator: '>=', bound: 5, span }] as const;
     world = givenWorld({ count: { uses: 'count', inputs: { text: 'in.txt' }, gate } }, { 'in.txt': 'one' });
@@ -116,7 +116,7 @@ describe('the history', () => {
     expect(first?.pools).toEqual(['npu']);
   });
 
-  it('leads to the log of the run that made a result; of a failed run to the newest alone', async () => {
+  it('gives the log of the run that made a result; for a failed run only the newest log', async () => {
     world = givenWorld(
       { count: { uses: 'count', inputs: { text: 'in.txt' } }, quiet: { uses: 'act', inputs: { text: 'in.txt' } } },
       { 'in.txt': 'one' },
@@ -148,7 +148,7 @@ describe('the history', () => {
     expect([at(1, 'count'), at(-1, 'count')]).toEqual([{ kind: 'not-kept' }, { kind: 'never-ran' }]);
   });
 
-  it('that is damaged, or cannot be written, is no trouble to a build', async () => {
+  it('that is damaged or cannot be written does not fail a build', async () => {
     world = givenWorld(chain, { 'in.txt': 'one' });
     await world.build();
     for (const damage of ['', 'no history', readFileSync(world.path(LOG), 'utf8').slice(0, -9)]) {
@@ -163,7 +163,7 @@ describe('the history', () => {
     expect(await world.build()).toMatchObject({ report: { conclusion: 'built' }, warnings: ['cache-write-failed'] });
   });
 
-  it('has no record of a build that was cancelled before it began', async () => {
+  it('has no record of a build that was cancelled before it started', async () => {
     world = givenWorld(chain, { 'in.txt': 'one' });
     const { outcomes } = await world.build({}, { signal: AbortSignal.abort() });
     expect(outcomes).toEqual({ strip: 'cancelled', count: 'cancelled' });

@@ -41,7 +41,7 @@ describe('a second build', () => {
     expect((await world.build()).outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date', other: 'up-to-date' });
   });
 
-  it('sees an edit that keeps size and time', async () => {
+  it('notices an edit that keeps size and time', async () => {
     await world.build();
     const time = new Date(1_700_000_000_000);
     utimesSync(world.path('source.txt'), time, time);
@@ -55,7 +55,7 @@ describe('a second build', () => {
 });
 
 describe('an edit', () => {
-  it('runs what it reaches, and nothing else', async () => {
+  it('runs the affected stages, and no others', async () => {
     await world.build();
     world.append('source.txt', '\nthree');
 
@@ -63,14 +63,14 @@ describe('an edit', () => {
     expect(world.read('artifacts/count/text')).toBe('3\n');
   });
 
-  it('that leaves a stage with equal bytes does not reach what reads it (early cutoff)', async () => {
+  it('that does not change the output bytes of a stage does not run its dependents (early cutoff)', async () => {
     await world.build();
     world.write('source.txt', 'one\n# another comment\ntwo');
 
     expect((await world.build()).outcomes).toEqual({ strip: 'executed', count: 'up-to-date', other: 'up-to-date' });
   });
 
-  it('that is taken back restores the earlier result', async () => {
+  it('that is reverted restores the earlier result', async () => {
     await world.build();
     world.write('source.txt', 'one');
     await world.build();
@@ -88,7 +88,7 @@ describe('an edit', () => {
     expect(world.read('artifacts/count/text')).toBe('20\n');
   });
 
-  it("of a file that a third party's plugin imports runs that plugin", async () => {
+  it('of a file that a third-party plugin imports runs that plugin', async () => {
     await world.build();
     world.append('plugins/shout.mjs', '\nexport const added = 1;\n');
 
@@ -109,7 +109,7 @@ describe('an edit', () => {
     expect((await world.build()).outcomes).toEqual({ act: 'executed' });
   });
 
-  it('of the platform class runs only what runs models', async () => {
+  it('of the platform class runs only the stages that run models', async () => {
     world.stages = { ...CHAIN, model: { uses: 'model', inputs: { text: 'source.txt' } } };
     await world.build();
     world.platformClass = 'class-2';
@@ -119,7 +119,7 @@ describe('an edit', () => {
 });
 
 describe('a folder as a source', () => {
-  it('is followed by name and content: files come, go and are renamed', async () => {
+  it('is tracked by name and content when files are added, removed and renamed', async () => {
     world.stages = { list: { uses: 'list', inputs: { all: 'plugins' } } };
     await world.build();
     writeFileSync(world.path('plugins/new.txt'), 'x');
@@ -133,7 +133,7 @@ describe('a folder as a source', () => {
 });
 
 describe('force', () => {
-  it('runs the targets though nothing has changed, and not what they depend on', async () => {
+  it('runs the unchanged targets, but not their dependencies', async () => {
     await world.build();
 
     expect((await world.build({ targets: ['count' as StageId], force: 'targets' })).outcomes).toEqual({
@@ -144,7 +144,7 @@ describe('force', () => {
 });
 
 describe('status and explain', () => {
-  it('say what a build would do, and why, and write nothing', async () => {
+  it('report what a build would do and why, and write nothing', async () => {
     await world.build();
     world.append('source.txt', '\nthree');
     world.stages = { ...CHAIN, other: { ...CHAIN.other, params: { add: '!' } } };
@@ -171,11 +171,13 @@ describe('status and explain', () => {
     });
     expect(status.get('strip' as StageId)?.status).toMatchObject({ reasons: ['source source.txt changed'] });
     expect(explanation.status).toMatchObject({ changes: [{ label: 'params.add', before: undefined, after: '!' }] });
-    expect(explanation.status.kind === 'stale' ? explanation.status.changes.map(describeChange) : []).toEqual(['params.add is new: "!"']);
+    expect(explanation.status.kind === 'stale' ? explanation.status.changes.map(describeChange) : []).toEqual([
+      'params.add was added: "!"',
+    ]);
     expect(snapshot(world.folder)).toEqual(files);
   });
 
-  it('follow restorable stages to what reads them', async () => {
+  it('continue from restorable stages to their dependents', async () => {
     await world.build();
     world.write('source.txt', 'one');
     await world.build();
@@ -207,7 +209,7 @@ describe('status and explain', () => {
 });
 
 describe('gates', () => {
-  it('are checked in every build, also of stages that are up to date, and are no part of the key', async () => {
+  it('are checked in every build, also for stages that are up to date, and are not part of the key', async () => {
     await world.build();
     world.stages = { ...CHAIN, count: { ...CHAIN.count, gate: [gate('nested.twice', '>=', 5), gate('lines', '==', 2)] } };
     const { report, outcomes } = await world.build();
@@ -221,13 +223,13 @@ describe('gates', () => {
     expect(existsSync(world.path('artifacts/count/text'))).toBe(true);
   });
 
-  it('are missed by a metric that is not there', async () => {
+  it('are missed if the metric does not exist', async () => {
     world.stages = { ...CHAIN, count: { ...CHAIN.count, gate: [gate('no.such', '>=', 0)] } };
 
     expect((await world.build()).report).toMatchObject({ conclusion: 'gate-missed', gates: [{ value: undefined, verdict: 'missed' }] });
   });
 
-  it('come with the metrics before', async () => {
+  it('are reported with the previous metrics', async () => {
     await world.build();
     world.append('source.txt', '\nthree');
     const { report } = await world.build();

@@ -35,7 +35,7 @@ describe('artifacts that are links', () => {
   });
   afterEach(() => world.remove());
 
-  it("are the store's files, read only, in folders too; programs get copies that they may write to", () => {
+  it('are read-only links to the store, also inside folders; programs get writable copies', () => {
     for (const name of ['artifacts/shout/out', 'artifacts/folder/out/b']) {
       const { ino, mode } = statSync(path(name));
       expect([ino, mode & 0o222]).toEqual([statSync(blobOf(name)).ino, 0]);
@@ -44,7 +44,7 @@ describe('artifacts that are links', () => {
     expect(build()).toContain('nothing to do');
   });
 
-  it('are linked again where they were deleted, and copied where links are not asked for any more', () => {
+  it('are linked again after they were deleted, and copied when links are no longer requested', () => {
     world.unlink('artifacts/shout/out');
     expect(build()).toContain('1 restored');
     expect(statSync(path('artifacts/shout/out')).ino).toBe(statSync(blobOf('artifacts/shout/out')).ino);
@@ -55,7 +55,7 @@ describe('artifacts that are links', () => {
     expect([ino === statSync(blobOf('artifacts/shout/out')).ino, mode & 0o777]).toEqual([false, 0o644]);
   });
 
-  it('that were made writable and edited cost the kept result, and nothing else', () => {
+  it('that were made writable and edited lose only the stored result', () => {
     chmodSync(path('artifacts/shout/out'), 0o644);
     world.write('artifacts/shout/out', 'POISON');
 
@@ -86,6 +86,6 @@ describe('artifacts that are links', () => {
 
   it('are links or copies: anything else is refused', () => {
     const { exitCode, stderr } = world.with({ environment: { TANREN_ARTIFACTS: 'symlinks' } }).run('build', '--force');
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('TANREN_ARTIFACTS is "symlinks"; it is copies or links')]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('TANREN_ARTIFACTS is "symlinks"; expected copies or links')]);
   });
 });

@@ -36,7 +36,7 @@ function entry(id: string): string {
 }
 
 describe('a build with every gate met', () => {
-  it('writes the lock: outputs once where they are the same everywhere, per class where models are run, none where it is measured', async () => {
+  it('writes the lock: outputs once if they are equal everywhere, per class if models are run, none for measurements', async () => {
     await build();
 
     expect(stages()).toEqual(['after', 'bench', 'model', 'score', 'strip']);
@@ -48,7 +48,7 @@ describe('a build with every gate met', () => {
     expect(entry('bench')).toMatch(/inputs:\n {6}text: after\.text\n {4}outputs: measured$/);
   });
 
-  it('writes the same bytes in another folder, and neither dates nor paths nor the host', async () => {
+  it('writes the same bytes in another folder, without dates, paths or the host', async () => {
     await build();
     const other = givenWorld(STAGES, SOURCES);
     await other.build({ lock: { file: lockFileOf('pipeline.yaml', other.folder), use: 'write' }, jobs: 1 });
@@ -59,14 +59,14 @@ describe('a build with every gate met', () => {
     other.remove();
   });
 
-  it('writes it for everybody to read, and leaves nothing beside it', async () => {
+  it('writes it readable for everyone, and leaves no temporary file', async () => {
     await build();
 
     expect(statSync(world.path('pipeline.lock')).mode & 0o444).toBe(0o444 & ~process.umask());
     expect(existsSync(world.path('.pipeline.lock.tmp'))).toBe(false);
   });
 
-  it('does not write it again where it is right', async () => {
+  it('does not write it again if it is correct', async () => {
     await build();
     const before = stamp();
     await build();
@@ -77,7 +77,7 @@ describe('a build with every gate met', () => {
     expect(stamp()).toBe(before);
   });
 
-  it('leaves a right lock with the line endings of the system, and takes no lock and writes nothing where there is nothing to do', async () => {
+  it("keeps a correct lock with the system's line endings, and writes nothing if there is nothing to do", async () => {
     await untilSettled(world, build);
     world.write('pipeline.lock', text().replaceAll('\n', '\r\n'));
     const before = stamp();
@@ -88,7 +88,7 @@ describe('a build with every gate met', () => {
     expect(existsSync(world.path('cache/lock'))).toBe(false);
   });
 
-  it('writes it again where somebody has deleted or changed it', async () => {
+  it('writes it again if it was deleted or edited', async () => {
     await build();
     const right = text();
     rmSync(world.path('pipeline.lock'));
@@ -100,7 +100,7 @@ describe('a build with every gate met', () => {
     expect(text()).toBe(right);
   });
 
-  it('says what a stage reads now, though it reads the same bytes from another stage', async () => {
+  it('records the present input of a stage, even if it reads the same bytes from another stage', async () => {
     const bench = { uses: 'measured', inputs: { text: 'source.txt' } };
     const reader = (from: string) => ({ uses: 'plain', inputs: { text: from } });
     world.stages = { one: bench, other: bench, reader: reader('one.text') };
@@ -112,7 +112,7 @@ describe('a build with every gate met', () => {
     expect(entry('reader')).toContain('text: other.text');
   });
 
-  it('writes what a build without a lock (watch, or one that was killed before it wrote) has left unsaid', async () => {
+  it('adds entries missing after a build that did not write the lock (watch, or a killed build)', async () => {
     await build();
     const first = text();
     world.append('source.txt', '\nthree');
@@ -129,7 +129,7 @@ describe('a build with every gate met', () => {
 });
 
 describe('a build of targets', () => {
-  it('enters what it built, and leaves the rest as it is, gone stages too', async () => {
+  it('adds its own entries, and keeps all others, including removed stages', async () => {
     await build();
     const [score, after] = [entry('score'), entry('after')];
     world.append('source.txt', '\nthree');
@@ -143,7 +143,7 @@ describe('a build of targets', () => {
     expect(stages()).toContain('bench');
   });
 
-  it('of stages that are all there are once another is gone: the next whole build takes it away, though nothing runs', async () => {
+  it('of all remaining stages keeps the entry of a removed stage: the next full build removes it, although nothing runs', async () => {
     await build();
     const { strip, model } = STAGES;
     world.write('source.txt', 'three');
@@ -155,7 +155,7 @@ describe('a build of targets', () => {
     expect(stages()).toEqual(['model', 'strip']);
   });
 
-  it('and a whole build then takes away what is gone', async () => {
+  it('and a full build afterwards removes entries of removed stages', async () => {
     await build();
     const { bench: _, ...others } = STAGES;
     world.stages = others;
@@ -169,7 +169,7 @@ describe('a build of targets', () => {
   });
 });
 
-describe('the lock stays as it is', () => {
+describe('the lock is unchanged', () => {
   it('after a missed gate, and is written when the gate is met', async () => {
     await build();
     const before = stamp();
@@ -204,7 +204,7 @@ describe('the lock stays as it is', () => {
 });
 
 describe('on another platform class', () => {
-  it('a build adds its own entries, and leaves those of the first', async () => {
+  it('a build adds its own entries, and keeps those of the first class', async () => {
     await build();
     const [first, strip] = [entry('model'), entry('strip')];
     world.platformClass = 'class-2';
@@ -218,7 +218,7 @@ describe('on another platform class', () => {
     expect(text()).toBe(both);
   });
 
-  it('entries of the others go where they no longer belong to the action, or to what it is made from', async () => {
+  it('entries of other classes are removed if they no longer belong to the action or its inputs', async () => {
     await build();
     world.platformClass = 'class-2';
     world.append('source.txt', '\nthree');
@@ -236,7 +236,7 @@ describe('on another platform class', () => {
 });
 
 describe('a lock that cannot be read', () => {
-  it('is said before anything runs, whether there is something to do or not', async () => {
+  it('is reported before anything runs, even if there is nothing to do', async () => {
     world.write('pipeline.lock', 'version: 1\n<<<<<<< HEAD\n');
     await expect(build()).rejects.toThrow(LockRefused);
     expect(existsSync(world.path('artifacts/strip'))).toBe(false);
@@ -248,12 +248,12 @@ describe('a lock that cannot be read', () => {
     expect(text()).toBe('version: 7\n');
   });
 
-  it('as a folder in its place is', async () => {
+  it('is also reported for a folder at its path', async () => {
     mkdirSync(world.path('pipeline.lock'));
     await expect(build()).rejects.toMatchObject({ code: 'lock-unreadable' });
   });
 
-  it('is a warning where it came to be while the build ran: the results are there', async () => {
+  it('is a warning if it appeared during the build, because the results exist', async () => {
     const damage = (): void => writeFileSync(join(world.folder, 'pipeline.lock'), 'nonsense\n');
     const { report, warnings } = await world.build(
       { lock: { file: lock(), use: 'write' } },

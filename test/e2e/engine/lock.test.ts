@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const never = new AbortController().signal;
 
 describe('the lock', () => {
-  it('is free again when it is released, any number of times, and leaves one file', async () => {
+  it('is free after each release, and leaves one file', async () => {
     for (let round = 0; round < 5; round++) {
       const lock = await acquireLock(join(folder, 'lock'), { signal: never, onWaiting: () => undefined });
       await lock.release();
@@ -23,7 +23,7 @@ describe('the lock', () => {
     expect(readdirSync(join(folder, 'lock'))).toEqual(['held.5']);
   });
 
-  it('lets a second one wait until the first releases', async () => {
+  it('makes a second holder wait until the first releases it', async () => {
     const order: string[] = [];
     const first = await acquireLock(folder, { signal: never, onWaiting: () => undefined });
     const second = acquireLock(folder, {
@@ -38,7 +38,7 @@ describe('the lock', () => {
     expect(order).toEqual(['waiting', 'released']);
   });
 
-  it('can be given up while waiting', async () => {
+  it('can be cancelled while waiting', async () => {
     const abort = new AbortController();
     const first = await acquireLock(folder, { signal: never, onWaiting: () => undefined });
     const second = acquireLock(folder, { signal: abort.signal, onWaiting: () => abort.abort(new Error('enough')) });

@@ -28,7 +28,7 @@ interface Turned extends Built {
   readonly started: readonly string[];
 }
 
-interface Turn {
+interface ActionLock {
   readonly edit?: () => void;
   /** The moment of the edit and of the newer plan: the first event of which this is true. */
   readonly when?: (event: BuildEvent) => boolean;
@@ -37,7 +37,7 @@ interface Turn {
 }
 
 /** Builds `before`, hands over the plan of `after` while it runs, and lets waiting stages end. */
-async function turn(before: Stages, after: Stages, { edit = () => undefined, when = isStarted, letGo }: Turn): Promise<Turned> {
+async function turn(before: Stages, after: Stages, { edit = () => undefined, when = isStarted, letGo }: ActionLock): Promise<Turned> {
   world.stages = before;
   const first = await world.plan();
   world.stages = after;
@@ -69,7 +69,7 @@ function isStarted(event: BuildEvent): boolean {
 }
 
 describe('a stage that runs when a newer plan comes', () => {
-  it('goes on where its action is the same and nothing that it read has changed', async () => {
+  it('continues if its action and everything that it read are unchanged', async () => {
     const { outcomes, stopped, started } = await turn(
       { a: waits() },
       { a: waits(), b: { uses: 'strip', inputs: { text: 'other.txt' } } },
@@ -81,7 +81,7 @@ describe('a stage that runs when a newer plan comes', () => {
     expect(world.read('trace')).toBe('start \nend \n');
   });
 
-  it('is stopped and runs again where its params are others', async () => {
+  it('is stopped and runs again if its params changed', async () => {
     const { outcomes, stopped, started } = await turn({ a: waits({ add: '1' }) }, { a: waits({ add: '2' }) }, { letGo: 'when-stopped' });
     expect(outcomes).toEqual({ a: 'executed' });
     expect(stopped).toEqual({ a: 'params.add: "1" → "2"' });
@@ -89,7 +89,7 @@ describe('a stage that runs when a newer plan comes', () => {
     expect(world.read('artifacts/a/text')).toBe('one2');
   });
 
-  it('is stopped and runs again where a source that it reads has changed', async () => {
+  it('is stopped and runs again if a source that it reads changed', async () => {
     const { outcomes, stopped } = await turn(
       { a: waits() },
       { a: waits() },
@@ -100,17 +100,17 @@ describe('a stage that runs when a newer plan comes', () => {
     expect(world.read('artifacts/a/text')).toBe('three');
   });
 
-  it('is stopped where the newer plan has no such stage', async () => {
+  it('is stopped if the newer plan has no such stage', async () => {
     const { outcomes, stopped } = await turn(
       { a: waits() },
       { b: { uses: 'strip', inputs: { text: 'other.txt' } } },
       { letGo: 'when-stopped' },
     );
     expect(outcomes).toEqual({ b: 'executed' });
-    expect(stopped).toEqual({ a: 'it is not built any more' });
+    expect(stopped).toEqual({ a: 'it is no longer built' });
   });
 
-  it('is stopped where the result of its new action is there already', async () => {
+  it('is stopped if the result of its new action already exists', async () => {
     world.write('go', '');
     world.stages = { a: waits({ add: '2' }) };
     await world.build();
@@ -121,7 +121,7 @@ describe('a stage that runs when a newer plan comes', () => {
     expect(started).toEqual(['a']);
   });
 
-  it('is stopped where a stage before it runs again', async () => {
+  it('is stopped if a stage before it runs again', async () => {
     const first = (add: string): StageSpec => ({ uses: 'act', params: { add }, inputs: { text: 'source.txt' } });
     const reader = waits({}, 'first.text');
     const { outcomes, stopped, started } = await turn(
@@ -139,7 +139,7 @@ describe('a stage that runs when a newer plan comes', () => {
 describe('a stage that has ended when a newer plan comes', () => {
   const ended = (stage: string) => (event: BuildEvent) => event.kind === 'outcome' && event.stage === stage;
 
-  it('is reported as executed where its result still counts', async () => {
+  it('is reported as executed if its result is still valid', async () => {
     const { outcomes, started } = await turn(
       { a: { uses: 'strip', inputs: { text: 'other.txt' } }, b: waits() },
       { a: { uses: 'strip', inputs: { text: 'other.txt' } }, b: waits() },
@@ -149,14 +149,14 @@ describe('a stage that has ended when a newer plan comes', () => {
     expect(started.filter(stage => stage === 'a')).toHaveLength(1);
   });
 
-  it('is not tried again where it failed and its action is the same', async () => {
+  it('is not tried again if it failed and its action is unchanged', async () => {
     const bad: StageSpec = { uses: 'act', params: { failUnless: '/nowhere/at/all' } };
     const { outcomes, started } = await turn({ bad, b: waits() }, { bad, b: waits() }, { when: ended('bad'), letGo: 'later' });
     expect(outcomes).toEqual({ bad: 'failed', b: 'executed' });
     expect(started.filter(stage => stage === 'bad')).toHaveLength(1);
   });
 
-  it('is tried again where it failed and its action is another', async () => {
+  it('is tried again if it failed and its action changed', async () => {
     const bad = (failUnless: string): StageSpec => ({ uses: 'act', params: { failUnless } });
     const { outcomes, started } = await turn(
       { bad: bad('/nowhere'), b: waits() },

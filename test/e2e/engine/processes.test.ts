@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe('two builds at once', () => {
-  it('run each stage once: the second waits, says so, and finds it done', async () => {
+  it('run each stage once: the second waits, reports it, and finds the result', async () => {
     world.stages = waiting();
     const first = startBuild(world);
     await until(() => existsSync(world.path('trace')));
@@ -37,7 +37,7 @@ describe('two builds at once', () => {
     expect(second.outcomes()).toEqual({ act: 'up-to-date', strip: 'up-to-date' });
   });
 
-  it('free the lock when the holder is killed, with its worker: the waiting one takes over at once', async () => {
+  it('release the lock when the holder is killed with its worker: the waiting build continues at once', async () => {
     world.stages = waiting({ pid: world.path('pid') });
     const first = startBuild(world);
     await until(() => existsSync(world.path('trace')));
@@ -56,7 +56,7 @@ describe('two builds at once', () => {
 });
 
 describe('a build killed at a random moment', () => {
-  it('leaves a state from which the next build is right, and no wrong blob', async () => {
+  it('leaves a state from which the next build is correct, and no wrong blob', async () => {
     world.stages = {
       strip: { uses: 'strip', inputs: { text: 'source.txt' } },
       folders: { uses: 'folders', inputs: { text: 'strip.text' } },
@@ -85,7 +85,7 @@ describe('a build killed at a random moment', () => {
 });
 
 describe('a killed build', () => {
-  it('leaves neither a worker that does not listen nor a program running', async () => {
+  it('leaves no worker that ignores signals and no program running', async () => {
     const script = "require('fs').writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 1000);";
     world.stages = {
       busy: { uses: 'act', inputs: { text: 'source.txt' }, params: { pid: world.path('busy'), end: 'hang' } },

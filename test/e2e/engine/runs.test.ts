@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => world.remove());
 
 describe('a failure', () => {
-  it('is never kept: dependents are skipped, and the next build tries again', async () => {
+  it('is never stored: dependents are skipped, and the next build tries again', async () => {
     world.stages = {
       first: { uses: 'act', params: { failUnless: world.path('go') } },
       second: { uses: 'strip', inputs: { text: 'first.text' } },
@@ -64,13 +64,13 @@ describe('a failure', () => {
     expect(existsSync(world.path('artifacts/bad'))).toBe(false);
   });
 
-  it('of metrics that are no object has a code', async () => {
+  it('caused by metrics that are not an object has an error code', async () => {
     world.stages = { bad: { uses: 'unmeasured', inputs: { text: 'source.txt' } } };
 
     expect((await world.build()).report.stages.get('bad' as StageId)?.outcome).toMatchObject({ failure: { code: 'metrics-malformed' } });
   });
 
-  it('of a source that is a link to itself has a code', async () => {
+  it('caused by a source that links to itself has an error code', async () => {
     symlinkSync('itself', world.path('itself'));
     world.stages = { strip: { uses: 'strip', inputs: { text: 'itself' } } };
 
@@ -83,7 +83,7 @@ describe('a failure', () => {
     expect((await world.build()).report.stages.get('folders' as StageId)?.outcome).toMatchObject({ failure: { code: 'output-escapes' } });
   });
 
-  it('by a timeout kills the run, also one that does not listen', async () => {
+  it('by a timeout kills the run, even if it ignores signals', async () => {
     world.stages = { bad: { uses: 'act', params: { end: 'hang', pid: world.path('pid') }, timeoutMs: 3_000 } };
     const { report } = await world.build();
 
@@ -91,7 +91,7 @@ describe('a failure', () => {
     expect(isAlive(Number(world.read('pid')))).toBe(false);
   });
 
-  it('of a source that is not there names it', async () => {
+  it('caused by a missing source names the source', async () => {
     world.stages = { strip: { uses: 'strip', inputs: { text: 'missing.txt' } } };
 
     expect((await world.build()).report.stages.get('strip' as StageId)?.outcome).toMatchObject({
@@ -99,7 +99,7 @@ describe('a failure', () => {
     });
   });
 
-  it('is tried again as often as the stage says', async () => {
+  it('is tried again as often as `retries` states', async () => {
     world.stages = { act: { uses: 'act', params: { failUnless: world.path('go'), trace: world.path('trace') }, retries: 1 } };
     const { outcomes, events } = await world.build({}, { emit: event => event.kind === 'retrying' && world.write('go', '') });
 
@@ -113,6 +113,19 @@ describe('a failure', () => {
 
     expect(report.stages.get('parts' as StageId)?.outcome).toMatchObject({ failure: { logPath: 'cache/logs/pipeline/parts.log' } });
     expect(findStageLog(await world.plan(), 'parts' as StageId)).toContain('one: computed');
+  });
+});
+
+describe('a progress text', () => {
+  it.each(['reportsInWorker', 'reportsHere'])('of %s is cut at 200 characters', async uses => {
+    const stage = (characters: number) => ({ uses, params: { characters }, inputs: { text: 'source.txt' } });
+    world.stages = { short: stage(200), long: stage(1_000_000) };
+    const { events } = await world.build();
+
+    const texts = new Map(events.flatMap(event => (event.kind === 'progress' ? [[event.stage as string, event.what] as const] : [])));
+    expect(texts.get('short')).toBe('é'.repeat(200));
+    expect(texts.get('long')?.slice(0, 202)).toBe(`${'é'.repeat(200)}… `);
+    expect(texts.get('long')?.length).toBeLessThan(300);
   });
 });
 
@@ -135,7 +148,7 @@ describe('parts', () => {
     parts: { uses: 'parts', inputs: { text: 'source.txt' }, params: { trace: world.path('trace'), ...extra } },
   });
 
-  it('are kept though the stage fails later', async () => {
+  it('are stored even if the stage fails later', async () => {
     world.stages = stage({ failUnless: world.path('go') });
     expect((await world.build()).outcomes).toEqual({ parts: 'failed' });
     world.write('go', '');
@@ -146,7 +159,7 @@ describe('parts', () => {
     expect(world.read('artifacts/parts/text')).toBe('3\n3');
   });
 
-  it('are computed only where they are new: one more line costs one more part', async () => {
+  it('are computed only if they are new: one more line costs one more part', async () => {
     world.stages = stage();
     await world.build();
     world.append('source.txt', '\nthree');
@@ -156,7 +169,7 @@ describe('parts', () => {
     expect(world.read('artifacts/parts/text')).toBe('3\n3\n5');
   });
 
-  it('are computed again where their code, or a damaged blob, asks for it', async () => {
+  it('are computed again after a change of their code or damage to a blob', async () => {
     world.stages = stage();
     await world.build();
     world.append('plugins/letters.mjs', '\nexport const changed = 1;\n');
@@ -185,7 +198,7 @@ describe('parts', () => {
 });
 
 describe('an input that is edited while its stage runs', () => {
-  it('is seen: the run is not kept, and one more run takes the edit', async () => {
+  it('is noticed: the run is discarded, and another run uses the edited input', async () => {
     world.stages = {
       act: { uses: 'act', inputs: { text: 'source.txt' }, params: { until: world.path('go'), trace: world.path('trace') } },
     };
@@ -203,7 +216,7 @@ describe('an input that is edited while its stage runs', () => {
     expect(world.read('artifacts/act/text')).toBe('one\ntwo');
   });
 
-  it('and again while it runs again is an error that says so', async () => {
+  it('and edited again during the second run is an error', async () => {
     world.stages = { act: { uses: 'act', inputs: { text: 'source.txt' }, params: { trace: world.path('trace') } } };
     let edits = 0;
     const emit = (event: BuildEvent): void => {
@@ -215,7 +228,7 @@ describe('an input that is edited while its stage runs', () => {
     });
   });
 
-  it('and edited while an earlier stage runs, poisons nothing', async () => {
+  it('and edited while an earlier stage runs, stores no wrong result', async () => {
     world.stages = {
       early: { uses: 'act', inputs: { text: 'side.txt' }, params: { until: world.path('go') } },
       late: { uses: 'act', inputs: { text: 'source.txt', more: { early: 'early.text' } } },
@@ -234,7 +247,7 @@ describe('an input that is edited while its stage runs', () => {
 });
 
 describe('cancelling', () => {
-  it('kills every process of the run at once, publishes nothing, and the next build is right', async () => {
+  it('kills every process of the run at once, publishes nothing, and the next build is correct', async () => {
     world.stages = {
       first: { uses: 'strip', inputs: { text: 'source.txt' } },
       act: {
@@ -278,7 +291,7 @@ describe('cancelling', () => {
 });
 
 describe('a tool', () => {
-  it('is found on the PATH, its digest is in the key, and a missing one is named', async () => {
+  it('is found on the PATH, its digest is in the key, and a missing tool is reported', async () => {
     world.stages = { tool: { uses: 'tool', inputs: { text: 'source.txt' }, params: { run: ['cp'] } } };
     await world.build();
     expect(world.read('artifacts/tool/text')).toBe('one\ntwo');

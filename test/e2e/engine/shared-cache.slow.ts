@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Digest } from '../../../src/base/digest.js';
 import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
-import { collectGarbage, verifyCache } from '../../../src/engine/store/maintenance/keep-house.js';
+import { collectGarbage, verifyCache } from '../../../src/engine/store/maintenance/maintain-cache.js';
 import type { StageSpec } from '../../support/plan-of.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -17,7 +17,7 @@ const STAGES: Readonly<Record<string, StageSpec>> = {
 };
 const TWO_HOURS_MS = 2 * 3_600_000;
 
-it('builds of three checkouts are right while all that is not held is collected every few milliseconds', async () => {
+it('builds of three checkouts are correct while unlocked content is collected every few milliseconds', async () => {
   const shared = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-shared-')));
   const worlds = [1, 2, 3].map(() => givenWorld(STAGES, { 'source.txt': 'one' }));
   const [first] = worlds;

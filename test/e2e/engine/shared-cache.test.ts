@@ -20,7 +20,7 @@ import { examineStages } from '../../../src/engine/insight/status/status.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
 import { takeInventory } from '../../../src/engine/store/maintenance/inventory.js';
-import { collectGarbage, verifyCache } from '../../../src/engine/store/maintenance/keep-house.js';
+import { collectGarbage, verifyCache } from '../../../src/engine/store/maintenance/maintain-cache.js';
 import type { StageSpec } from '../../support/plan-of.js';
 import { until } from '../../support/until.js';
 import type { World } from '../../support/world.js';
@@ -57,7 +57,7 @@ const BESIDE = { users: 'checkouts', pins: new Set<Digest>() } as const;
 const content = () => cacheFolderAt(shared);
 
 describe('a second checkout', () => {
-  it('runs nothing that the first has run, and has its own state, logs and artifacts', async () => {
+  it('reuses the results of the first, and has its own state, logs and artifacts', async () => {
     const first = checkout();
     const second = checkout();
     expect((await first.build(using())).outcomes).toEqual(EXECUTED);
@@ -70,7 +70,7 @@ describe('a second checkout', () => {
     expect((await first.build(using())).outcomes).toEqual(UP_TO_DATE);
   });
 
-  it('does not need the shared cache for what it has taken', async () => {
+  it('does not need the shared cache for results that it has copied', async () => {
     await checkout().build(using());
     const second = checkout();
     await second.build(using());
@@ -81,7 +81,7 @@ describe('a second checkout', () => {
     expect((await verifyCache(cacheFolderAt(second.path('cache')), () => undefined, second.ports())).incompleteRecords).toEqual([]);
   });
 
-  it('goes back and forth between states that the other has built', async () => {
+  it('switches between states that the other checkout has built', async () => {
     const first = checkout();
     const second = checkout();
     await first.build(using());
@@ -94,7 +94,7 @@ describe('a second checkout', () => {
     expect((await second.build(using())).outcomes).toEqual(RESTORED);
   });
 
-  it('says in a dry run what it would take, and writes nothing', async () => {
+  it('reports in a dry run what it would restore, and writes nothing', async () => {
     await checkout().build(using());
     const second = checkout();
     const before = readdirSync(second.folder, { recursive: true });
@@ -104,7 +104,7 @@ describe('a second checkout', () => {
     expect(readdirSync(second.folder, { recursive: true })).toEqual(before);
   });
 
-  it('takes parts too', async () => {
+  it('also reuses parts', async () => {
     const stages = { parts: { uses: 'parts', inputs: { text: 'source.txt' } } };
     const first = checkout(stages);
     await first.build(using());
@@ -116,7 +116,7 @@ describe('a second checkout', () => {
     expect(second.read('artifacts/parts/text')).toBe(first.read('artifacts/parts/text'));
   });
 
-  it('takes the platform class that another has computed on this machine', async () => {
+  it('reuses the platform class that another checkout computed on this machine', async () => {
     const stages = { model: { uses: 'model', inputs: { text: 'source.txt' } } };
     let computed = 0;
     const platformClass = {
@@ -132,7 +132,7 @@ describe('a second checkout', () => {
     expect(computed).toBe(1);
   });
 
-  it('has results of its own where the sources differ', async () => {
+  it('has its own results if the sources differ', async () => {
     await checkout().build(using());
     const second = checkout();
     second.write('source.txt', 'another');
@@ -143,7 +143,7 @@ describe('a second checkout', () => {
 });
 
 describe('checkouts that build at once', () => {
-  it('run each action in one of them, while what differs runs beside it', async () => {
+  it('run each action in one of them, and different actions in parallel', async () => {
     const go = join(shared, 'go');
     const trace = join(shared, 'trace');
     const stages = (label: string): Readonly<Record<string, StageSpec>> => ({
@@ -174,7 +174,7 @@ describe('checkouts that build at once', () => {
     expect(new Set(all.map(world => world.read('artifacts/strip/text'))).size).toBe(1);
   });
 
-  it('try in turn where the action fails', async () => {
+  it('try one after the other if the action fails', async () => {
     const stages = { act: { uses: 'act', inputs: { text: 'source.txt' }, params: { end: 'throw' } } };
     const ended = await Promise.all([checkout(stages), checkout(stages)].map(world => world.build(using())));
 
@@ -201,7 +201,7 @@ describe('checkouts that build at once', () => {
 });
 
 describe('a shared cache', () => {
-  it('that is damaged gives no wrong byte: it is mended by the build that finds it', async () => {
+  it('with a damaged blob gives no wrong byte: the build that finds the blob repairs it', async () => {
     await checkout().build(using());
     for (const digest of takeInventory(content()).blobs.keys()) {
       chmodSync(content().blob(digest), 0o600);
@@ -216,7 +216,7 @@ describe('a shared cache', () => {
     expect(await verifyCache(content(), () => undefined, second.ports())).toMatchObject({ damagedBlobs: [], incompleteRecords: [] });
   });
 
-  it('whose blobs are gone is a miss', async () => {
+  it('with missing blobs is a miss', async () => {
     await checkout().build(using());
     rmSync(join(shared, 'cas'), { recursive: true });
 
@@ -224,7 +224,7 @@ describe('a shared cache', () => {
     expect((await checkout().build(using())).outcomes).toEqual(RESTORED);
   });
 
-  it('that cannot be written is told once, and the build goes on without it', async () => {
+  it('that cannot be written is reported once, and the build continues without it', async () => {
     rmSync(shared, { recursive: true });
     writeFileSync(shared, 'a file in its place');
     const world = checkout();
@@ -237,7 +237,7 @@ describe('a shared cache', () => {
     expect((await world.build()).outcomes).toEqual(RESTORED);
   });
 
-  it('is readable by its owner alone', async () => {
+  it('is readable only by its owner', async () => {
     rmSync(shared, { recursive: true });
     await checkout().build(using());
 
@@ -246,7 +246,7 @@ describe('a shared cache', () => {
       if (entry.isFile()) expect(statSync(join(entry.parentPath, entry.name)).mode & 0o077).toBe(0);
   });
 
-  it('may be the own cache of another checkout', async () => {
+  it('can be the cache of another checkout', async () => {
     const first = checkout();
     await first.build();
     const second = checkout();
@@ -255,7 +255,7 @@ describe('a shared cache', () => {
     expect((await first.build({ sharedCache: first.path('cache') })).outcomes).toEqual(UP_TO_DATE);
   });
 
-  it('is not reached by edits of artifacts that are links to blobs', async () => {
+  it('is not changed by edits of artifacts that are links to blobs', async () => {
     const first = checkout();
     const second = checkout();
     for (const world of [first, second]) await world.build(using(), { artifacts: 'links' });
@@ -267,7 +267,7 @@ describe('a shared cache', () => {
     expect((await verifyCache(content(), () => undefined, second.ports())).damagedBlobs).toEqual([]);
   });
 
-  it('shares the space of blobs where it is on the same file system', async () => {
+  it('shares the disk space of blobs on the same file system', async () => {
     const first = checkout();
     await first.build(using());
     const digest = digestBytes('ONE\nTWO');
@@ -277,7 +277,7 @@ describe('a shared cache', () => {
 });
 
 describe('a moved or copied checkout', () => {
-  it('that was copied with its cache runs nothing, and both go on apart', async () => {
+  it('that was copied with its cache runs nothing, and both continue independently', async () => {
     const first = checkout();
     await first.build();
     const second = checkout();
@@ -292,7 +292,7 @@ describe('a moved or copied checkout', () => {
     expect(first.read('artifacts/strip/text')).toBe('ONE\nTWO');
   });
 
-  it('whose cache was copied in the middle of a build is at worst colder', async () => {
+  it('whose cache was copied during a build at worst runs more stages', async () => {
     const first = checkout();
     const second = checkout();
     let copies = 0;
@@ -316,7 +316,7 @@ describe('a moved or copied checkout', () => {
 });
 
 describe('garbage of a shared cache', () => {
-  it('leaves what nothing names as long as it is new: another checkout may be about to name it', async () => {
+  it('keeps new unreferenced blobs, because another checkout may be about to use them', async () => {
     const world = checkout();
     await world.build(using());
     const stray = digestBytes('stray');
@@ -329,7 +329,7 @@ describe('garbage of a shared cache', () => {
     expect(existsSync(content().blob(stray))).toBe(false);
   });
 
-  it('takes ended turns away, and leaves those that are held', async () => {
+  it('removes released action locks, and keeps those that are held', async () => {
     const world = checkout();
     await world.build(using());
     const held = join(shared, 'turns', 'held');

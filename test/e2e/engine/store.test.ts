@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => world.remove());
 
 describe('artifacts', () => {
-  it('that were deleted come back from the cache', async () => {
+  it('that were deleted are restored from the cache', async () => {
     await world.build();
     rmSync(world.path('artifacts'), { recursive: true });
 
@@ -45,7 +45,7 @@ describe('artifacts', () => {
     expect(world.read('artifacts/strip/text')).toBe('ONE\nTWO');
   });
 
-  it('that are folders come back with modes, links and empty folders, and without strangers', async () => {
+  it('that are folders are restored with modes, links and empty folders, and without foreign files', async () => {
     world.stages = { folders: { uses: 'folders', inputs: { text: 'source.txt' } }, list: { uses: 'list', inputs: { all: 'folders.all' } } };
     await world.build();
     const all = world.path('artifacts/folders/all');
@@ -68,7 +68,7 @@ describe('artifacts', () => {
     expect(lstatSync(join(all, 'text.txt')).mode & 0o111).toBe(0);
   });
 
-  it('keep the executable bit, which is part of what readers see', async () => {
+  it('keep the executable bit, which is part of the content', async () => {
     world.stages = { act: { uses: 'act', params: { add: '#!/bin/sh\n', mode: 0o755 } } };
     await world.build();
     rmSync(world.path('artifacts'), { recursive: true });
@@ -96,7 +96,7 @@ describe('a damaged cache', () => {
     checkStore(world);
   });
 
-  it('with records and state cut to half is a miss with a warning, never an error', async () => {
+  it('with truncated records and state is a miss with a warning, never an error', async () => {
     await world.build();
     const files = [...listFiles(world.path('cache/actions')), ...listFiles(world.path('cache/state'))];
     for (const file of files) truncateSync(file, Math.floor(statSync(file).size / 2));
@@ -110,7 +110,7 @@ describe('a damaged cache', () => {
     expect((await world.build()).outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date' });
   });
 
-  it('that is gone as a whole is made again', async () => {
+  it('that was deleted is created again', async () => {
     await world.build();
     rmSync(world.path('cache'), { recursive: true });
 
@@ -118,7 +118,7 @@ describe('a damaged cache', () => {
     expect((await world.build()).outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date' });
   });
 
-  it('of a newer version is left out with a warning', async () => {
+  it('of a newer version is ignored with a warning', async () => {
     await world.build();
     writeFileSync(world.path('cache/state/pipeline.log'), 'tanren-state 999\nsomething\n');
 
@@ -129,7 +129,7 @@ describe('a damaged cache', () => {
 });
 
 describe('a cache that cannot be written', () => {
-  it('fails no build: artifacts are right, and one warning says it', async () => {
+  it('fails no build: artifacts are correct, and one warning is printed', async () => {
     world.write('file', '');
     const { report, warnings } = await world.build({ cacheFolder: world.path('file/cache') });
 
@@ -141,7 +141,7 @@ describe('a cache that cannot be written', () => {
 });
 
 describe('artifacts that cannot be written', () => {
-  it('fail the stage with a code; the result is kept, and restored when they can', async () => {
+  it('fail the stage with an error code; the result is stored, and restored when they can be written', async () => {
     world.write('artifacts', 'a file in its place');
     const { report } = await world.build();
     expect(report.stages.get('strip' as StageId)?.outcome).toMatchObject({ failure: { code: 'not-published' } });
@@ -152,7 +152,7 @@ describe('artifacts that cannot be written', () => {
 });
 
 describe('a result', () => {
-  it('that differs for the same action is kept beside the first, and reported', async () => {
+  it('that differs for the same action is stored in addition to the first, and reported', async () => {
     world.stages = { wild: { uses: 'act', params: { random: 'wild' } } };
     await world.build();
     const { warnings, outcomes } = await world.build({ targets: ['wild' as StageId], force: 'targets' });
@@ -170,7 +170,7 @@ describe('a result', () => {
     expect((await world.build({ force: 'targets' })).warnings).toEqual([]);
   });
 
-  it('uses random numbers that depend on the action alone', async () => {
+  it('uses random numbers that depend only on the action', async () => {
     world.stages = { act: { uses: 'act', params: { label: 'seed' } } };
     await world.build();
     const first = world.read('artifacts/act/text');

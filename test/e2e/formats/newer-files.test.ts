@@ -34,7 +34,7 @@ describe('files of a newer version', () => {
     expect(problemsOf(world.run('build'))).toEqual([]);
   });
 
-  it('the history: one warning per build, and it stays as it is', () => {
+  it('the history: one warning per build, and the file is unchanged', () => {
     const log = edit('cache/history/pipeline.log', /^tanren-history \d+/, 'tanren-history 999');
     change();
     const built = world.run('build');
@@ -44,7 +44,7 @@ describe('files of a newer version', () => {
     expect([listed.exitCode, problemsOf(listed)]).toEqual([0, ['history-damaged']]);
   });
 
-  it('records: a line per stage that would have used one, and it runs', () => {
+  it('records: one line per stage that would have used one, and the stage runs', () => {
     for (const name of readdirSync(join(world.folder, 'cache/actions'), { recursive: true, encoding: 'utf8' })) {
       if (!name.endsWith('.json')) continue;
       const path = join(world.folder, 'cache/actions', name);
@@ -74,14 +74,14 @@ describe('files of a newer version', () => {
     expect(world.read('pipeline.lock')).toBe(lock);
   });
 
-  it('a baseline: the diff that names it ends with a code', () => {
+  it('a baseline: a diff that names it fails with an error code', () => {
     const baseline = edit('baselines/first.json', /"format": \d+/, '"format": 999');
     const compared = world.run('diff', 'first');
     expect([compared.exitCode, problemsOf(compared)]).toEqual([2, ['baseline-malformed']]);
     expect(world.read('baselines/first.json')).toBe(baseline);
   });
 
-  it('an archive: refused, and nothing of it is in the cache', () => {
+  it('an archive: refused, and nothing is imported', () => {
     cpSync(OLD_ARCHIVE, join(world.folder, 'results.tanren'));
     const bytes = readFileSync(join(world.folder, 'results.tanren'), 'latin1').replace(/^tanren-archive \d+/, 'tanren-archive 999');
     writeFileSync(join(world.folder, 'results.tanren'), bytes, 'latin1');
@@ -100,7 +100,7 @@ describe('files of a newer version', () => {
   });
 });
 
-describe('files that check, and hold something else than they should', () => {
+describe('files with a valid checksum and wrong content', () => {
   const bodies = [
     '',
     '{}',

@@ -47,7 +47,7 @@ describe('a project with the cache and artifacts of 0.1', () => {
     expect(new Set(Object.values(outcomesOf(again)))).toEqual(new Set(['up-to-date']));
   });
 
-  it('says for each stage whether it is as it was, or what changed', () => {
+  it('reports for each stage that it is unchanged, or what changed', () => {
     const { stdout, stderr, exitCode } = given().run('status');
     expect([exitCode, stderr]).toEqual([0, '']);
     const stages = ['shout', 'count@words', 'count@lines', 'letters', 'sign'];
@@ -55,7 +55,7 @@ describe('a project with the cache and artifacts of 0.1', () => {
     expect(stdout).not.toContain('never built');
   });
 
-  it('takes what the cache holds where artifacts are gone', () => {
+  it('restores missing artifacts from the cache', () => {
     const world = given();
     const before = digestsOf(world);
     rmSync(join(world.folder, 'artifacts'), { recursive: true });
@@ -64,7 +64,7 @@ describe('a project with the cache and artifacts of 0.1', () => {
     expect(digestsOf(world)).toEqual(before);
   });
 
-  it('has no other run than one that a change of code asks for', () => {
+  it('runs a stage again only after a change of code', () => {
     const world = given();
     world.run('build');
     const { stdout } = world.run('history', 'letters', 'shout');
@@ -85,7 +85,7 @@ describe('records of 0.1 are read', () => {
     ['the log of an earlier result', ['log', 'letters', '--run', 'r1'], /strike: computed/],
     ['why a stage ran or is as it was', ['explain', 'letters'], /letters/],
     ['what the cache holds', ['cache', 'stats'], /part letters +5/],
-    ['every byte of the cache', ['cache', 'verify'], /77 blobs and 27 records: all whole/],
+    ['every byte of the cache', ['cache', 'verify'], /77 blobs and 27 records: all intact/],
     ['what is garbage', ['cache', 'gc', '-n'], /94 B/],
   ];
   it.each(cases)('%s', (_what, args, says) => {
@@ -101,14 +101,14 @@ describe('records of 0.1 are read', () => {
 });
 
 describe('a lock of 0.1', () => {
-  it.each(PIPELINES)('is held, or all that differs is said at its lines: %s', file => {
+  it.each(PIPELINES)('is reproduced, or every difference is reported at its line: %s', file => {
     const { exitCode, stdout, stderr } = given().run('build', '-f', file, '--frozen');
     const codes = [...stderr.matchAll(/error\[([^\]]+)\]/g)].map(match => match[1]);
     expect([exitCode, new Set(codes)]).toEqual(codes.length > 0 ? [2, new Set(['lock-differs'])] : [0, new Set()]);
     if (exitCode === 0) expect(stdout).toContain('as locked');
   });
 
-  it('names a parameter that is another now', () => {
+  it('names a changed parameter', () => {
     const { exitCode, stderr } = given().run('build', '--frozen', '-p', 'shortest=2');
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/pipeline\.lock:\d+:\d+: error\[lock-differs\]: .*shortest/);
@@ -116,7 +116,7 @@ describe('a lock of 0.1', () => {
 });
 
 describe('an archive of 0.1', () => {
-  it('is taken whole, and serves a fresh clone', () => {
+  it('is imported completely, and serves a fresh clone', () => {
     const [from, fresh] = [given(), given()];
     const before = digestsOf(from);
     for (const name of ['cache', 'artifacts']) rmSync(join(fresh.folder, name), { recursive: true });
@@ -130,7 +130,7 @@ describe('an archive of 0.1', () => {
 });
 
 describe('the report of 0.1', () => {
-  it('has no field that the report of today lacks', () => {
+  it('has only fields that the current report has', () => {
     const today = given().run('build', '--json', '--force');
     expect(missingFields(JSON.parse(readFileSync(OLD_REPORT, 'utf8')), JSON.parse(today.stdout), '')).toEqual([]);
   });

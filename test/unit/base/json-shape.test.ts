@@ -30,7 +30,7 @@ const problemsOf = (reader: typeof box, value: Json): string[] => {
 };
 
 describe('reading JSON into a typed value', () => {
-  it('gives the value where everything fits', () => {
+  it('returns the value if it is valid', () => {
     expect(readJsonShape(box, { name: 'n', sides: [1, 2.5], kind: 'b' })).toEqual({
       kind: 'ok',
       value: { name: 'n', sides: [1, 2.5], kind: 'b' },
@@ -48,7 +48,7 @@ describe('reading JSON into a typed value', () => {
     ]);
   });
 
-  it('does not take what an object inherits for a field', () => {
+  it('does not read inherited properties as fields', () => {
     const reader = fields<{ constructor: string }>({ constructor: text() });
     expect(readJsonShape(reader, {}).kind).toBe('problems');
   });
@@ -57,7 +57,7 @@ describe('reading JSON into a typed value', () => {
     expect(problemsOf(box, { name: 'n', sides: 'y'.repeat(1000), kind: 'a' } as unknown as Json)[0]?.length).toBeLessThan(100);
   });
 
-  it('reads records whose names pass their check', () => {
+  it('reads records with valid names', () => {
     const reader = record(integer(0), name => (name.startsWith('x') ? undefined : 'should start with x'));
     expect(readJsonShape(reader, { x1: 1, x2: 2 })).toEqual({ kind: 'ok', value: { x1: 1, x2: 2 } });
     expect(readJsonShape(reader, { y: 1 })).toEqual({ kind: 'problems', problems: [{ path: 'y', message: 'should start with x' }] });

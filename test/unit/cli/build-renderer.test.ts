@@ -24,15 +24,15 @@ function render(console: TextConsole, events: readonly BuildEvent[]): readonly s
 describe('a build that is not on a terminal', () => {
   const screen = (...events: BuildEvent[]): readonly string[] => render(makeTextConsole(), events);
 
-  it('has a line per start, with the first reason and how many more there are', () => {
+  it('prints one line per started stage, with the first reason and the number of other reasons', () => {
     expect(screen(started('make'), started('b', ['one', 'two', 'three']), started('c', []))).toEqual([
       '▸ make  params.x: 1 → 2',
       '▸ b     one (and 2 more: tanren explain)',
-      '▸ c     it has no result yet',
+      '▸ c     no result yet',
     ]);
   });
 
-  it('has a line per end, and none for what is up to date', () => {
+  it('prints one line per ended stage, and none for stages that are up to date', () => {
     expect(
       screen(
         { kind: 'outcome', stage: id('a'), outcome: { kind: 'executed', durationMs: 1500 } },
@@ -44,14 +44,14 @@ describe('a build that is not on a terminal', () => {
     ).toEqual(['✓ a     executed in 1.5 s', '↺ b     restored 2.0 kB from the cache', '– d     skipped: a failed', '– e     cancelled']);
   });
 
-  it('says the first line of a failure: the report at the end has all of them', () => {
+  it('prints only the first line of a failure, because the report at the end prints all lines', () => {
     const failure = failureOf({ message: 'exit code 1; it ended with:\nTraceback\nValueError' });
     expect(screen({ kind: 'outcome', stage: id('a'), outcome: { kind: 'failed', failure } })).toEqual([
       '✗ a     failed: exit code 1; it ended with: …',
     ]);
   });
 
-  it('says warnings, further tries and waiting, but no lines of logs, progress or gates', () => {
+  it('prints warnings, retries and waits, but no log lines, progress or gates', () => {
     expect(
       screen(
         { kind: 'waiting-for-lock', folder: '/p/cache', holder: undefined },
@@ -75,7 +75,7 @@ describe('a build that is not on a terminal', () => {
 });
 
 describe('a build on a terminal', () => {
-  it('has a live line per running stage under the lines of those that ended', () => {
+  it('shows one live line per running stage below the lines of ended stages', () => {
     const screen = render(makeTextConsole({ live: true, width: 80 }), [
       started('a'),
       started('b'),
@@ -87,7 +87,7 @@ describe('a build on a terminal', () => {
     expect(screen).toHaveLength(2);
   });
 
-  it('says how long it will still take, where that is known', () => {
+  it('shows the estimated remaining time if it is known', () => {
     const task = (stage: string, expectedMs: number | undefined) => ({ stage, dependsOn: [], units: { cpu: 1 }, expectedMs });
     const outlook = (expectedMs: number | undefined): BuildEvent => ({
       kind: 'outlook',
@@ -99,18 +99,18 @@ describe('a build on a terminal', () => {
     expect(render(makeTextConsole(), [outlook(60_000), started('a')])).toHaveLength(1);
   });
 
-  it('takes the live lines away at the end', () => {
+  it('removes the live lines at the end', () => {
     const console = makeTextConsole({ live: true, width: 80 });
     render(console, [started('a'), { kind: 'warning', stage: undefined, code: 'cache-damaged', message: 'x' }]);
     expect(console.screen()).toEqual(['warning[cache-damaged]: x']);
   });
 
-  it('cuts live lines to a narrow terminal, as a wrapped line could not be erased', () => {
+  it("truncates live lines to the terminal's width, because a wrapped line could not be erased", () => {
     const screen = render(makeTextConsole({ live: true, width: 12 }), [started('a-long-stage-name')]);
     expect(screen).toEqual(['  a-long-st']);
   });
 
-  it('draws no more live lines than a low terminal has, and says how many are left out', () => {
+  it('draws at most as many live lines as the terminal has rows, and counts the omitted ones', () => {
     const screen = render(
       makeTextConsole({ live: true, width: 80, height: 5 }),
       ['a', 'b', 'c', 'd', 'e'].map(name => started(name)),

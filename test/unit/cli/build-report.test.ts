@@ -17,7 +17,7 @@ function printed(report: BuildReport, tables: 'all' | 'changed' = 'all'): readon
 }
 
 describe('the report of a build', () => {
-  it('says that there was nothing to do', () => {
+  it('reports that every stage is up to date', () => {
     expect(printed(reportOf({ make: {}, judge: {} }))).toEqual([
       '',
       'artifacts are in artifacts/<stage>/',
@@ -25,19 +25,19 @@ describe('the report of a build', () => {
     ]);
   });
 
-  it('has a table per plugin, its stages side by side', () => {
+  it('has one table per plugin, with one column per stage', () => {
     const report = reportOf({ make: {}, judge: { metrics: { x: 1 } }, other: { metrics: { x: 2 }, previousMetrics: { x: 3 } } });
     expect(printed(report).slice(0, 3)).toEqual(['', '   judge  other', 'x  1      2 was 3']);
   });
 
-  it('has only tables with news where it is asked to', () => {
+  it('can leave out tables without changes', () => {
     const quiet = reportOf({ judge: { metrics: { x: 1 } } });
     const news = reportOf({ judge: { metrics: { x: 1 }, outcome: { kind: 'executed', durationMs: 1 } } });
     expect(printed(quiet, 'changed').join('\n')).not.toContain('judge');
     expect(printed(news, 'changed')).toContain('x  1');
   });
 
-  it('names metric, bound, value and place of a gate', () => {
+  it('prints the metric, bound, value and location of a gate', () => {
     const gates = [
       { stage: 'judge' as StageId, gate, value: 0.75, verdict: 'met' },
       { stage: 'judge' as StageId, gate, value: 0.25, verdict: 'missed' },
@@ -53,7 +53,7 @@ describe('the report of a build', () => {
     expect(lines.at(-1)).toBe('built, but a gate was missed: 1 up to date (1.2 s)');
   });
 
-  it('counts how stages ended', () => {
+  it('counts stages by outcome', () => {
     const report = reportOf(
       {
         make: failed,
@@ -68,7 +68,7 @@ describe('the report of a build', () => {
     expect(lines.join('\n')).not.toContain('artifacts are in');
   });
 
-  it('names the folder of a pipeline that is not the default one', () => {
+  it('names the artifact folder of a pipeline other than the default', () => {
     const console = makeTextConsole();
     printBuildReport({ ...plan, pipeline: 'x' }, reportOf({ make: {} }), console, 'all');
     expect(console.screen()).toContain('artifacts are in artifacts/x/<stage>/');
@@ -76,7 +76,7 @@ describe('the report of a build', () => {
 });
 
 describe('a failure', () => {
-  it('has its code, every line of its message, its causes, the next step, the stack of a crash and its log', () => {
+  it('prints the code, all lines of the message, the causes, the help, the stack of a crash and the log', () => {
     const failure = failureOf({
       code: 'stage-crashed',
       message: 'exit code 1:\nTraceback\n',
@@ -96,7 +96,7 @@ describe('a failure', () => {
     ]);
   });
 
-  it('has its first line alone in colour', () => {
+  it('colors only the first line', () => {
     const lines = formatFailure('a' as StageId, failureOf({ message: 'one\ntwo' }), makeTextConsole({ colour: true }));
     expect(lines).toEqual(['<red>error[some-code]: a: one</>', '  two']);
   });
@@ -114,7 +114,7 @@ describe('the exit code', () => {
 });
 
 describe('the report as JSON', () => {
-  it('has every stage with its outcome, and gates without places in the file', () => {
+  it('contains every stage with its outcome, and gates without file locations', () => {
     const gates = [{ stage: 'judge' as StageId, gate, value: 0.75, verdict: 'met' }] as const;
     const report = reportOf({ make: {}, judge: { metrics: { x: 1 }, artifacts: { metrics: 'artifacts/judge/metrics.json' } } }, { gates });
     expect(JSON.parse(JSON.stringify(encodeBuildReport(report)))).toEqual({

@@ -1,6 +1,6 @@
 /** The natural order of picture names, and the mean step times without the first picture. */
-import { compareNames } from '../../../src/cli/detect/list-pictures.js';
-import { summarizeTimes } from '../../../src/cli/detect/step-times.js';
+import { compareNames } from '../../../src/cli/commands/detect/list-pictures.js';
+import { summarizeTimes } from '../../../src/cli/commands/detect/step-times.js';
 
 describe('the order of frames', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('the order of frames', () => {
       for (const [other, b] of names.entries()) expect(Math.sign(compareNames(a, b))).toBe(Math.sign(index - other));
   });
 
-  it('equal numbers with more zeros are told apart, both ways alike', () => {
+  it('is defined for equal numbers with different leading zeros, and does not depend on the argument order', () => {
     const order = compareNames('f1.png', 'f01.png');
     expect([order === 0, compareNames('f01.png', 'f1.png')]).toEqual([false, -order]);
   });
@@ -28,7 +28,7 @@ describe('times of steps', () => {
     { step: 'backbone', ms: backbone, runs: 1 },
   ];
 
-  it('are means over all pictures but the first, which warms up', () => {
+  it('are means over all pictures except the first, which is the warm-up', () => {
     expect(summarizeTimes([picture(100, 100), picture(1, 3), picture(3, 13)])).toEqual({
       pictures: 2,
       msPerPicture: 10,
@@ -40,7 +40,7 @@ describe('times of steps', () => {
     });
   });
 
-  it('of one picture are its own; of none there are none', () => {
+  it('of a single picture are its own times; without pictures they are absent', () => {
     expect(summarizeTimes([picture(4, 6)])).toMatchObject({ pictures: 1, msPerPicture: 10 });
     expect(summarizeTimes([])).toBeUndefined();
   });

@@ -17,17 +17,17 @@ function reportOf(verdicts: Readonly<Record<string, LockVerdict | undefined>>): 
 }
 
 describe('the end of a build', () => {
-  it('counts what is as locked, and names what gates alone hold', () => {
+  it('counts reproduced stages, and names stages that are checked by gates only', () => {
     const report = reportOf({ export: 'as-locked', bench: 'by-gates', model: 'rebuilt', after: 'rebuilt', failed: undefined });
 
     expect(formatLockLines(report, makeTextConsole())).toEqual([
       '✓ as locked: 1 stage',
-      '  measured, held by gates alone: bench',
-      '! rebuilt on this platform class, which the lock lacks, and held by gates alone: model, after',
+      '  measured, checked by gates only: bench',
+      '! rebuilt on this platform class, which the lock file lacks, and checked by gates only: model, after',
     ]);
   });
 
-  it('says nothing of it where the build was not frozen', () => {
+  it('prints nothing about the lock if the build was not frozen', () => {
     expect(formatLockLines(reportOf({ export: undefined }), makeTextConsole())).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ const lines = (...args: Parameters<typeof formatMetricsTable>): readonly string[
   formatMetricsTable(...args).flatMap(({ head, rows }) => [head, ...rows]);
 
 describe('the metrics table', () => {
-  it('has a row per metric and a column per stage, with the difference to the baseline beside the value', () => {
+  it('has one row per metric and one column per stage, with the difference from the baseline next to the value', () => {
     expect(
       lines([
         { stage: 'float', metrics: { bbox: { AP: 0.68, AP50: 0.9 }, images: 200 }, previous: undefined },
@@ -20,7 +20,7 @@ describe('the metrics table', () => {
     ]);
   });
 
-  it('says what the last build had where it was another value', () => {
+  it('shows the value of the last build if it was different', () => {
     expect(lines([{ stage: 'a', metrics: { x: 0.5, y: 2 }, previous: { x: 0.25, y: 2 } }])).toEqual([
       '   a',
       'x  0.5000 was 0.2500',
@@ -28,11 +28,11 @@ describe('the metrics table', () => {
     ]);
   });
 
-  it('leaves out what is deeper than two levels, and the differences themselves', () => {
+  it('omits metrics deeper than two levels, and delta metrics', () => {
     expect(lines([{ stage: 'a', metrics: { x: { y: { z: 1 } }, delta: { q: 1 } }, previous: undefined }])).toEqual(['  a']);
   });
 
-  it('is cut into blocks of columns on a narrow terminal, each with the names and no line wider than it', () => {
+  it('splits columns into blocks on a narrow terminal; each block repeats the names and fits the width', () => {
     const column = (stage: string) => ({ stage, metrics: { 'a long name': 1.5 }, previous: undefined });
     const cut = lines([column('first'), column('second'), column('third')], 30);
 
@@ -41,7 +41,7 @@ describe('the metrics table', () => {
     expect(lines([column('first'), column('second')], 1)).toHaveLength(4);
   });
 
-  it('gives a stage that has no metric of a name an empty cell', () => {
+  it('leaves a cell empty if a stage lacks the metric', () => {
     expect(
       lines([
         { stage: 'a', metrics: { x: 1 }, previous: undefined },
@@ -52,7 +52,7 @@ describe('the metrics table', () => {
 });
 
 describe('metrics', () => {
-  it('are flattened to dotted paths in the order of the document, numbers alone', () => {
+  it('are flattened to dotted paths in document order; only numbers are kept', () => {
     expect([...flattenMetrics({ b: { c: 1, d: 'text' }, a: 2, list: [3] })]).toEqual([
       ['b.c', 1],
       ['a', 2],

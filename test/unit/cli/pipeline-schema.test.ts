@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { parse, stringify } from 'yaml';
 import type { JsonObject } from '../../../src/base/json.js';
-import { formatPipelineSchema } from '../../../src/cli/commands/schema.js';
-import { makeBuiltInRegistry } from '../../../src/cli/plugins.js';
+import { formatPipelineSchema } from '../../../src/cli/commands/project/schema.js';
+import { makeBuiltInRegistry } from '../../../src/cli/pipeline/plugins.js';
 import { BUILT_IN_PLUGINS } from '../../../stages/registry.js';
 import { headsOf, planText } from '../../support/pipeline-file.js';
 import { DIST } from '../../support/world.js';
@@ -17,7 +17,7 @@ const errorsOf = (text: string): string[] =>
   validate(parse(text)) ? [] : (validate.errors ?? []).map(error => `${error.instancePath} ${error.message}`);
 
 describe('docs/pipeline-format.md', () => {
-  it('begins with a whole pipeline in which nothing is wrong', async () => {
+  it('starts with a complete, valid pipeline', async () => {
     const text =
       /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/pipeline-format.md'), 'utf8'))?.[1] ?? '';
     const loaded = await planText(text, { builtIn: makeBuiltInRegistry(DIST) });
@@ -55,6 +55,10 @@ const OF_STAGE = ['uses', 'with', 'inputs', 'foreach', 'matrix', 'gate', 'resour
 
 /** Completes an example to a whole file. An example is a part of a file, some stages, or a part of a stage. */
 function completed(example: JsonObject): JsonObject {
+  return { plugins: { some: './some.js' }, ...completedStages(example) };
+}
+
+function completedStages(example: JsonObject): JsonObject {
   const keys = Object.keys(example);
   const stages = { some: { uses: 'some' } };
   if (keys.every(key => TOP.includes(key))) return { version: 1, stages, ...example };
@@ -63,7 +67,7 @@ function completed(example: JsonObject): JsonObject {
 }
 
 describe('docs/errors.md', () => {
-  it('has every code of a diagnostic', () => {
+  it('lists every diagnostic code', () => {
     const documented = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
     const files = ['src/engine/config', 'src/engine/planning', 'src/engine/model'].flatMap(folder =>
       readdirSync(join(ROOT, folder)).map(name => join(ROOT, folder, name)),
@@ -76,7 +80,7 @@ describe('docs/errors.md', () => {
     expect(codes.filter(code => !documented.includes(`\`${code}\``))).toEqual([]);
   });
 
-  it('has every code of the command line', () => {
+  it('lists every code of the command line', () => {
     const documented = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
     const files = readdirSync(join(ROOT, 'src/cli'), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
     const written = files.flatMap(name =>
@@ -104,14 +108,20 @@ describe('the published schema of pipeline files', () => {
     expect(published === formatPipelineSchema() ? 'current' : 'write it again: tanren schema > docs/pipeline.schema.json').toBe('current');
   });
 
-  it('takes the default pipeline', () => {
-    expect(errorsOf(readFileSync(join(ROOT, 'pipeline.yaml'), 'utf8').replaceAll('<<', 'merge'))).toEqual([]);
+  const pipelines = readdirSync(join(ROOT, 'pipelines')).filter(name => name.endsWith('.yaml'));
+  it.each(['pipeline.yaml', ...pipelines.map(name => `pipelines/${name}`)])('accepts %s', path => {
+    const file = parse(readFileSync(join(ROOT, path), 'utf8'), { merge: true }) as JsonObject;
+    expect(errorsOf(stringify(file))).toEqual([]);
   });
 
   it.each([
     ['an unknown key', 'version: 1\nstages: {a: {uses: split, wiht: {}}}', 'additional properties'],
     ['an unknown parameter of a plugin', 'version: 1\nstages: {a: {uses: quantize, with: {preste: u8s8}}}', 'additional properties'],
     ['a value of the wrong type', 'version: 1\nstages: {a: {uses: calibrate, with: {samples: [many]}}}', '/stages/a/with/samples'],
+    ['an unknown plugin', 'version: 1\nstages: {a: {uses: quantise}}', '/stages/a/uses'],
+    ['an unknown input port', 'version: 1\nstages: {a: {uses: quantize, inputs: {modle: b.model}}}', '/stages/a/inputs'],
+    ['a gate without an operator', 'version: 1\nstages: {a: {uses: evaluate, gate: {bbox.AP: "0.3"}}}', '/stages/a/gate/bbox.AP'],
+    ['a gate without a number', 'version: 1\nstages: {a: {uses: evaluate, gate: {bbox.AP: ">= high"}}}', '/stages/a/gate/bbox.AP'],
     ['another version', 'version: 2\nstages: {a: {uses: split}}', '/version'],
   ])('refuses %s', (_what, text, message) => {
     expect(errorsOf(text).join('\n')).toContain(message);
@@ -119,6 +129,11 @@ describe('the published schema of pipeline files', () => {
 
   it('takes a reference where the plugin wants a number', () => {
     expect(errorsOf('version: 1\nstages: {a: {uses: calibrate, with: {samples: "${n}"}}}')).toEqual([]);
+  });
+
+  it('takes a bound with a reference, and other plugins in a file that names some', () => {
+    expect(errorsOf('version: 1\nstages: {a: {uses: evaluate, gate: {bbox.AP: ">= -${most}"}}}')).toEqual([]);
+    expect(errorsOf('version: 1\nplugins: {mine: ./mine.js}\nstages: {a: {uses: mine, inputs: {any: b.model}}}')).toEqual([]);
   });
 
   it.each(BUILT_IN_PLUGINS.map(({ plugin }) => plugin))('describes $name for completion', ({ name, description }) => {
@@ -132,6 +147,6 @@ function branchOf(name: string, description: string): unknown {
   return {
     if: { properties: { uses: { const: name } }, required: ['uses'] },
     // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
-    then: { properties: { with: expect.objectContaining({ description }) } },
+    then: { properties: expect.objectContaining({ with: expect.objectContaining({ description }) }) },
   };
 }

@@ -53,7 +53,7 @@ function reportOf(conclusion: BuildReport['conclusion'], stages: readonly StageR
 const executed: Outcome = { kind: 'executed', durationMs: 50 };
 
 describe('the report of a build', () => {
-  it('has metrics side by side with their differences, gates, and a sum', async () => {
+  it('prints metrics side by side with their differences, gates, and a summary', async () => {
     const plan = await planOfThree();
     const gate = plan.stages.get(id('int8'))?.gate[0];
     if (gate === undefined) throw new Error('no gate');
@@ -77,7 +77,7 @@ describe('the report of a build', () => {
     expect(exitCodeOf(report)).toBe(1);
   });
 
-  it('has each failure with cause, help and log', async () => {
+  it('prints each failure with cause, help and log', async () => {
     const report = reportOf('failed', [
       stage('make', executed),
       stage('float', { kind: 'failed', failure }),
@@ -107,7 +107,7 @@ const EVENTS: readonly BuildEvent[] = [
 ];
 
 describe('a running build', () => {
-  it('is a plain line per event where there is no terminal', () => {
+  it('prints one plain line per event without a terminal', () => {
     const console = makeTextConsole({ live: false });
     const renderer = makeBuildRenderer(console, 8);
     for (const event of EVENTS) renderer.emit(event);
@@ -116,7 +116,7 @@ describe('a running build', () => {
     expectGolden('running-plain.txt', console.text());
   });
 
-  it('is a live line per running stage on a terminal, which goes when the stage ends', () => {
+  it('shows one live line per running stage on a terminal, and removes it when the stage ends', () => {
     const console = makeTextConsole({ live: true, width: 40 });
     const renderer = makeBuildRenderer(console, 8);
     for (const event of EVENTS) renderer.emit(event);

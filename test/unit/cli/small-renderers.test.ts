@@ -1,11 +1,11 @@
 /** The text of graphs, statuses, styles and usage errors, and the streams of the console. */
 import { CommanderError } from 'commander';
-import { formatGraph } from '../../../src/cli/commands/graph.js';
-import { formatStatus } from '../../../src/cli/commands/status.js';
-import { makeConsole } from '../../../src/cli/render/console.js';
-import { makeStyle } from '../../../src/cli/render/style.js';
-import { formatUsageError } from '../../../src/cli/usage-error.js';
-import type { StageStatus } from '../../../src/engine/insight/status/status.js';
+import { formatGraph } from '../../../src/cli/commands/build/graph.js';
+import { formatStatus } from '../../../src/cli/commands/build/status.js';
+import { makeConsole } from '../../../src/cli/terminal/console.js';
+import { makeStyle } from '../../../src/cli/terminal/style.js';
+import { formatUsageError } from '../../../src/cli/terminal/usage-error.js';
+import type { StageStatus } from '../../../src/engine/insight/status/stage-status.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import { failureOf, planWith } from '../../support/report-of.js';
 import { makeTextConsole } from '../../support/text-console.js';
@@ -18,14 +18,14 @@ const plan = planWith({
 
 describe('the graph', () => {
   const stages = [...plan.stages.values()];
-  it('as text has a line per stage with what it uses and reads', () => {
+  it('as text has one line per stage with its plugin and inputs', () => {
     expect(formatGraph(plan, stages, 'text').split('\n')).toEqual([
       'export    export',
       'part@a-b  split   ← export',
       'part@a.b  split   ← export ← part@a-b',
     ]);
   });
-  it('as Mermaid keeps ids apart that differ in their signs alone', () => {
+  it('as Mermaid distinguishes ids that differ only in punctuation', () => {
     expect(formatGraph(plan, stages, 'mermaid').split('\n')).toEqual([
       'graph LR',
       '  export["export<br/>export"]',
@@ -57,14 +57,14 @@ describe('a status', () => {
     [{ kind: 'restorable', reasons: ['x changed'], changes: [] }, 'a  restored from the cache: x changed'],
     [{ kind: 'stale', reasons: ['x changed', 'y changed'], changes: [], after: [] }, 'a  would run: x changed; y changed'],
     [{ kind: 'stale', reasons: ['never built'], changes: [], after: ['b' as StageId] }, 'a  would run after b: never built'],
-    [{ kind: 'undecided', because: ['b' as StageId, 'c' as StageId], changes: [] }, 'a  depends on what b, c will give'],
-    [{ kind: 'undecided', because: [], changes: [], rival: 'b' as StageId }, 'a  would run, unless b gives the same result before'],
-    [{ kind: 'blocked', because: 'b' as StageId }, 'a  cannot run, as b cannot'],
+    [{ kind: 'undecided', because: ['b' as StageId, 'c' as StageId], changes: [] }, 'a  depends on the result of b, c'],
+    [{ kind: 'undecided', because: [], changes: [], rival: 'b' as StageId }, 'a  would run, unless b gives the same result first'],
+    [{ kind: 'blocked', because: 'b' as StageId }, 'a  cannot run, because b cannot'],
     [{ kind: 'impossible', failure: failureOf({}) }, 'a  cannot run'],
   ])('%j', (status, line) => expect(formatStatus('a', status, makeTextConsole())).toEqual([line]));
 });
 
-describe('colour', () => {
+describe('color', () => {
   const red = (isTTY: boolean, environment: NodeJS.ProcessEnv): boolean => makeStyle({ isTTY }, environment)('red', 'x') !== 'x';
   it.each<[boolean, boolean, NodeJS.ProcessEnv]>([
     [true, true, {}],
@@ -90,7 +90,7 @@ describe('the console', () => {
     console.problem('error', 'a problem\nits help');
     expect([stdout.written, stderr.written]).toEqual([['a result\n'], ['a problem\nits help\n']]);
   });
-  it('with --json writes the document alone to stdout', () => {
+  it('with --json writes only the document to stdout', () => {
     const [stdout, stderr] = [stream(false), stream(false)];
     const console = makeConsole({ json: true }, { stdout, stderr } as never, {});
     console.line('for people');
@@ -99,7 +99,7 @@ describe('the console', () => {
     expect(stdout.written).toEqual(['{\n  "x": 1\n}\n']);
     expect(stderr.written).toEqual(['for people\n', 'a problem\n']);
   });
-  it('has a live area and a width on terminals only, and no live area where logs are kept', () => {
+  it('has a live area and a width on terminals only, and no live area in CI', () => {
     const streams = { stdout: stream(true), stderr: stream(false) } as never;
     expect(makeConsole({ json: false }, streams, {})).toMatchObject({ live: true });
     expect(makeConsole({ json: false }, streams, {}).width()).toBe(40);
@@ -120,7 +120,7 @@ describe('a usage error', () => {
     [
       'commander.unknownOption',
       "error: unknown option '--x'",
-      "error[unknown-option]: unknown option '--x'\n  help: --help says what there is",
+      "error[unknown-option]: unknown option '--x'\n  help: run the command with --help to see its arguments and options",
     ],
     [
       'commander.unknownOption',

@@ -1,7 +1,7 @@
 /** `tanren --version` prints the version in package.json. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { VERSION } from '../../../src/cli/version.js';
+import { VERSION } from '../../../src/cli/process/version.js';
 import { DIST } from '../../support/world.js';
 
 it('VERSION equals the version in package.json', () => {

@@ -18,7 +18,7 @@ describe('the registry of detector families', () => {
 });
 
 describe('parseRecipe', () => {
-  it('names all families where the architecture is unknown', async () => {
+  it('lists all families if the architecture is unknown', async () => {
     const failure = await failureOf(() => parseRecipe({ format: 'tanren-recipe', version: 1, architecture: 'other' }));
     expect(failure).toMatchObject({ code: 'bad-recipe' });
     for (const { name } of DETECTOR_FAMILIES) expect(failure.message).toContain(`"${name}"`);

@@ -1,3 +1,4 @@
+/** Regression 1: the order of calibration samples changed the sketches. */
 import fc from 'fast-check';
 import { EMPTY_SKETCH, mergeSketches, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 import { encodeSketch } from '../../../src/quant/sketch/sketch-codec.js';

@@ -52,7 +52,7 @@ describe('ragged batches', () => {
     expect([sketch?.count, sketch?.zeros, samples]).toEqual([15 * 4, 0, 3]);
   });
 
-  it('of 5, 0 and 7 RoIs count 12, and the empty one is warned of', async () => {
+  it('of 5, 0 and 7 RoIs count 12, with a warning about the empty one', async () => {
     const { sketch, samples, log } = await calibrateOn([5, 0, 7]);
     expect([sketch?.count, sketch?.zeros, samples]).toEqual([12 * 4, 0, 2]);
     expect(log).toContain('warning: sample 1 (1.jpg) is skipped: it has 0 RoIs, fewer than 1');

@@ -1,4 +1,4 @@
-/** A step that failed is tried again when its surroundings were mended, though nothing in its key has changed: failures are never results. */
+/** A failed stage runs again after the machine was fixed, although its key is unchanged: failures are never stored as results. */
 import { givenWorld, type World } from '../../support/world.js';
 
 let world: World;
@@ -9,7 +9,7 @@ beforeEach(() => {
 afterEach(() => world.remove());
 
 describe('a stage that failed', () => {
-  it('runs again in the next build, and is built once the machine is mended', async () => {
+  it('runs again in the next build, and succeeds once the machine is fixed', async () => {
     expect((await world.build()).outcomes).toEqual({ act: 'failed' });
     expect((await world.build()).outcomes).toEqual({ act: 'failed' });
     world.write('driver', 'installed');

@@ -28,7 +28,7 @@ describe('selectors', () => {
     expect(select).toThrow(expect.objectContaining({ code: 'selector-matches-nothing', help: expect.stringContaining(near) }));
   });
 
-  it('two nodes where one is meant are an error that names both', () => {
+  it('that match two nodes instead of one are an error that names both', () => {
     expect(() => selectMatching(graph(), { op: 'Conv' }, 'one')).toThrow(
       expect.objectContaining({
         code: 'selector-matches-several',
@@ -37,7 +37,7 @@ describe('selectors', () => {
     );
   });
 
-  it('a pattern that means several is taken where several can be meant', () => {
+  it('that match several nodes are accepted where several nodes are allowed', () => {
     expect(findExcluded(graph(), ['backbone/*']).nodes.size).toBe(2);
     expect(findOverridden(graph(), { tensor: 'objectness_*', set: { dtype: 'int8' } })).toHaveLength(2);
   });

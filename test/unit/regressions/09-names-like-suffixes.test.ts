@@ -32,7 +32,7 @@ describe('names that end like suffixes', () => {
   const observations = rangesOf(model, { low: 0, high: 1 });
   insertQdq(model, planQuantization(model.graph, { scheme: PRESETS.u8s8, observations, excluded: new Set() }), 'ai.onnx');
 
-  it('each tensor keeps its own name in a quantized model, once', () => {
+  it('each tensor keeps its own unique name in a quantized model', () => {
     expect(listQdqTensors(model.graph).map(({ name }) => name)).toEqual(['start', ...NAMES]);
   });
 
@@ -44,7 +44,7 @@ describe('names that end like suffixes', () => {
     });
   });
 
-  it('an exclusion means the one that it names', () => {
+  it('an exclusion applies only to the node that it names', () => {
     const { graph } = chain();
     for (const name of NAMES) {
       const [id] = findExcluded(graph, [{ tensor: name }]).values;

@@ -49,7 +49,7 @@ async function compare(a: Model, b: Model, optimization: SessionOptions['optimiz
 }
 
 describe.each(['slice', 'depthwise'] as const)('the exact form %s', form => {
-  it('says that it is exact, and keeps every bit in float', async () => {
+  it('is declared exact, and keeps every bit in float', async () => {
     const { model, record } = rewritten(form);
     expect(record.rules[0]?.proof).toBe('exact');
     expect(await compare(pyramidTop(), model, 'disabled')).toMatchObject({ elements: 34_560, differentBits: 0 });
@@ -74,7 +74,7 @@ describe.each(['slice', 'depthwise'] as const)('the exact form %s', form => {
 });
 
 describe('the form 3x3', () => {
-  it('says that it is approximate: most elements become a larger neighbor', async () => {
+  it('is declared approximate: most elements become a larger neighbor', async () => {
     const { model, record } = rewritten('3x3');
     expect(record.rules[0]).toMatchObject({ proof: 'approximate', proofText: expect.stringContaining('maximum of nine') });
     const cost = await compare(pyramidTop(), cloneModel(model), 'disabled');

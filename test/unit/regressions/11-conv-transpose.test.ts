@@ -73,12 +73,12 @@ describe('ConvTranspose as Conv and DepthToSpace', () => {
     expect(await compare(before, after, feeds, 'disabled')).toMatchObject({ elements: 28_224, differentBits: 0 });
   });
 
-  it('keeps every bit on the integer kernels too, where scales are powers of two', async () => {
+  it('keeps every bit on the integer kernels too if scales are powers of two', async () => {
     const [before, after] = await quantizedPair(PRESETS.xint8);
     expect(await compare(before, after, feeds, 'all')).toMatchObject({ elements: 28_224, differentBits: 0 });
   });
 
-  it('gives every channel of the Conv a scale of its own where scales are per channel: other integers, no worse', async () => {
+  it('gives every channel of the Conv its own scale if scales are per channel: different integers, no larger error', async () => {
     const perChannel: Preset = { ...PRESETS.u8s8, weight: { ...PRESETS.u8s8.weight, perChannel: true } };
     const [before, after] = await quantizedPair(perChannel);
     const [old, now] = [before, after].map(model =>

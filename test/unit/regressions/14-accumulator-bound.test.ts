@@ -18,7 +18,7 @@ it.each([
   expect(boundAccumulators(parseModelText(worstGemm(inner)))).toMatchObject([{ bound: inner * 255 * 127, exactInFloat }]);
 });
 
-it('the sum that passes is one that float32 rounds', () => {
+it('the accepted sum is one that float32 rounds', () => {
   const sum = 519 * 255 * 127;
   expect(sum).toBeGreaterThan(2 ** 24);
   expect(Math.fround(sum)).not.toBe(sum);

@@ -48,7 +48,7 @@ function quantize(options: Partial<Parameters<typeof quantizeModel>[3]>): { line
 }
 
 describe('names of the float model', () => {
-  it('exclude a node by the name and operator that it has there', () => {
+  it('exclude a node by its name and operator in the float model', () => {
     for (const exclude of [['Gemm_0'], [{ op: 'Gemm', output: 'a' }]]) {
       const { lines, report } = quantize({ exclude });
       expect(report.inFloat).toEqual([{ node: 'Gemm_0', opType: 'Gemm', reason: 'excluded' }, expect.objectContaining({ node: 'Relu_0' })]);
@@ -57,7 +57,7 @@ describe('names of the float model', () => {
   });
 
   it('exclude a node that quantization would leave out', () => {
-    expect(quantize({}).report.counts).toMatchObject({ leftOutActivationFunctions: 1 });
+    expect(quantize({}).report.counts).toMatchObject({ removedActivationFunctions: 1 });
     const { lines } = quantize({ exclude: ['Relu_0'] });
     expect(lines).toContain('Relu(a_DequantizeLinear_Output) -> r');
   });
@@ -67,7 +67,7 @@ describe('names of the float model', () => {
     expect(report.weights).toEqual([expect.objectContaining({ name: 'Gemm_0.weight', dtype: 'uint8' })]);
   });
 
-  it('the model keeps the names that it had', () => {
+  it('the model keeps its names', () => {
     const model = network();
     expect(valueNamed(model, 'Gemm_0.weight').producer).toBeDefined();
     expect(quantize({}).lines.at(-1)).toBe('DequantizeLinear(y_QuantizeLinear_Output, y_scale, y_zero_point) -> y');

@@ -1,3 +1,4 @@
+/** Regression 16: calibration ranges differed from those of onnxruntime.quantization. */
 import { readFileSync } from 'node:fs';
 import { countByEdges, edgesOf, planBinning } from '../../../src/quant/ort-compat/ort-histogram.js';
 import type { OrtHistogramOf, OrtObserved, OrtRangeMethod } from '../../../src/quant/ort-compat/ort-method.js';
@@ -99,7 +100,7 @@ describe.each(cases)('regression 16: onnxruntime.quantization on $name data', re
 });
 
 describe('bins of NumPy 2', () => {
-  it('have edges in float32, of which many are not the nearest to those of exact arithmetic', () => {
+  it('have float32 edges, many of which differ from correctly rounded exact edges', () => {
     const binning = planBinning(sketchTensor(Float32Array.from([-0.3, 0.7])), 'values', 2048);
     const edges = edgesOf(binning);
     const exact = Float32Array.from(edges, (_, i) => binning.first + ((binning.last - binning.first) * i) / 2048);

@@ -25,7 +25,7 @@ describe('a chart', () => {
     expect(await chart('c1')).toEqual(first);
   });
 
-  it('names colours by variables, and shows names as they are', async () => {
+  it('names colors by variables, and shows names unchanged', async () => {
     const { markup } = await chart('c1');
     expect(markup).toContain('stroke="var(--blue)"');
     expect(markup).toContain('fill="var(--soft)"');
@@ -34,7 +34,7 @@ describe('a chart', () => {
     expect(markup.match(/="#01fe/g)).toBeNull();
   });
 
-  it('has names of clips that are its own on the page', async () => {
+  it('has unique clip names on the page', async () => {
     const ids = [...`${(await chart('c1')).markup}${(await chart('c2')).markup}`.matchAll(/ id="([^"]+)"/g)].map(match => match[1]);
     expect(ids.length).toBeGreaterThan(0);
     expect(new Set(ids).size).toBe(ids.length);

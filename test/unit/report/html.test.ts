@@ -7,11 +7,11 @@ describe('html', () => {
     expect(html`<a title="${`"><script>'&`}">${'<b>'}</a>`.markup).toBe('<a title="&quot;&gt;&lt;script&gt;&#39;&amp;">&lt;b&gt;</a>');
   });
 
-  it('takes markup as it is, joins lists, and makes nothing of undefined', () => {
+  it('keeps markup, joins lists, and omits undefined', () => {
     expect(html`${[html`<i>${1}</i>`, trusted('<hr>'), '&']}${undefined}`.markup).toBe('<i>1</i><hr>&amp;');
   });
 
-  it('shows what would turn the direction of text, controls and lone surrogates as a replacement character', () => {
+  it('replaces bidirectional controls, control characters and lone surrogates', () => {
     expect(html`${'a\u202Eb\u0000c\uD800d\u2066e'}`.markup).toBe('a\uFFFDb\uFFFDc\uFFFDd\uFFFDe');
   });
 

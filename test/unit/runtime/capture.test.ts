@@ -1,3 +1,4 @@
+/** Capture of every intermediate tensor of a model. */
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';

@@ -1,3 +1,4 @@
+/** Comparison of the outputs of two models on random feeds. */
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { compareModels } from '../../../src/runtime/compare/compare-models.js';

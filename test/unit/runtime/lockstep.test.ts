@@ -1,3 +1,4 @@
+/** Two runs that visit pairs of values in lockstep. */
 import type { Value, ValueId } from '../../../src/onnx/ir/model.js';
 import type { Capture } from '../../../src/runtime/capture/capture.js';
 import { type LockstepRun, runInLockstep } from '../../../src/runtime/compare/lockstep.js';

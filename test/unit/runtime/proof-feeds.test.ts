@@ -1,3 +1,4 @@
+/** Inputs of proofs, and the tolerance of outputs of a Sigmoid. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findSigmoidOutputs } from '../../../src/onnx/analysis/sigmoid-outputs.js';

@@ -1,3 +1,4 @@
+/** Samples from tensor files and folders. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listTensorSamples } from '../../../src/runtime/feeds/tensor-samples.js';

@@ -1,3 +1,4 @@
+/** JSON files of stages: written, read, and refused. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';

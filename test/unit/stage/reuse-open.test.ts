@@ -2,11 +2,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeReuse, stampFile } from '../../../src/stage/reuse-open.js';
+import { makeOpenOrReuse, stampFile } from '../../../src/stage/reuse-open.js';
 
 function makeResources() {
   const log: string[] = [];
-  const reuse = makeReuse<{ readonly name: string; close(): Promise<void> }>();
+  const reuse = makeOpenOrReuse<{ readonly name: string; close(): Promise<void> }>();
   const get = (name: string) =>
     reuse(name, async () => {
       if (name === 'broken') throw new Error('cannot be opened');

@@ -5,14 +5,17 @@ import { digestBytes } from '../../../src/base/digest.js';
 import type { JsonObject } from '../../../src/base/json.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
-import { encodeCaptureIndex } from '../../../src/runtime/capture/capture-index.js';
+import type { CaptureIndex } from '../../../src/runtime/capture/capture-index.js';
 import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import type { BenchReport } from '../../../stages/bench/bench-report.js';
 import { chooseCounts, meanOverImages } from '../../../stages/bench/row-counts.js';
 import { bench } from '../../../stages/bench/stage.js';
+import { parseBench } from '../../../stages/report/read-bench.js';
+import { failureOf } from '../../support/error-code.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
+import { exportShapes } from '../../support/shapes.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 const at = (name: string): string => join(folder.path, name);
@@ -104,8 +107,8 @@ describe('a head', () => {
   });
 });
 
-/** Images with the given RoIs of the part "head", of which half are kept. */
-async function givenCaptured(name: string, seen: readonly number[], input = 'x'): Promise<string> {
+/** Images with the given RoIs of the part, of which half are kept. */
+async function givenCaptured(name: string, seen: readonly number[], input = 'x', part = 'head'): Promise<string> {
   const path = at(name);
   await mkdir(path);
   const samples = seen.map((count, image) => ({ id: `${image}`, rows: Math.ceil(count / 2), seen: count }));
@@ -118,12 +121,12 @@ async function givenCaptured(name: string, seen: readonly number[], input = 'x')
     { ...value, role: 'input', name: input, array: 'in' },
     { ...value, role: 'output', name: 'y', array: 'out' },
   ] as const;
-  const index = encodeCaptureIndex({
+  const index: CaptureIndex = {
     format: 'tanren-capture',
     version: 1,
-    parts: [{ name: 'head', model: digestBytes(Buffer.from('head')), values }],
-    samples: samples.map(({ id, ...counts }) => ({ id, source: `${id}.jpg`, parts: { head: { file: `${id}.npz`, ...counts } } })),
-  });
+    parts: [{ name: part, model: digestBytes(Buffer.from('head')), values }],
+    samples: samples.map(({ id, ...counts }) => ({ id, source: `${id}.jpg`, parts: { [part]: { file: `${id}.npz`, ...counts } } })),
+  };
   await writeFile(join(path, 'index.json'), JSON.stringify(index));
   return path;
 }
@@ -180,6 +183,53 @@ describe('a head with captured tensors', () => {
   });
 });
 
+describe('a head on tiles', () => {
+  const GRID = [2, 3] as const;
+  /** Rows of 8 are tiles of 2 × 2 with two channels; the part of the recipe is "head" of a captured detector. */
+  async function givenTiles(channels = 2): Promise<{ readonly recipe: string; readonly model: string }> {
+    const canvas = { channels, tile: [2, 2], pitch: [3, 3] };
+    const step = { model: 'box_head_tiles', grid: GRID, inputs: [{ name: 'x', ...canvas }], outputs: [{ name: 'y', ...canvas }] };
+    const tiles = { box_head: { steps: [{ ...step, masks: [{ name: 'mask', ...canvas }] }] } };
+    await writeFile(at('tiles.json'), JSON.stringify({ ...(await exportShapes()).recipe, tiles }));
+    const size = `float[1, ${channels}, 5, 8]`;
+    await writeModel(at('tiles.onnx'), parseModelText(`agraph (${size} x, ${size} mask) => (${size} y) { y = Mul(x, mask) }`));
+    return { recipe: at('tiles.json'), model: at('tiles.onnx') };
+  }
+
+  it('is timed with a call per canvas, the last partly filled, at the counts of its part', async () => {
+    const { recipe, model } = await givenTiles();
+    const captured = await givenCaptured('captured-tiles', [4, 0, 20, 20, 6, 5], 'x', 'box_head');
+    const { report, log } = await run({ counts: 2 }, { int8: { box_head_tiles: model }, captured, recipe });
+    const [part] = report.parts;
+    expect(part).toMatchObject({ part: 'box_head_tiles', fed: 'captured', imagesWithout: 1 });
+    expect(part?.counts.map(({ rows }) => rows)).toEqual([5, 20]);
+    expect(part?.forms[0]?.rows.map(({ strategy, counts }) => [strategy, counts.map(one => [one.calls, one.padded])])).toEqual([
+      [
+        { kind: 'tiles', tiles: 6 },
+        [
+          [1, 1],
+          [4, 4],
+        ],
+      ],
+    ]);
+    expect(part?.forms[0]?.profile).toMatchObject({ operators: [{ opType: 'Mul', nodes: 1 }] });
+    expect(log[0]).toMatch(/^info: box_head_tiles, int8: fastest on 6 tiles, /);
+    expect(parseBench(JSON.parse(JSON.stringify(report))).parts[0]?.forms[0]?.rows[0]?.strategy.tiles).toBe(6);
+  });
+
+  it('is timed on random rows at given counts, and refused without counts or with captured rows of another size', async () => {
+    const { recipe, model } = await givenTiles();
+    const { report } = await run({ rois: [13], operators: false }, { int8: { box_head_tiles: model }, recipe });
+    expect(report.parts[0]).toMatchObject({ fed: 'random', forms: [{ rows: [{ counts: [{ calls: 3, padded: 5 }] }] }] });
+    expect((await failureOf(() => run({}, { int8: { box_head_tiles: model }, recipe }))).code).toBe('no-row-counts');
+    const captured = await givenCaptured('captured-other-tiles', [4], 'x', 'box_head');
+    const other = await givenTiles(3);
+    const failure = await failureOf(() => run({}, { int8: { box_head_tiles: other.model }, captured, recipe: other.recipe }));
+    expect(failure.code).toBe('capture-mismatch');
+    expect(failure.message).toBe('part "box_head": the captured "x" is float32 with 8 elements per RoI, a tile takes 12 of float32');
+  });
+});
+
 describe('a model with free sizes', () => {
   it('other than the batch is an error with help', async () => {
     await writeModel(at('free.onnx'), parseModelText('agraph (float[1, 3, H, W] x) => (float[1, 3, H, W] y) { y = Relu(x) }'));
@@ -214,7 +264,7 @@ it('without models is an error', async () => {
 });
 
 describe('chooseCounts', () => {
-  it('takes the medians of equal shares, and merges equal ones', () => {
+  it('uses the medians of equal shares, and merges equal values', () => {
     expect(chooseCounts([9, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([
       { rows: 2, images: 3 },
       { rows: 5, images: 3 },
@@ -240,5 +290,48 @@ describe('chooseCounts', () => {
         index => [10, 50][index] ?? 0,
       ),
     ).toBe(20);
+  });
+});
+
+describe('figures of a board', () => {
+  const latency = { repeats: 4, minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms: 2, p90Ms: 3, p99Ms: 4 };
+  const row = { strategy: { kind: 'whole' }, counts: [{ calls: 1, padded: 0, here: latency }], perImageMs: 9 };
+  const measured = {
+    format: 'tanren-bench/1',
+    where: { runner: 'bundle' },
+    conditions: {},
+    warmup: 1,
+    repeats: 4,
+    parts: [{ part: 'head', fed: 'golden', counts: [], imagesWithout: 0, forms: [{ form: 'int8', rows: [row], best: 0, bestAt: [0] }] }],
+    detector: { images: 4, steps: { total: latency } },
+  };
+  const place = async (value: unknown): Promise<string> => {
+    await writeFile(at('measured.json'), JSON.stringify(value));
+    return at('measured.json');
+  };
+
+  it('are passed on as they were measured, with metrics', async () => {
+    const { report, metrics } = await run({}, { measured: await place(measured) });
+    expect(report).toEqual(measured);
+    expect(metrics).toEqual({
+      head: { int8Ms: 2, int8BestMs: 9, int8: { minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms: 2, p90Ms: 3, p99Ms: 4 } },
+      perImage: { total: 2 },
+    });
+    expect(parseBench(report as unknown as JsonObject).parts).toHaveLength(1);
+  });
+
+  it.each([
+    ['another format', { ...measured, format: 'tanren-bench/9' }],
+    ['a time that is no number', { ...measured, detector: { images: 1, steps: { total: { ...latency, p50Ms: 'fast' } } } }],
+    ['no object', []],
+  ])('are refused: %s', async (_, value) => {
+    const measuredPath = await place(value);
+    expect((await failureOf(() => run({}, { measured: measuredPath }))).code).toBe('measured-input');
+  });
+
+  it('are refused together with models', async () => {
+    const measuredPath = await place(measured);
+    const failure = await failureOf(() => run({}, { measured: measuredPath, int8: { net: at('fixed.onnx') } }));
+    expect(failure.code).toBe('measured-input');
   });
 });

@@ -1,3 +1,4 @@
+/** The stage `calibrate`: sketches, reuse of samples, errors. */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
@@ -117,10 +118,10 @@ describe('calibrate', () => {
 
   it('images with too few RoIs are skipped with a warning and listed; no remaining image is an error', async () => {
     const { report, log } = await run('mask_head', { samples: 8, rois: { max: 8, min: 6 } });
-    const leftOut = report.leftOut as readonly JsonObject[];
-    expect(leftOut.length).toBeGreaterThan(0);
-    expect((report.samples as readonly Json[]).length + leftOut.length).toBe(8);
-    expect(log.filter(line => line.startsWith('warning: image'))).toHaveLength(leftOut.length);
+    const skipped = report.skipped as readonly JsonObject[];
+    expect(skipped.length).toBeGreaterThan(0);
+    expect((report.samples as readonly Json[]).length + skipped.length).toBe(8);
+    expect(log.filter(line => line.startsWith('warning: image'))).toHaveLength(skipped.length);
     expect((await failureOf(() => run('mask_head', { samples: 2, rois: { max: 100, min: 100 } }))).code).toBe('no-rois');
   });
 

@@ -1,3 +1,4 @@
+/** The peak memory of `capture` over many samples. */
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,3 +1,4 @@
+/** The stage `capture`, and `calibrate` from captured tensors. */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -77,7 +78,7 @@ describe('capture of a detector', () => {
     expect(memo.computed).toEqual(['capture-detector']);
   });
 
-  it.each(['box_head', 'mask_head'] as const)('the outputs of %s are what the model gives for exactly the inputs', async part => {
+  it.each(['box_head', 'mask_head'] as const)('the outputs of %s equal a run of the model on the captured inputs', async part => {
     const { captured } = await run({ samples: 1, rois: { max: 3 } });
     const [sample] = captured.index.samples;
     if (sample === undefined) throw new Error('no sample');
@@ -87,7 +88,7 @@ describe('capture of a detector', () => {
     expect(await captured.read(sample, part, 'output')).toEqual(given);
   });
 
-  it('the RoIs that are kept are the first, or spread over all', async () => {
+  it('keeps the first RoIs, or RoIs spread over all', async () => {
     const whole = await inputOf((await run({ samples: 1, rois: { max: 100_000 } })).captured, 'box_head', 'box_features');
     const seen = whole.dims[0] ?? 0;
     const size = whole.data.length / seen;
@@ -100,7 +101,7 @@ describe('capture of a detector', () => {
     expect(await rowsOf('spread')).toEqual([0, 1, 2, 3].map(i => wholeRow(Math.floor((i * seen) / 4))));
   });
 
-  it('an image in which nothing is found is recorded without rows, and warned of; what is captured from it alone calibrates nothing', async () => {
+  it('an image without objects is captured without rows, with a warning, and is not sufficient to calibrate a head', async () => {
     const { captured, log, path } = await run({ samples: 1 }, { ...detector(), config: await strictConfig() });
     expect(rowCounts(captured.index, 'mask_head')).toEqual({ kept: [0], seen: [0] });
     expect((await inputOf(captured, 'mask_head', 'mask_features')).dims[0]).toBe(0);
@@ -120,7 +121,7 @@ describe('capture of a detector', () => {
     }
   });
 
-  it('params that contradict each other, and missing or double data, are refused', async () => {
+  it('contradictory params, and missing or duplicate data, are refused', async () => {
     expect(() => parseParams(capture, { preprocess: {} })).toThrow('`preprocess` needs `of: model`');
     expect(() => parseParams(capture, { of: 'model', fit: 'static' })).toThrow('`fit` needs `of: detector`');
     const { data, ...rest } = detector();
@@ -128,7 +129,7 @@ describe('capture of a detector', () => {
     expect((await failureOf(() => run({}, { ...rest, data, images: shapes.calib.images }))).code).toBe('data-source');
   });
 
-  it('NaN in what a model is fed is refused, with the sample', async () => {
+  it('NaN in the input of a model is refused, and the sample is named', async () => {
     const [model, tensors] = [join(folder.path, 'plain.onnx'), join(folder.path, 'nan.npz')];
     await writeModel(model, parseModelText('agraph (float[1, 2] x) => (float[1, 2] y) { y = Relu(x) }'));
     await writeFile(tensors, encodeNpz({ x: makeTensor('float32', [1, 2], new Float32Array([1, Number.NaN])) }));
@@ -147,7 +148,11 @@ describe('capture of a detector', () => {
 });
 
 describe('calibrate from captured tensors', () => {
-  it.each(['backbone', 'box_head', 'mask_head'] as const)('gives the bytes that images and detector give: %s', async part => {
+  it.each([
+    'backbone',
+    'box_head',
+    'mask_head',
+  ] as const)('gives the same bytes as calibration from images and detector: %s', async part => {
     const { path } = await run({ samples: 3, rois: { max: 12 } });
     const model = shapes.parts[part];
     const captured = await readSketches({ model, captured: path }, { part, rois: { max: 12 } });
@@ -158,7 +163,7 @@ describe('calibrate from captured tensors', () => {
     expect(captured.sketches).toBe(images.sketches);
   });
 
-  it('takes fewer RoIs than were captured', async () => {
+  it('can use fewer RoIs than were captured', async () => {
     const { path } = await run({ samples: 2, rois: { max: 12 } });
     const few = await run({ samples: 2, rois: { max: 5 } });
     const model = shapes.parts.box_head;

@@ -1,3 +1,4 @@
+/** The stage `command`: programs, their inputs, outputs, environment and errors. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

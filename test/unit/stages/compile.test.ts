@@ -1,3 +1,4 @@
+/** The stage `compile`: reports, bundles, errors. */
 import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { makeNeck } from '../../support/neck.js';
 import { qdqGraph } from '../../support/qdq-graph.js';
 import { differingOutputs, runParts, runWhole } from '../../support/run-parts.js';
 import { runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { exportShapes, SHAPES_FOLDER } from '../../support/shapes.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -32,6 +34,13 @@ const run = (params: JsonObject, inputs: Parameters<typeof runStage>[1]['inputs'
 
 async function reportOf({ outputs }: StageRun): Promise<CompileReport> {
   return (await readJsonFile(outputs.report ?? '')) as unknown as CompileReport;
+}
+
+/** The host recipe of the example's Mask R-CNN. */
+async function placeRecipe(): Promise<string> {
+  const path = join(folder.path, 'recipe.json');
+  await writeFile(path, JSON.stringify((await exportShapes()).recipe));
+  return path;
 }
 
 /** Two Conv with a named batch. */
@@ -61,26 +70,97 @@ describe('compile', () => {
     const parts = await Promise.all(names.map(name => readModel(join(bundle, 'models/model/parts', name))));
     const feeds = { image_f: randomFloats([1, 4, 16, 16], 3) };
     expect(differingOutputs(await runWhole(model, feeds, 'basic'), await runParts(parts, feeds, 'basic'))).toEqual([]);
-    expect(await readFileBytes(join(bundle, 'models/model/whole.onnx'))).toEqual(await readFileBytes(join(folder.path, 'neck.onnx')));
+    // The file was IR version 10; every version of Ryzen AI reads 8.
+    const whole = await readModel(join(bundle, 'models/model/whole.onnx'));
+    expect([whole.irVersion, whole.opsets.get('')]).toEqual([8, 17]);
+    expect(differingOutputs(await runWhole(model, feeds, 'basic'), await runWhole(whole, feeds, 'basic'))).toEqual([]);
   });
 
-  it('compiles models by name, pins their sizes, and compares batches for the given RoIs', async () => {
+  it('puts the detector into the bundle: recipe, config and names of the categories', async () => {
+    const recipe = await placeRecipe();
+    const models = {
+      backbone: await place('b', makeNeck()),
+      box_head: await place('c', makeNeck()),
+      mask_head: await place('d', makeNeck()),
+    };
+    const config = join(SHAPES_FOLDER, 'models/maskrcnn-shapes.json');
+    const done = await run({ target: 'ryzen-ai', golden: 0 }, { models, recipe, config });
+    const detector = await readJsonFile(join(done.outputs.bundle ?? '', 'detector.json'));
+    expect(detector).toMatchObject({
+      format: 'tanren-bundle-detector/1',
+      recipe: await readJsonFile(recipe),
+      config: { numClasses: 12 },
+      fit: 'static',
+      categories: { 1: 'circle', 2: 'square', 4: 'triangle', 7: 'star', 9: 'ring', 11: 'cross' },
+    });
+  });
+
+  it('compiles models by name, pins their sizes, and estimates the calls for the given RoIs in batches that the target runs', async () => {
     const models = { mask_head: await place('mask', makeHead()), box_head: await place('box', makeHead()) };
-    const done = await run({ target: 'ryzen-ai', pin: { rois: 8 }, rois: { box_head: [100, 20] }, batches: [1, 8, 16] }, { models });
+    const params = { target: 'ryzen-ai', pin: { rois: 1 }, rois: { box_head: [100, 20] }, batches: [1, 8, 16] };
+    const done = await run(params, { models });
     const report = await reportOf(done);
     expect(report.models.map(model => model.name)).toEqual(['box_head', 'mask_head']);
     const [box, mask] = report.models;
-    expect(box?.parts[0]?.inputs).toMatchObject([{ name: 'features_f', dims: [8, 4, 7, 7] }]);
-    expect(box?.estimate.batches?.rows.map(row => [row.batch, row.calls, row.padded])).toEqual([
-      [1, 60, 0],
-      [8, 8, 4],
-      [16, 4.5, 12],
-    ]);
+    expect(box?.parts[0]?.inputs).toMatchObject([{ name: 'features_f', dims: [1, 4, 7, 7] }]);
+    expect(box?.estimate.batches?.rows.map(row => [row.batch, row.calls, row.padded])).toEqual([[1, 60, 0]]);
     expect(mask?.estimate.batches).toBeUndefined();
     // The bundle has the compiled models.
     const whole = await readModel(join(done.outputs.bundle ?? '', 'models/box_head/whole.onnx'));
     const [input] = whole.graph.inputs;
-    expect(whole.graph.values.get(input ?? (0 as never))?.type).toMatchObject({ dims: [8, 4, 7, 7] });
+    expect(whole.graph.values.get(input ?? (0 as never))?.type).toMatchObject({ dims: [1, 4, 7, 7] });
+  });
+
+  it('counts a call per canvas for a head on tiles, and leaves the head that it replaces out of the total time', async () => {
+    const canvas = { channels: 4, tile: [7, 7], pitch: [8, 8] };
+    const ends = { inputs: [{ name: 'x', ...canvas }], outputs: [{ name: 'y', ...canvas }] };
+    const step = { model: 'box_head_tiles', grid: [2, 3], ...ends };
+    const recipe = join(folder.path, 'tiles.json');
+    await writeFile(recipe, JSON.stringify({ ...(await exportShapes()).recipe, tiles: { box_head: { steps: [step] } } }));
+    const models = {
+      backbone: await place('b', makeNeck()),
+      box_head: await place('c', makeHead()),
+      box_head_tiles: await place('t', makeNeck()),
+      mask_head: await place('d', makeHead()),
+    };
+    // 17 calls of 6 tiles serve 100 RoIs, and 4 serve 20.
+    const params = { target: 'ryzen-ai', golden: 0, pin: { rois: 1 }, rois: { box_head: [100, 20], mask_head: [4] } };
+    const done = await run(params, { models, recipe });
+    const { models: reports } = await reportOf(done);
+    const [backbone, box, tiled, mask] = reports.map(({ estimate }) => estimate.image);
+    expect([backbone, box, tiled, mask].map(image => [image?.tiles, image?.calls])).toEqual([
+      [undefined, 1],
+      [undefined, 60],
+      [6, 10.5],
+      [undefined, 4],
+    ]);
+    expect(tiled?.perImage.ms).toBeCloseTo(10.5 * (tiled?.perCall.ms ?? 0), 12);
+    expect(reports.map(({ replacedBy }) => replacedBy)).toEqual([undefined, ['box_head_tiles'], undefined, undefined]);
+    expect(reports.map(({ estimate }) => estimate.batches?.rows.length)).toEqual([undefined, 1, undefined, 1]);
+    const metrics = (await readJsonFile(done.outputs.metrics ?? '')) as { readonly total: { readonly estimatedMs: number } };
+    expect(metrics.total.estimatedMs).toBeCloseTo(
+      [backbone, tiled, mask].reduce((sum, image) => sum + (image?.perImage.ms ?? 0), 0),
+      12,
+    );
+    expect(done.log).toContainEqual(expect.stringMatching(/^info: box_head_tiles: .* per image in 10\.5 calls of 6 tiles$/));
+  });
+
+  it('compares larger batches if the params trust them', async () => {
+    const params = {
+      target: 'ryzen-ai',
+      dtype: 'a8w8',
+      largerBatch: 'npu',
+      pin: { rois: 8 },
+      rois: { model: [100, 20] },
+      batches: [1, 8, 16],
+    };
+    const [head] = (await reportOf(await run(params, { model: await place('trusted', makeHead()) }))).models;
+    expect(head?.counts.npuParts).toBe(1);
+    expect(head?.estimate.batches?.rows.map(row => [row.batch, row.calls, row.padded])).toEqual([
+      [1, 60, 0],
+      [8, 8, 4],
+      [16, 4.5, 12],
+    ]);
   });
 
   it('accepts a profile from the user', async () => {
@@ -108,6 +188,21 @@ describe('compile', () => {
   });
 });
 
+describe('provider options', () => {
+  it('are set only in the row of device and version, and change only its cache key', async () => {
+    const model = await place('neck', makeNeck());
+    const read = async (providerOptions: JsonObject, row: string) => {
+      const { outputs } = await run({ target: 'ryzen-ai', software: '1.7.1', providerOptions }, { model });
+      return (await readJsonFile(join(outputs.bundle ?? '', `ryzenai/${row}.json`))) as JsonObject;
+    };
+    const own = { target: 'X1', opt_level: '2', ai_analyzer_profiling: 'True', something_new: 'yes' };
+    const [plain, set] = [await read({}, '1.7.1/stx-krk'), await read(own, '1.7.1/stx-krk')];
+    expect(set.providerOptions).toEqual({ ...(plain.providerOptions as JsonObject), ...own });
+    expect(set.cacheKeys).not.toEqual(plain.cacheKeys);
+    expect(await read(own, '1.8/stx-krk')).toEqual(await read({}, '1.8/stx-krk'));
+  });
+});
+
 describe('bad input', () => {
   const float = () =>
     smallModel({
@@ -124,10 +219,43 @@ describe('bad input', () => {
     ['no target', 'target-missing', {}, async () => ({ model: await place('neck', makeNeck()) })],
     ['no model', 'compile-input', { target: 'ryzen-ai' }, async () => ({})],
     [
+      'a config without a recipe',
+      'compile-input',
+      { target: 'ryzen-ai' },
+      async () => ({ model: await place('neck', makeNeck()), config: join(SHAPES_FOLDER, 'models/maskrcnn-shapes.json') }),
+    ],
+    [
+      'a recipe of another detector',
+      'part-missing',
+      { target: 'ryzen-ai' },
+      async () => ({ model: await place('neck', makeNeck()), recipe: await placeRecipe() }),
+    ],
+    [
       'a pin that no model has',
       'unknown-size',
       { target: 'ryzen-ai', pin: { roi: 8 } },
       async () => ({ model: await place('head', makeHead()) }),
+    ],
+    ...(
+      [
+        ['the cache key as an option', { cache_key: 'mine' }],
+        ['an unknown target of the compiler', { target: 'X3' }],
+        ['an option of a later version', { opt_level: '1' }],
+      ] as const
+    ).map(
+      ([name, providerOptions]) =>
+        [
+          name,
+          'provider-option',
+          { target: 'ryzen-ai', software: name.includes('later') ? '1.5' : '1.8', providerOptions },
+          async () => ({ model: await place('neck', makeNeck()) }),
+        ] as const,
+    ),
+    [
+      'a device after its last version',
+      'target-combination',
+      { target: 'ryzen-ai', device: 'phx-hpt', software: '1.8' },
+      async () => ({ model: await place('neck', makeNeck()) }),
     ],
     [
       'RoIs of no model',

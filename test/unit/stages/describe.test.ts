@@ -1,3 +1,4 @@
+/** The stage `describe`: recipes of single networks, errors. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -55,13 +56,13 @@ describe('describe', () => {
     expect(log).toEqual([]);
   });
 
-  it('COCO has 80 categories; a detector that selects by itself needs no suppression', async () => {
+  it('categories: coco gives 80 categories; a detector with finished detections needs no suppression', async () => {
     const params = { categories: 'coco', decoder: { detections: { scores: 'y', boxes: 'y', classes: 'n' } } };
     const failing = await failureOf(() => run(params));
     expect(failing).toMatchObject({ code: 'decoder-shape', message: 'output "y" is [1, 10, 7]; the decoder expects [any]' });
   });
 
-  it('puts the text of a decoder of one’s own into the recipe, so that another text is another recipe', async () => {
+  it('puts the text of a decoder module into the recipe, so that a changed text changes the recipe', async () => {
     const decoder = join(folder.path, 'mine.js');
     const source = 'export const decode = () => ({ boxes: [], scores: [], classes: [] });\n';
     await writeFile(decoder, source);
@@ -79,7 +80,7 @@ describe('describe', () => {
     ['an unknown output', { ...PARAMS, decoder: { grid: { ...GRID, output: 'z' } } }, 'decoder-output', /^the model has no output "z"/],
     ['categories that are not as many as the channels', { ...PARAMS, categories: ['cat', 'dog', 'cow'] }, 'decoder-shape', /\[1, 10, 8\]/],
     ['strides of other cells', { ...PARAMS, decoder: { grid: { ...GRID, strides: [8] } } }, 'decoder-shape', /\[1, 8, 7\]/],
-  ])('refuses %s before anything is run', async (_what, params, code, message) => {
+  ])('refuses %s before any model runs', async (_what, params, code, message) => {
     expect(await failureOf(() => run(params))).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
@@ -97,13 +98,13 @@ describe('describe', () => {
     expect(() => parseParams(describeStage, params)).toThrow(message);
   });
 
-  it('takes no config and no fit policy', async () => {
+  it('refuses a config and a fit policy', async () => {
     const { recipe } = await run(PARAMS);
     expect(await failureOf(() => readDefinition({ recipe, config: {} }))).toMatchObject({ code: 'config-mismatch' });
     expect(await failureOf(() => readDefinition({ recipe, fit: 'static' }))).toMatchObject({ code: 'config-mismatch' });
   });
 
-  it('a model of free size is described, and says that the decoder could not be tried', async () => {
+  it('a model of free size is described, with a warning that the decoder was not tried', async () => {
     const free = join(folder.path, 'free.onnx');
     await writeModel(free, parseModelText(MODEL.replace('float[1, 3, 16, 32]', 'float[1, 3, h, w]')));
     const { recipe, log } = await run({ ...PARAMS, preprocess: { resize: 'shorter', shorterSide: 8 } }, { model: free });

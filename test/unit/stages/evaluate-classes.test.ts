@@ -1,3 +1,4 @@
+/** The stage `evaluate-classes`: accuracy of classifiers, labels, errors. */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -63,7 +64,7 @@ async function run(labels: string, params: JsonObject = {}, baseline?: Json) {
 const LABELS = 'r.png 0\ng.png 1\nmixed.png 1\n';
 
 describe('evaluate-classes', () => {
-  it('counts the share of images whose class is first; of equal scores the lower class is', async () => {
+  it('gives the share of images whose class has the top score; of equal scores the lower class wins', async () => {
     const { metrics, predictions } = await run(LABELS);
     expect(metrics).toEqual({ top1: 2 / 3, top5: 1, images: 3 });
     expect(predictions).toMatchObject([
@@ -73,16 +74,16 @@ describe('evaluate-classes', () => {
     ]);
   });
 
-  it('says what was lost or gained against a baseline', async () => {
+  it('gives differences to a baseline', async () => {
     const { metrics } = await run(LABELS, {}, { top1: 1, top5: 1, images: 3 });
     expect(metrics).toMatchObject({ delta: { top1: 2 / 3 - 1, top5: 0 } });
   });
 
-  it('takes the first images by name where samples are few', async () => {
+  it('takes the first images by name with `samples`', async () => {
     expect((await run(LABELS, { samples: 1 })).metrics).toEqual({ top1: 1, top5: 1, images: 1 });
   });
 
-  it('folders are the classes where nothing else is said: as many as the model has, or it says so', async () => {
+  it('without labels the folders are the classes; another number than the model has is an error', async () => {
     const sorted = join(folder.path, 'sorted');
     for (const [name, label] of Object.entries({ 'r.png': 'a', 'g.png': 'b', 'mixed.png': 'c' })) {
       await mkdir(join(sorted, label), { recursive: true });

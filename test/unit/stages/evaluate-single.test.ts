@@ -1,3 +1,4 @@
+/** The stage `evaluate` with one plain network. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -77,7 +78,7 @@ describe('evaluate of one plain network', () => {
     expect(log.filter(line => line.startsWith('warning'))).toEqual([]);
   });
 
-  it('warns where no detection has a category of the annotations', async () => {
+  it('warns if no detection has a category of the annotations', async () => {
     const { metrics, log } = await run(6);
     expect(metrics).toMatchObject({ bbox: { AP: 0 }, detections: 1 });
     expect(log).toContain('warning: none of 1 detections count: they have categories 5, but the annotations have 6 (thing)');
@@ -88,18 +89,18 @@ describe('evaluate of one plain network', () => {
     expect(log).toContainEqual(expect.stringMatching(/^warning: the detector has no masks/));
   });
 
-  it('finding nothing is a figure of 0, and no detections', async () => {
+  it('an image without detections gives a figure of 0', async () => {
     const { metrics, detections } = await run(5, { iouTypes: ['bbox'] }, { recipe: await describeAs({ scoreThreshold: 2 }) });
     expect(metrics).toMatchObject({ bbox: { AP: 0, AR100: 0 }, detections: 0 });
     expect(detections).toEqual([]);
   });
 
-  it('takes no config, and no fit policy', async () => {
+  it('refuses a config and a fit policy', async () => {
     expect(await failureOf(() => run(5, {}, { config: recipe }))).toMatchObject({ code: 'config-mismatch' });
     expect(await failureOf(() => run(5, { fit: 'static' }))).toMatchObject({ code: 'config-mismatch' });
   });
 
-  it('names the part that it wants', async () => {
+  it('names the part that it expects', async () => {
     const failure = await failureOf(() => run(5, {}, { parts: { backbone: model } as never }));
     expect(failure).toMatchObject({ code: 'part-missing', message: expect.stringContaining('no model is given for model') });
   });

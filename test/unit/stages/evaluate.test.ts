@@ -1,3 +1,4 @@
+/** The stage `evaluate`: figures, baselines, reuse of detections, errors. */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
@@ -66,7 +67,7 @@ describe('evaluate', () => {
     expect(log.join('\n')).toMatch(/bbox: AP 0\.\d{4}/);
   });
 
-  it('has differences to a baseline; figures that either side lacks have none', async () => {
+  it('gives differences to a baseline for figures that both have', async () => {
     const first = await run({ samples: 2 });
     const baseline = (await readJsonFile(first.outputs.metrics ?? '')) as {
       bbox: Record<string, number>;
@@ -85,7 +86,7 @@ describe('evaluate', () => {
     expect(await failureOf(() => run({ samples: 2 }, { baseline: files.config }))).toMatchObject({ code: 'baseline-metrics' });
   });
 
-  it('a set that grows is detected in only where it is new; a run that is interrupted goes on where it stopped', async () => {
+  it('only new images of a larger data set are run, and an interrupted run continues where it stopped', async () => {
     const kept = keepingMemo(folder.path);
     const inputs = { parts: files.parts, recipe: files.recipe, config: files.config, data: files.val };
     const measure = async (samples: number, interruption?: Interruption): Promise<JsonObject> => {

@@ -1,3 +1,4 @@
+/** The checkpoint of the example, exported and split. */
 import { readFile } from 'node:fs/promises';
 import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
 import { openSession } from '../../../src/runtime/session/session.js';

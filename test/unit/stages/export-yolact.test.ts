@@ -1,3 +1,4 @@
+/** The stage `export` with YOLACT checkpoints. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -53,7 +54,7 @@ describe('export of YOLACT', () => {
     }
   });
 
-  it('writes a recipe that opens as a detector, which finds and traces', async () => {
+  it('writes a recipe with which a detector opens and finds objects', async () => {
     const { outputs } = await run(PARAMS, { checkpoint: 'resnet.safetensors', config: 'config.json' });
     const definition = readDefinition({ recipe: await readJsonFile(outputs.recipe ?? '') });
     expect(readDefinition(definition.files).files).toEqual(definition.files);
@@ -75,7 +76,7 @@ describe('export of YOLACT', () => {
     for (const label of objects.labels) expect([3, 8]).toContain(label);
   });
 
-  it('says what it left out, and reports layout, priors and upsamplings', async () => {
+  it('warns of ignored tensors, and reports layout, priors and upsamplings', async () => {
     const { outputs, log } = await run(PARAMS, { checkpoint: 'resnet.safetensors', config: 'config.json' });
     expect(log).toEqual(['info: ignored 2 tensors (training only): semantic_seg_conv.bias, semantic_seg_conv.weight']);
     expect(await readJsonFile(outputs.report ?? '')).toMatchObject({
@@ -84,11 +85,11 @@ describe('export of YOLACT', () => {
       priors: 3 * (100 + 25 + 9 + 4 + 1),
       upsampling: ['3 to 5', 'x2'],
       checkpoint: { ignored: [{ key: 'semantic_seg_conv.bias', why: 'training only' }, { key: 'semantic_seg_conv.weight' }] },
-      structure: TINY_RESNET,
+      network: TINY_RESNET,
     });
   });
 
-  it('fills a config from named defaults, and says which values', async () => {
+  it('fills a config from named defaults, and lists the filled values', async () => {
     const { detection: _, ...config } = TINY_YOLACT_CONFIG;
     await writeFile(join(folder.path, 'without.json'), JSON.stringify(config));
     const { log, outputs } = await run({ ...PARAMS, defaults: 'yolact' }, { checkpoint: 'darknet.safetensors', config: 'without.json' });

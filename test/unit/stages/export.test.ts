@@ -1,3 +1,4 @@
+/** The stage `export` with Mask R-CNN checkpoints. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
@@ -76,12 +77,12 @@ describe('export', () => {
     );
     const report = (await readJsonFile(outputs.report ?? '')) as unknown as {
       layout: string;
-      structure: unknown;
+      network: unknown;
       operators: Record<string, number>;
       config: { field: string; value: Json; from: string }[];
     };
     expect(report.layout).toBe('maskrcnn_resnet50_fpn_v2');
-    expect(report.structure).toEqual(TINY_V2);
+    expect(report.network).toEqual(TINY_V2);
     expect(report.operators).toMatchObject({ MaxPool: 2, Resize: 3, ConvTranspose: 1, Gemm: 3 });
     expect(report.config.filter(({ from }) => from === 'torchvision').map(({ field }) => field)).toEqual([
       'rpn.preNmsTopN',
@@ -94,11 +95,11 @@ describe('export', () => {
     ]);
   });
 
-  it('says nothing where everything was written out', async () => {
+  it('logs nothing if the config has every field', async () => {
     expect((await run(PARAMS, { checkpoint: 'v2.safetensors', config: 'config.json' })).log).toEqual([]);
   });
 
-  it('writes a recipe with fixed RoI batches and the frozen epsilon where asked', async () => {
+  it('writes a recipe with the given RoI batches and frozen epsilon', async () => {
     const { outputs } = await run(
       { ...PARAMS, roiBatch: { box: 8 }, fit: 'torchvision', frozenBatchNormEpsilon: 0 },
       { checkpoint: 'v1.safetensors', config: 'config.json' },
@@ -110,7 +111,7 @@ describe('export', () => {
     expect([...epsilons].map(one => (one.kind === 'float' ? one.value : undefined))).toContain(0);
   });
 
-  it('removes a prefix that all keys have, and says so', async () => {
+  it('removes a prefix that all keys have, with a warning', async () => {
     const { outputs, log } = await run(PARAMS, { checkpoint: 'prefixed.safetensors', config: 'config.json' });
     expect(log).toEqual(['info: removed the prefix "model." of the checkpoint\'s keys']);
     expect(await readJsonFile(outputs.report ?? '')).toMatchObject({ checkpoint: { prefix: 'model.' } });
@@ -137,13 +138,13 @@ describe('export', () => {
 });
 
 describe("export's params", () => {
-  it('name batch and channels that cannot be', () => {
+  it('reject other batches and channels than 1 and 3', () => {
     expect(() => parseParams(exportStage, { architecture: 'maskrcnn', input: [2, 1, 64, 96] })).toThrow(
       /input\[0\] is the batch.*\n.*input\[1\] is the number of color channels/,
     );
   });
 
-  it('make the config optional where defaults are asked for by name', () => {
+  it('make the config optional with named `defaults`', () => {
     const portsOf = (params: JsonObject): boolean | undefined => {
       const { inputs } = exportStage;
       return typeof inputs === 'function' ? inputs(parseParams(exportStage, params)).config?.optional : undefined;

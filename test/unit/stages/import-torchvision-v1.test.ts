@@ -54,7 +54,7 @@ async function takePieces(height: number, width: number): Promise<Readonly<Recor
   const imported = await runStage(importStage, { params, inputs: { model }, folder: folder.path });
   const inputs = { model: imported.outputs.model, config };
   const { outputs } = await runStage(split, {
-    params: { recipe: 'maskrcnn', cuts: 'structure', between: 'pieces', fit: 'torchvision' },
+    params: { recipe: 'maskrcnn', cuts: 'structure', between: 'models', fit: 'torchvision' },
     inputs,
     folder: folder.path,
   });

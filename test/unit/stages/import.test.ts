@@ -1,3 +1,4 @@
+/** The stage `import`: sizes, cuts, operator sets, external data, errors. */
 import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';

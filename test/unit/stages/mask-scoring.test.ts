@@ -33,7 +33,7 @@ describe('Mask Scoring R-CNN', () => {
       layout: 'maskrcnn_resnet50_fpn_v2',
       roiBatch: { box: 'free', mask: 'free', maskIou: 2 },
       parameters: { maskiou_head: expect.any(Number), total: expect.any(Number) },
-      structure: { maskIouHead: { convs: [5, 4, 6, 3], hidden: [8, 7] } },
+      network: { maskIouHead: { convs: [5, 4, 6, 3], hidden: [8, 7] } },
       checkpoint: { prefix: 'module.' },
     });
     const inputs = { model: outputs.model ?? '', recipe: outputs.recipe ?? '' };
@@ -59,7 +59,7 @@ describe('Mask Scoring R-CNN', () => {
     }
   });
 
-  it('has params of its own, which are refused where there is no such head', () => {
+  it('has its own params, which are refused without such a head', () => {
     expect(() => parseParams(exportStage, { ...PARAMS, architecture: 'maskrcnn', maskInput: 'concat' })).toThrow(
       '`maskInput` has no use: architecture maskrcnn has no MaskIoU head',
     );

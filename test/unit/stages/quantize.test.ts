@@ -1,3 +1,4 @@
+/** The stage `quantize`: models, reports, exclusions, errors. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -89,7 +90,7 @@ describe('quantize', () => {
     await int8.close();
     expect(report).toMatchObject({
       samples: 1,
-      counts: { nodes: 4, activations: 4, weights: 1, biases: 2, leftOutActivationFunctions: 1, nodesInFloat: 0 },
+      counts: { nodes: 4, activations: 4, weights: 1, biases: 2, removedActivationFunctions: 1, nodesInFloat: 0 },
     });
     expect(report.activations.map(({ name, dtype }: JsonObject) => [name, dtype])).toEqual([
       ['x', 'uint8'],
@@ -100,8 +101,10 @@ describe('quantize', () => {
     expect(report.activations[3]).toMatchObject({ method: 'min-max', range: [0, 1], scale: Math.fround(1 / 255), zeroPoint: 0 });
     expect(report.weights[0]).toMatchObject({ name: 'w', role: 'weight', dtype: 'int8', zeroPoint: [0] });
     expect(report.weights[0].sqnrDb).toBeGreaterThan(40);
-    expect(report.leftOut).toEqual([{ node: 'Relu_r', opType: 'Relu', between: 'a', reason: expect.any(String) }]);
-    expect(parseQuantizationReport(report)).toEqual(report);
+    expect(report.removed).toEqual([{ node: 'Relu_r', opType: 'Relu', input: 'a', reason: expect.any(String) }]);
+    const warnings: string[] = [];
+    expect(parseQuantizationReport(report, message => warnings.push(message))).toEqual(report);
+    expect(warnings).toEqual([]);
   });
 
   it('equal inputs give equal bytes', async () => {

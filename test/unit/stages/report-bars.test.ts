@@ -66,7 +66,7 @@ const verified = (part: string, ...names: readonly string[]): VerifyView => ({
 });
 
 describe('errors', () => {
-  it('join by part and name, in the order of the graph; what one side lacks stays', () => {
+  it('join by part and name in graph order, and keep entries that one side lacks', () => {
     const joined = joinErrors([{ name: 'a', value: quantized('y', 'w') }], [{ name: 'q', value: verified('a', 'x', 'y') }]);
     expect(joined).toEqual([
       {

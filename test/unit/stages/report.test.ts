@@ -52,7 +52,7 @@ describe('the page', () => {
     expect(await pageOf(turned)).toBe(page);
   });
 
-  it('says what is known beside a limit', async () => {
+  it('shows the present value next to a limit', async () => {
     expect(await pageOf({ compile: inputs.compile ?? {} })).toContain('somebody saw it on a board');
   });
 
@@ -79,22 +79,22 @@ describe('the page', () => {
     expect(page).toContain("default-src 'none'");
   });
 
-  it('names its ids once each, and refers to what is there', async () => {
+  it('has unique ids, and refers only to existing ids', async () => {
     const page = await pageOf(inputs);
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(match => match[1]);
     expect(new Set(ids).size).toBe(ids.length);
     for (const [, id] of page.matchAll(/(?:href="#|url\(#)([^")]+)/g)) expect(ids).toContain(id);
   });
 
-  it('says on top what was lost, what is on the NPU, what was measured, and which gate was missed', async () => {
+  it('shows accuracy loss, NPU share, measurements and missed gates at the top', async () => {
     const page = await pageOf(inputs);
     const top = page.slice(page.indexOf('<main>'), page.indexOf('<section'));
     expect(top).toContain('✗ 1 of 2 missed');
-    expect(top).toContain('third: <code>segm.AP &gt;= 0.5</code>, is not there');
+    expect(top).toContain('third: <code>segm.AP &gt;= 0.5</code>, is missing');
     expect(top).toMatch(/Box AP, float to int8.*−0\.0200.*0\.6000 → 0\.5800/);
     expect(top).toContain('75.0');
     expect(top).toMatch(/per image, measured.*2 ms/);
-    expect(top).toMatch(/NPU parts, estimate.*1\.50 ms/);
+    expect(top).toMatch(/On the target, estimate.*1\.50 ms/);
   });
 });
 
@@ -106,12 +106,12 @@ describe('batches of RoIs', () => {
         [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '').trim()),
       );
 
-  it('are estimated by size: the best one is marked, and what it computes in vain is told', async () => {
+  it('are estimated by size, with padded RoIs, and the best one is marked', async () => {
     const rows = rowsWith(await pageOf({ compile: inputs.compile ?? {} }), 'best');
     expect(rows.map(cells => cells.slice(0, 3))).toEqual([['4', '4.0', '2.0']]);
   });
 
-  it('are measured in every way: the fastest one is marked, and each says what it computes in vain', async () => {
+  it('are measured for every batching, with padded RoIs, and the fastest one is marked', async () => {
     const page = await pageOf({ bench: inputs.bench ?? {} });
     expect(rowsWith(page, 'fastest').map(cells => [cells[0], cells[4]])).toEqual([
       ['all in one batch', '0.0'],
@@ -129,7 +129,7 @@ describe('overlays', () => {
     expect(ids(await pageOf({ detections, data } as InputPaths, { overlays: { choose: 'first', images: 1 } }))).toEqual(['1']);
   });
 
-  it('pair by class and place, and say what has no partner', async () => {
+  it('pair by class and location, and list unpaired objects', async () => {
     const { detections, data } = inputs;
     const page = await pageOf({ detections, data } as InputPaths, { overlays: { images: 1, changes: 0 } });
     const rows = [
@@ -148,7 +148,7 @@ describe('overlays', () => {
     const { detections, data } = inputs;
     const page = await pageOf({ detections, data } as InputPaths, { overlays: { images: 0 } });
     expect(page).toContain(
-      'Objects from float to int8: lost 1, found 0, changed 1, kept 1, missed by both 0; wrong detections: new 0, gone 0.',
+      'Objects from float to int8: lost 1, found 0, changed 1, kept 1, missed by both 0; false positives: new 0, resolved 0.',
     );
     const rows = [
       ...page
@@ -163,7 +163,7 @@ describe('overlays', () => {
     expect(page.match(/data:image\/webp/g)).toHaveLength(2);
   });
 
-  it('say what each kind of error costs each side, and how many pixels are right', async () => {
+  it('show the cost of each kind of error on each side, and the share of correct pixels', async () => {
     const { detections, data } = inputs;
     const page = await pageOf({ detections, data } as InputPaths, { overlays: { images: 0, changes: 0 } });
     const cells = (title: string): readonly (string | undefined)[] =>
@@ -172,13 +172,13 @@ describe('overlays', () => {
       );
     // Three objects of one class. float finds all of them, and has a box on nothing with the lowest score; int8 misses one of three: 67 of 101 recalls are reached.
     expect(page).toContain('float: 1.0000, int8: 0.6634');
-    expect(cells('nothing there')).toEqual(['1', '0.0000', '0', '0.0000']);
+    expect(cells('background')).toEqual(['1', '0.0000', '0', '0.0000']);
     expect(cells('missed')).toEqual(['0', '0.0000', '1', '0.3366']);
     const [float, int8] = cells('mIoU');
     expect([float, Number(int8) < 1]).toEqual(['1.0000', true]);
   });
 
-  it('show mask scores beside box scores where masks have their own, and count their difference', async () => {
+  it('show mask scores next to box scores if masks have their own, and count their difference', async () => {
     const scored = (side: string, change: (score: number) => number): string => {
       const path = join(folder.path, `scored-${side}.json`);
       const found = JSON.parse(readFileSync(inputs.detections?.float ?? '', 'utf8')) as { image_id: number; score: number }[];
@@ -207,7 +207,7 @@ describe('overlays', () => {
 });
 
 describe('an artifact of another kind', () => {
-  it.each(['verify', 'quantization', 'compile', 'bench', 'metrics'])('on %s is named with what is wrong', async port => {
+  it.each(['verify', 'quantization', 'compile', 'bench', 'metrics'])('on %s is reported with the reason', async port => {
     const path = join(folder.path, `wrong-${port}.json`);
     writeFileSync(path, JSON.stringify(port === 'metrics' ? [1] : { values: 5, activations: 7, format: 'tanren-other/1' }));
     const run = () => pageOf({ [port]: { one: path } });

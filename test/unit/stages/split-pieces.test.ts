@@ -18,7 +18,7 @@ import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } fr
 import { readShapesConfig, SHAPES_FOLDER } from '../../support/shapes.js';
 
 const PIECES = ['backbone', 'to_box', 'box_head', 'to_mask', 'mask_head', 'rest'] as const;
-const PARAMS = { recipe: 'maskrcnn', cuts: 'structure', between: 'pieces' } as const;
+const PARAMS = { recipe: 'maskrcnn', cuts: 'structure', between: 'models' } as const;
 const EXPORTED = join(SHAPES_FOLDER, 'models/maskrcnn-shapes-torchvision.onnx');
 
 type Tensors = Readonly<Record<string, Tensor>>;
@@ -77,8 +77,8 @@ const numbersOf = (tensor: Tensor | undefined): readonly number[] => Array.from(
 const worstOf = (a: readonly number[], b: readonly number[]): number =>
   a.reduce((worst, value, index) => Math.max(worst, Math.abs(value - (b[index] ?? Number.NaN))), 0);
 
-describe("the six pieces of torchvision's export", () => {
-  it('one after the other give the detections of the whole, from an image that the host prepared', async () => {
+describe("the six models of torchvision's export", () => {
+  it('run in order, give the detections of the whole model for an image that the host prepared', async () => {
     const config = await readShapesConfig();
     const fit = { kind: 'static', height: 192, width: 256 } as const;
     let objects = 0;
@@ -97,7 +97,7 @@ describe("the six pieces of torchvision's export", () => {
     expect(objects).toBeGreaterThan(20);
   });
 
-  it('are three convolutional parts, and three without a convolution', async () => {
+  it('are three models with convolutions and three without', async () => {
     const convolutions = await Promise.all(
       PIECES.map(async piece => {
         const { graph } = await readModel(taken.outputs[piece] ?? '');
@@ -107,7 +107,7 @@ describe("the six pieces of torchvision's export", () => {
     expect(convolutions).toEqual([true, false, true, false, true, false]);
   });
 
-  it('leave out preprocessing alone, and are reported in the order in which they run', async () => {
+  it('omit only preprocessing, and are reported in the order in which they run', async () => {
     const report = (await readJsonFile(taken.outputs.report ?? '')) as {
       parts: Record<string, { inputs: readonly string[]; outputs: readonly string[] }>;
       inNoPart: readonly string[];
@@ -118,7 +118,7 @@ describe("the six pieces of torchvision's export", () => {
     expect(report.inNoPart.length).toBeLessThan(12);
   });
 
-  it('do not need the image again: a model in which they would is refused', async () => {
+  it('reject a whole model whose later nodes read the image again', async () => {
     const model = cloneModel(await readModel(imported));
     const { recipe, places } = extractParts(model, await readShapesConfig(), 'static');
     const [photo] = model.graph.inputs;
@@ -130,8 +130,13 @@ describe("the six pieces of torchvision's export", () => {
     expect(failure.message).toContain('CastLike of "like_the_photo" reads the model\'s input');
   });
 
-  it('have a port each, where structure is asked for', () => {
+  it('have the ports of `between: models` under its former name `pieces`', () => {
+    const former = outputPorts(split, parseParams(split, { ...PARAMS, between: 'pieces' }));
+    expect(former).toEqual(outputPorts(split, parseParams(split, PARAMS)));
+  });
+
+  it('have one port each with `cuts: structure`', () => {
     expect(Object.keys(outputPorts(split, parseParams(split, PARAMS)))).toEqual([...PIECES, 'recipe', 'report']);
-    expect(() => parseParams(split, { recipe: 'maskrcnn', between: 'pieces' })).toThrow('`between` needs `cuts: structure`');
+    expect(() => parseParams(split, { recipe: 'maskrcnn', between: 'models' })).toThrow('`between` needs `cuts: structure`');
   });
 });

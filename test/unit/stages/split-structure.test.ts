@@ -66,7 +66,7 @@ describe("the parts of torchvision's export", () => {
     );
   });
 
-  it('gives what ours give, within 1e-4 of the standard deviation', async () => {
+  it('gives the results of our parts, within 1e-4 of the standard deviation', async () => {
     // Batch norms are folded there by torch, and computed here: float32 sums in another order.
     const compared: string[] = [];
     for (const part of PARTS) {
@@ -80,11 +80,11 @@ describe("the parts of torchvision's export", () => {
     expect([...compared].sort()).toEqual([...PART_OUTPUTS].sort());
   });
 
-  it('comes with the recipe that export writes', async () => {
+  it('has the recipe that export writes', async () => {
     expect(await readJsonFile(taken.outputs.recipe ?? '')).toEqual(await readJsonFile(ours.recipe));
   });
 
-  it('says in the report what each value was called', async () => {
+  it('lists the original name of each value in the report', async () => {
     const report = (await readJsonFile(taken.outputs.report ?? '')) as { found: JsonObject; parts: Record<string, JsonObject> };
     expect(Object.keys(report.found).sort()).toEqual([...PART_OUTPUTS, 'image', 'box_features', 'mask_features'].sort());
     expect(report.parts.mask_head).toMatchObject({ inputs: ['mask_features'], outputs: ['mask_logits'], nodes: 11 });
@@ -150,7 +150,7 @@ describe('split by structure', () => {
     expect(await runPart(path)).toEqual(await runPart(taken.outputs.box_head));
   });
 
-  it('renames what has a name of the recipe and is something else', async () => {
+  it('renames other values that have a name of the recipe', async () => {
     const { parts } = await takeChanged(({ graph }) => {
       for (const value of graph.values.values()) if (value.name.endsWith('layer1.0/conv1/Conv_output_0')) value.name = 'feature_0';
     });
@@ -199,7 +199,7 @@ describe('split by structure', () => {
     expect(failure.message).toContain(message);
   });
 
-  it('asks for static shapes where preprocessing was not folded', async () => {
+  it('requires static shapes if preprocessing was not folded', async () => {
     const model = join(SHAPES_FOLDER, 'models/maskrcnn-shapes-torchvision.onnx');
     const inputs = { model, config: ours.config };
     const failure = await failureOf(() =>

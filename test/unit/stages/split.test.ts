@@ -1,7 +1,7 @@
+/** The stage `split`: cuts by recipe and by list, reports, errors. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { encodeRecipe } from '../../../src/detection/detector/host-recipe.js';
 import { exportMaskRcnn } from '../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { openSession } from '../../../src/runtime/session/session.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
     frozenEpsilon: undefined,
   });
   await writeModel(at('whole.onnx'), model);
-  await writeJsonFile(at('recipe.json'), encodeRecipe(recipe));
+  await writeJsonFile(at('recipe.json'), recipe);
 });
 afterAll(() => folder.remove());
 
@@ -62,7 +62,7 @@ describe('split', () => {
     expect(log).toEqual([]);
   });
 
-  it('cuts at listed values, inside a component too, with the same bits', async () => {
+  it('cuts at listed values, also inside a part, with the same bits', async () => {
     const features = [0, 1, 2, 3].map(level => `feature_${level}`);
     const rpn = [0, 1, 2, 3, 4].flatMap(level => [`objectness_${level}`, `rpn_deltas_${level}`]);
     const { outputs, log } = await run({
@@ -74,7 +74,7 @@ describe('split', () => {
     expect(log).toEqual([expect.stringMatching(/^warning: \d+ of \d+ nodes are in no part: Conv "/)]);
   });
 
-  it('reports what each part holds and what none does', async () => {
+  it('reports the nodes of each part, and those in no part', async () => {
     const { outputs } = await run({ parts: { mask: { inputs: ['mask_features'], outputs: ['mask_logits'] } } });
     const report = (await readJsonFile(outputs.report ?? '')) as { parts: { mask: JsonObject }; inNoPart: string[] };
     // Two convolutions with norm and ReLU, a transposed one with ReLU, and the last convolution.

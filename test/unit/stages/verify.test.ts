@@ -1,3 +1,4 @@
+/** The stage `verify`: figures, thresholds, runners, single parts and models. */
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { cloneModel } from '../../../src/onnx/ir/clone.js';
@@ -15,6 +16,9 @@ import { parseParams, runStage, type StageRun, temporaryFolder } from '../../sup
 import { CPU_RUNNER } from '../../support/runner-host.js';
 import { exportShapes } from '../../support/shapes.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
+
+/** A bound that allows outputs below 5 dB. */
+const ANY_SQNR = { minSqnrDb: -100 };
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let files: ShapesFiles;
@@ -74,13 +78,13 @@ describe('verify', () => {
   });
 
   it('a wrong rewrite also changes the detections', async () => {
-    const { outputs } = await run({ samples: 3 }, { reference: files.parts, candidate: wrongParts });
+    const { outputs } = await run({ samples: 3, thresholds: ANY_SQNR }, { reference: files.parts, candidate: wrongParts });
     const metrics = (await readJsonFile(outputs.metrics ?? '')) as {
       detections: { matched: number; reference: number; maxScoreDifference: number };
     };
     expect(metrics.detections.maxScoreDifference).toBeGreaterThan(1e-3);
     const failure = await failureOf(() =>
-      run({ samples: 3, thresholds: { maxScoreDifference: 1e-3 } }, { reference: files.parts, candidate: wrongParts }),
+      run({ samples: 3, thresholds: { ...ANY_SQNR, maxScoreDifference: 1e-3 } }, { reference: files.parts, candidate: wrongParts }),
     );
     expect(failure.message).toMatch(/detections: largest score difference/);
   });
@@ -151,7 +155,7 @@ describe('verify', () => {
   });
 
   it('with `values: all` the first changed value of each part is named', async () => {
-    const { outputs } = await run({ samples: 1, values: 'all' }, { reference: files.parts, candidate: wrongParts });
+    const { outputs } = await run({ samples: 1, values: 'all', thresholds: ANY_SQNR }, { reference: files.parts, candidate: wrongParts });
     const errors = findPropagatedErrors(await readJsonFile(outputs.report ?? '')) ?? [];
     expect(errors.map(({ part, samples }) => [part, samples])).toEqual([
       ['backbone', 1],
@@ -207,7 +211,7 @@ describe('verify', () => {
 
     it('two models are compared on captured inputs, including inner values', async () => {
       const captured = await captureParts();
-      const params = { reference: 'model', candidate: 'model', part: 'backbone', samples: 1, values: 'all' };
+      const params = { reference: 'model', candidate: 'model', part: 'backbone', samples: 1, values: 'all', thresholds: ANY_SQNR };
       const { outputs } = await alone(params, { reference: files.parts.backbone, candidate: wrongParts.backbone, captured });
       const report = await readJsonFile(outputs.report ?? '');
       expect(findPropagatedErrors(report)?.map(({ part }) => part)).toEqual(['backbone']);

@@ -1,10 +1,14 @@
+/** Latency estimates of units, and the batch table. */
+import fc from 'fast-check';
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
 import { estimateBatches } from '../../../src/target/estimate/batch-estimate.js';
-import { estimateCalls, estimateUnit } from '../../../src/target/estimate/estimate.js';
+import { estimateUnit } from '../../../src/target/estimate/estimate.js';
+import { estimateCall, type PlacedWork } from '../../../src/target/estimate/image-estimate.js';
 import { chooseTarget, getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
 import type { UnitWork } from '../../../src/target/units/unit-work.js';
+import { makeNeck } from '../../support/neck.js';
 import { qdqGraph } from '../../support/qdq-graph.js';
 
 /** 1 TMAC/s at half efficiency, 10 GB/s, 0.2 ms per call. */
@@ -19,6 +23,8 @@ const work = (part: Partial<UnitWork>): UnitWork => ({
   outputBytes: 0,
   ...part,
 });
+
+const onNpu = (part: Partial<UnitWork>): PlacedWork => ({ work: work(part), where: 'npu' });
 
 describe('the estimate of a unit', () => {
   it('is bound by compute if multiply-accumulates take longer than transfers', () => {
@@ -44,7 +50,7 @@ describe('the batch table', () => {
   it('counts calls and padded rows on the RoIs of each image, and names the best', () => {
     // Per RoI 0.1 ms of compute, per call 0.2 ms.
     const rois = { from: 'params', counts: [5, 8], mean: 6.5 } as const;
-    const { rows, best } = estimateBatches(target, { npuParts: 1, works: [work({ macs: 5e7 })], batch: 1, rois, sizes: [1, 4, 8] });
+    const { rows, best } = estimateBatches(target, { units: [onNpu({ macs: 5e7 })], batch: 1, rois, sizes: [1, 4, 8] });
     expect(
       rows.map(({ batch, calls, padded, perCall, perImage }) =>
         [batch, calls, padded, perCall.ms, perImage.ms].map(value => Number(value.toFixed(6))),
@@ -57,12 +63,70 @@ describe('the batch table', () => {
     expect(best).toBe(8);
   });
 
-  it('counts a call for each part, and scales from the compiled batch', () => {
+  it('scales from the compiled batch', () => {
     const rois = { from: 'params', counts: [4], mean: 4 } as const;
-    const { rows } = estimateBatches(target, { npuParts: 3, works: [work({ macs: 2e8 })], batch: 4, rois, sizes: [4] });
-    // 0.4 ms for the four together, three calls of 0.2 ms.
-    expect(rows[0]?.perImage.ms).toBeCloseTo(1, 9);
-    expect(estimateCalls(target, 3, []).ms).toBeCloseTo(0.6, 9);
+    const { rows } = estimateBatches(target, { units: [onNpu({ macs: 2e8 })], batch: 4, rois, sizes: [4] });
+    // 0.4 ms for the four together, one call of 0.2 ms.
+    expect(rows[0]?.perImage.ms).toBeCloseTo(0.6, 9);
+  });
+});
+
+describe('the estimate of a call', () => {
+  it('counts the fixed time once, and for a unit on the CPU a hand-over, its arithmetic and its transfers', () => {
+    const { host, device } = target;
+    const unit = { macs: 2e8, inputBytes: 1e6, outputBytes: 1e6 };
+    const own = 1000 * (2e8 / host.macs.value + 2e6 / host.bandwidth.value);
+    const call = estimateCall(target, [onNpu({ macs: 5e7 }), { work: work(unit), where: 'cpu' }]);
+    expect(call.ms).toBeCloseTo(0.2 + 0.1 + device.estimate.handoverMs.value + own, 9);
+  });
+
+  it('never counts a unit on the CPU as faster than on the NPU', () => {
+    const slow = { macs: 1, weightBytes: 1e9 };
+    const [npu, cpu] = (['npu', 'cpu'] as const).map(where => estimateCall(target, [{ work: work(slow), where }]).ms);
+    expect(cpu ?? 0).toBeGreaterThanOrEqual(npu ?? Infinity);
+  });
+
+  it('never falls if units leave the NPU', () => {
+    const unit = fc.record({
+      macs: fc.integer({ min: 0, max: 1e9 }),
+      elements: fc.integer({ min: 0, max: 1e7 }),
+      engine: fc.constantFrom('conv', 'depthwise', 'other'),
+      weightBytes: fc.integer({ min: 0, max: 1e7 }),
+      inputBytes: fc.integer({ min: 0, max: 1e7 }),
+      outputBytes: fc.integer({ min: 0, max: 1e7 }),
+    });
+    const placed = fc.record({ work: unit, first: fc.boolean(), second: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(placed, { minLength: 1, maxLength: 50 }), fc.constantFrom('generic-int8', 'ryzen-ai'), (units, name) => {
+        const chosen = chooseTarget(getBuiltInProfile(name), {});
+        const estimate = (isOnCpu: (one: (typeof units)[number]) => boolean) =>
+          estimateCall(
+            chosen,
+            units.map(one => ({ work: one.work, where: isOnCpu(one) ? 'cpu' : 'npu' })),
+          );
+        const before = estimate(({ first }) => first);
+        const after = estimate(({ first, second }) => first || second);
+        for (const key of ['ms', 'lowMs', 'highMs'] as const) expect(after[key]).toBeGreaterThanOrEqual(before[key] * (1 - 1e-12));
+      }),
+    );
+  });
+
+  it('of a model never falls if a profile refuses one more operator', async () => {
+    const ops = ['Relu', 'MaxPool', 'Add', 'Concat', 'Conv', 'Resize', 'ConvTranspose'];
+    const json = getBuiltInProfile('generic-int8') as unknown as { limits: object[] };
+    const model = makeNeck();
+    let least = 0;
+    for (const count of [0, ...ops.keys()]) {
+      const refused = { rule: 'rank', ops: ops.slice(0, count), allowed: '1', source: 'assumed' };
+      const profile = { ...json, limits: [...json.limits, ...(count === 0 ? [] : [refused])] };
+      const { report } = await compileModel('m', model, chooseTarget(profile as never, {}), {
+        evaluate,
+        undocumented: 'npu',
+        accept: 'any',
+      });
+      expect(report.estimate.image.perImage.ms).toBeGreaterThanOrEqual(least);
+      least = report.estimate.image.perImage.ms;
+    }
   });
 });
 

@@ -3,17 +3,17 @@ import { float, int, ints, string } from '../../../src/onnx/ir/attribute.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
 import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/profile/choose-target.js';
-import type { ModelReport } from '../../../src/target/report/compile-report.js';
+import type { Device, ModelReport } from '../../../src/target/report/compile-report.js';
 import { type QdqGraph, type QdqParams, qdqGraph } from '../../support/qdq-graph.js';
 import { floats, integers, randomConstant, smallModel } from '../../support/small-model.js';
 
 type Build = (graph: QdqGraph) => void;
 
-async function judge(build: Build, choice: TargetChoice = {}, name = 'ryzen-ai'): Promise<ModelReport> {
+async function judge(build: Build, choice: TargetChoice = {}, name = 'ryzen-ai', largerBatch: Device = 'cpu'): Promise<ModelReport> {
   const graph = qdqGraph();
   build(graph);
   const target = chooseTarget(getBuiltInProfile(name), choice);
-  return (await compileModel('m', graph.build(), target, { evaluate, undocumented: 'cpu', accept: 'any' })).report;
+  return (await compileModel('m', graph.build(), target, { evaluate, undocumented: 'cpu', largerBatch, accept: 'any' })).report;
 }
 
 /** "rule severity: measured | limit | source" of every finding, of units and of the model. */
@@ -143,11 +143,11 @@ const CASES: readonly (readonly [string, Build, string, string?])[] = [
     'two outputs',
     graph => {
       const x = start(graph);
-      graph.unit('Split', [x], ['y', 'z'], { attributes: { axis: int(1) } });
+      graph.plain('MaxPool', [x], ['y', 'z'], { kernel_shape: ints([2, 2]) });
       graph.output('y', 'z');
     },
     `outputs refused: outputs 2 | 1 | ${VAIP}`,
-    'operator',
+    'not-quantized',
   ],
   [
     'a Reshape that gives an output of the model',
@@ -268,17 +268,32 @@ describe('findings about the whole model', () => {
     expect(report.legal).toBe(false);
   });
 
-  it('warns once about a batch that XINT8 does not document', async () => {
-    const report = await judge(graph => {
-      graph.input('x', [3, 4, 8, 8]);
-      graph.constant('w', [4, 4, 1, 1]);
-      graph.constant('v', [4, 4, 1, 1]);
-      graph.unit('Conv', ['x', 'w'], ['y']);
-      graph.unit('Conv', ['y', 'v'], ['z']);
-      graph.output('z');
-    });
-    expect(findingsOf(report)).toEqual(['batch warning: batch 3 | 1 | AMD Ryzen AI, Release Notes']);
-    expect(report).toMatchObject({ legal: true, counts: { npuParts: 1 } });
+  const batchOf3: Build = graph => {
+    graph.input('x', [3, 4, 8, 8]);
+    graph.constant('w', [4, 4, 1, 1]);
+    graph.constant('v', [4, 4, 1, 1]);
+    graph.unit('Conv', ['x', 'w'], ['y']);
+    graph.unit('Conv', ['y', 'v'], ['z']);
+    graph.output('z');
+  };
+
+  it('refuse a batch above 1 in XINT8 by the board that showed it, and put the model on the CPU', async () => {
+    const report = await judge(batchOf3, {}, 'ryzen-ai', 'npu');
+    expect(findingsOf(report)).toEqual([
+      'batch refused: batch 3 | 1 | AMD RyzenAI-SW issue 401: ResNet50 in XINT8 with batch 2 on Phoenix, Ryzen AI 1.7.1, 2026-09-06',
+    ]);
+    expect(report.findings[0]?.source).toMatchObject({ kind: 'observed', ref: 'https://github.com/amd/RyzenAI-SW/issues/401' });
+    expect(report).toMatchObject({ legal: false, counts: { npuParts: 0, npuMacShare: 0 } });
+    expect(report.units[0]?.demoted).toBe('the batch of input "x_f" is 3; xint8 on stx-krk takes 1');
+  });
+
+  it('refuse a batch above 1 in A8W8 and A16W8 by assumption, unless the params trust it', async () => {
+    const found = await judge(batchOf3, { dtype: 'a8w8' });
+    expect(findingsOf(found)).toEqual(['batch undocumented: batch 3 | 1 | a choice of this project: nobody publishes the value']);
+    expect(found).toMatchObject({ legal: false, counts: { npuParts: 0 } });
+    const trusted = await judge(batchOf3, { dtype: 'a8w8' }, 'ryzen-ai', 'npu');
+    expect(findingsOf(trusted)).toEqual(['batch warning: batch 3 | 1 | a choice of this project: nobody publishes the value']);
+    expect(trusted).toMatchObject({ legal: true, counts: { npuParts: 1 } });
   });
 
   it('moves the NPU parts with the fewest MACs beyond the target’s limit to the CPU', async () => {

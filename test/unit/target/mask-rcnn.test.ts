@@ -18,7 +18,7 @@ import { differingOutputs, findReportProblems, runParts, runWhole } from '../../
 import { exportShapes } from '../../support/shapes.js';
 
 const target = chooseTarget(getBuiltInProfile('ryzen-ai'), { device: 'stx-krk', dtype: 'xint8' });
-const exported = exportShapes({ roiBatch: 2 });
+const exported = exportShapes({ roiBatch: 1 });
 
 interface Example {
   readonly quantized: Model;

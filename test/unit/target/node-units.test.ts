@@ -1,3 +1,4 @@
+/** Node units: which nodes are assigned as a whole. */
 import { ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';

@@ -52,7 +52,7 @@ describe('a partition', () => {
         const graph = findNodeUnits(prepared);
         const verdicts = graph.units.map((): UnitVerdict => ({ findings: [], admitted: coins.next().value, edge: false }));
         const works = graph.units.map(unit => measureUnit(prepared, unit));
-        const { parts, partOf } = partitionUnits(graph, verdicts, generic, works);
+        const { parts, partOf } = partitionUnits(graph, verdicts, generic, { works });
         expect(findPartitionProblems(graph, partOf)).toEqual([]);
         const models = findPartEnds(graph, parts).map(ends => extractPart(prepared, ends));
         const whole = await runWhole(quantized, FEEDS, 'basic');

@@ -1,3 +1,4 @@
+/** Target profiles: complete, refused, narrowed to a choice. */
 import type { Json } from '../../../src/base/json.js';
 import { REWRITE_RULES } from '../../../src/onnx/rules/rule-table.js';
 import { BUILT_IN_PROFILES } from '../../../src/target/profile/built-in-profiles.js';
@@ -32,11 +33,14 @@ describe('the built-in profiles', () => {
     if (read.kind !== 'ok') throw new Error(JSON.stringify(read.problems));
     let chosen = 0;
     const { devices, dtypes, versions } = read.value;
+    const age = (version = ''): number => versions.indexOf(version);
     for (const device of Object.keys(devices)) {
       for (const [dtype, { devices: on }] of Object.entries(dtypes)) {
         for (const version of versions) {
           const since = [devices[device]?.since.value ?? '', dtypes[dtype]?.since.value ?? ''];
-          if (!on.value.includes(device) || since.some(first => versions.indexOf(first) > versions.indexOf(version))) continue;
+          if (!on.value.includes(device) || since.some(first => age(first) > age(version))) continue;
+          const last = devices[device]?.until?.value ?? versions.at(-1);
+          if (age(version) > age(last)) continue;
           expect(chooseTarget(json, { device, dtype, version }).identity).toMatchObject({ profile: name, device, dtype, version });
           chosen++;
         }
@@ -75,7 +79,7 @@ describe('an incomplete profile', () => {
       'limits[0].source: names "aie2pp", which the profile does not have; did you mean "aie2p"?',
     ],
     [
-      'names a rewrite rule that there is not',
+      'names an unknown rewrite rule',
       profile => Object.assign(profile.limits[0] ?? {}, { fixIts: ['max-pool'] }),
       'limits[0].fixIts: names "max-pool", which the profile does not have',
     ],
@@ -85,7 +89,7 @@ describe('an incomplete profile', () => {
       'limits[0].allowed: should be integers such as "1-9" or "1,2,4", it is "1..9"',
     ],
     [
-      'has a rule that there is not',
+      'has an unknown rule',
       profile => Object.assign(profile.limits[0] ?? {}, { rule: 'kernels' }),
       'limits[0].rule: should be "kernel" or',
     ],
@@ -142,10 +146,11 @@ describe('an incomplete profile', () => {
 
 describe('a choice', () => {
   it.each<readonly [TargetChoice, string, string]>([
-    [{ device: 'stx' }, 'unknown-device', 'there is no device "stx"'],
-    [{ dtype: 'xint16' }, 'unknown-dtype', 'there is no data type "xint16"'],
-    [{ version: '1.9' }, 'unknown-version', 'there is no version "1.9"'],
+    [{ device: 'stx' }, 'unknown-device', 'unknown device "stx"'],
+    [{ dtype: 'xint16' }, 'unknown-dtype', 'unknown data type "xint16"'],
+    [{ version: '1.9' }, 'unknown-version', 'unknown version "1.9"'],
     [{ device: 'phx-hpt', dtype: 'a8w8' }, 'target-combination', 'data type a8w8 is not documented for device phx-hpt'],
+    [{ device: 'phx-hpt', version: '1.8' }, 'target-combination', 'version 1.8 does not support device phx-hpt'],
     [{ device: 'stx-krk', version: '1.1' }, 'target-combination', 'device stx-krk requires version 1.2, but the chosen version is 1.1'],
   ])('%j fails with %s', async (choice, code, message) => {
     const failure = await choose(getBuiltInProfile('ryzen-ai'), choice);
@@ -156,7 +161,7 @@ describe('a choice', () => {
   it('of an unknown target is refused with the known ones', async () => {
     expect(await failureOf(() => getBuiltInProfile('ryzen-a1'))).toMatchObject({
       code: 'unknown-target',
-      message: 'there is no target "ryzen-a1"',
+      message: 'unknown target "ryzen-a1"',
     });
     expect(await failureOf(() => getBuiltInProfile('constructor'))).toMatchObject({ code: 'unknown-target' });
   });
@@ -183,7 +188,9 @@ describe('rewrite rules that profiles name', () => {
     const names: string[] = REWRITE_RULES.map(rule => rule.name);
     const found = JSON.stringify(BUILT_IN_PROFILES).match(/"fixIts":\[[^\]]*\]/g) ?? [];
     const named = found.flatMap(text => [...text.matchAll(/"([a-z0-9-]+)"/g)].map(match => match[1] ?? ''));
-    expect(new Set(named)).toEqual(new Set(['maxpool-1x1', 'conv-transpose-depth-to-space']));
+    expect(new Set(named)).toEqual(
+      new Set(['maxpool-1x1', 'conv-transpose-depth-to-space', 'sigmoid-hard', 'silu-hard-swish', 'split-slice']),
+    );
     for (const name of named) expect(names).toContain(name);
   });
 });

@@ -45,7 +45,7 @@ describe('comparisons', () => {
     expect(figuresOf(compareArrays([1e200], [2e200]))).toMatchObject({ sqnrDb: -998, cosine: 0 });
   });
 
-  it('noise where there is no signal is as bad as can be', () => {
+  it('noise without a signal has the lowest SQNR', () => {
     const noise = compareArrays([0, 0], [0, 1]);
     expect(sqnrDbOf(noise)).toBe(Number.NEGATIVE_INFINITY);
     expect(cosineOf(noise)).toBe(0);

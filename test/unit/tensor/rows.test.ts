@@ -9,7 +9,7 @@ it('repeats rows from the front', () => {
   expect(takeRows(makeTensor('int64', [2], new BigInt64Array([5n, 6n])), 3).data).toEqual(new BigInt64Array([5n, 6n, 5n]));
 });
 
-it('copies nothing where the rows are there', () => {
+it('copies nothing if the rows are contiguous', () => {
   expect(takeRows(floats, 1)).toEqual(makeTensor('float32', [1, 2], new Float32Array([1, 2])));
   expect(sliceRows(floats, 1, 1)).toEqual(makeTensor('float32', [1, 2], new Float32Array([3, 4])));
   const views = [takeRows(floats, 2), sliceRows(floats, 1, 1)].map(({ data }) => (data as Float32Array).buffer === floats.data.buffer);

@@ -1,101 +1,74 @@
 /** The detector config of Mask R-CNN: the values that a checkpoint does not contain, such as sizes, anchors, thresholds and categories. */
 import type { Json } from '../../../base/json.js';
-import { fields, integer, type JsonReader, list, number, record, text } from '../../../base/json-shape.js';
+import type { JsonProblem } from '../../../base/json-shape.js';
+import { integer, list, listOf, mapOf, matching, number, object, text } from '../../../base/schema/build-schema.js';
+import type { FromSchema } from '../../../base/schema/from-schema.js';
+import { readerOf, withChecks } from '../../../base/schema/schema-reader.js';
 import { type ReadConfigFile, readConfigFile } from '../../detector/config-file.js';
 import { DEFAULTS, type DefaultsName } from './config-defaults.js';
 
+const PROBABILITY = { minimum: 0, maximum: 1 } as const;
+const POSITIVE = { exclusiveMinimum: 0 } as const;
+
+const INPUT_SCHEMA = object({
+  minSize: integer(1, 'The shorter side after resizing, in pixels, unless the longer one would exceed maxSize.'),
+  maxSize: integer(1, 'Limit of the longer side after resizing, in pixels.'),
+  mean: listOf(3, number(), 'Per channel, R G B, of values in 0…1.'),
+  std: listOf(3, number(POSITIVE), 'Per channel, R G B, of values in 0…1.'),
+  sizeDivisible: integer(1, "Height and width of the network's input are multiples of this."),
+});
+
+const ANCHORS_SCHEMA = object({
+  sizes: list(list(number(POSITIVE)), 'Per pyramid level, finest first: side lengths in pixels of the square anchors.'),
+  aspectRatios: list(number(POSITIVE), 'Height over width, the same for every level.'),
+});
+
+const RPN_SCHEMA = object({
+  preNmsTopN: integer(1, 'Number of best anchors kept per level before non-maximum suppression.'),
+  postNmsTopN: integer(1, 'Number of proposals kept per image after non-maximum suppression.'),
+  nmsThreshold: number(PROBABILITY),
+  scoreThreshold: number(PROBABILITY),
+});
+
+const BOX_SCHEMA = object({
+  scoreThreshold: number(PROBABILITY),
+  nmsThreshold: number(PROBABILITY),
+  detectionsPerImage: integer(1),
+  roiSize: integer(1, "RoIAlign's output side."),
+  samplingRatio: integer(1, 'Sampling points per bin and axis.'),
+  regressionWeights: listOf(4, number(POSITIVE), 'Divisors of dx, dy, dw, dh.'),
+});
+
+const MASK_SCHEMA = object({
+  roiSize: integer(1, "RoIAlign's output side."),
+  samplingRatio: integer(1, 'Sampling points per bin and axis.'),
+  threshold: number(PROBABILITY, 'Pixels above this probability belong to the mask.'),
+});
+
 /** The arguments of torchvision's `MaskRCNN`, with readable names. */
-export interface DetectorConfig {
-  readonly input: InputConfig;
-  readonly anchors: AnchorConfig;
-  readonly rpn: RpnConfig;
-  readonly box: BoxConfig;
-  readonly mask: MaskConfig;
-  /** Background included. */
-  readonly numClasses: number;
-  /** Label (1 … numClasses − 1, as decimal text) → name. Labels without a name are predicted, but are not categories of the data set. */
-  readonly categories: Readonly<Record<string, string>>;
-}
+export const DETECTOR_CONFIG_SCHEMA = object({
+  input: INPUT_SCHEMA,
+  anchors: ANCHORS_SCHEMA,
+  rpn: RPN_SCHEMA,
+  box: BOX_SCHEMA,
+  mask: MASK_SCHEMA,
+  numClasses: integer(2, 'Background included.'),
+  categories: mapOf(text(), {
+    names: matching(/^[1-9]\d{0,8}$/, 'a label: an integer from 1'),
+    description: 'Label (1 … numClasses − 1) → name. Labels without a name are predicted, but are not categories of the data set.',
+  }),
+});
 
-export interface InputConfig {
-  /** The shorter side after resizing, in pixels, unless the longer one would exceed `maxSize`. */
-  readonly minSize: number;
-  readonly maxSize: number;
-  /** Per channel, R G B, of values in 0…1. */
-  readonly mean: readonly number[];
-  readonly std: readonly number[];
-  /** Height and width of the network's input are multiples of this. */
-  readonly sizeDivisible: number;
-}
-
-export interface AnchorConfig {
-  /** Per pyramid level, finest first: side lengths in pixels of the square anchors. */
-  readonly sizes: readonly (readonly number[])[];
-  /** Height over width, the same for every level. */
-  readonly aspectRatios: readonly number[];
-}
-
-export interface RpnConfig {
-  /** Number of best anchors kept per level before non-maximum suppression, and of proposals kept per image after it. */
-  readonly preNmsTopN: number;
-  readonly postNmsTopN: number;
-  readonly nmsThreshold: number;
-  readonly scoreThreshold: number;
-}
-
-export interface BoxConfig {
-  readonly scoreThreshold: number;
-  readonly nmsThreshold: number;
-  readonly detectionsPerImage: number;
-  /** RoIAlign's output side, and sampling points per bin and axis. */
-  readonly roiSize: number;
-  readonly samplingRatio: number;
-  /** Divisors of dx, dy, dw, dh. */
-  readonly regressionWeights: readonly number[];
-}
-
-export interface MaskConfig {
-  readonly roiSize: number;
-  readonly samplingRatio: number;
-  /** Pixels above this probability belong to the mask. */
-  readonly threshold: number;
-}
+export type DetectorConfig = FromSchema<typeof DETECTOR_CONFIG_SCHEMA>;
+export type InputConfig = FromSchema<typeof INPUT_SCHEMA>;
+export type AnchorConfig = FromSchema<typeof ANCHORS_SCHEMA>;
+export type RpnConfig = FromSchema<typeof RPN_SCHEMA>;
+export type BoxConfig = FromSchema<typeof BOX_SCHEMA>;
+export type MaskConfig = FromSchema<typeof MASK_SCHEMA>;
 
 export type ReadConfig = ReadConfigFile<DetectorConfig>;
 
-const probability = number({ min: 0, max: 1 });
-const positive = number({ above: 0 });
-
-/** Reader of complete configs, in config files and in host recipes. */
-export const detectorConfigReader: JsonReader<DetectorConfig> = checked(
-  fields<DetectorConfig>({
-    input: fields<InputConfig>({
-      minSize: integer(1),
-      maxSize: integer(1),
-      mean: list(number(), { length: 3 }),
-      std: list(positive, { length: 3 }),
-      sizeDivisible: integer(1),
-    }),
-    anchors: fields<AnchorConfig>({ sizes: list(list(positive)), aspectRatios: list(positive) }),
-    rpn: fields<RpnConfig>({
-      preNmsTopN: integer(1),
-      postNmsTopN: integer(1),
-      nmsThreshold: probability,
-      scoreThreshold: probability,
-    }),
-    box: fields<BoxConfig>({
-      scoreThreshold: probability,
-      nmsThreshold: probability,
-      detectionsPerImage: integer(1),
-      roiSize: integer(1),
-      samplingRatio: integer(1),
-      regressionWeights: list(positive, { length: 4 }),
-    }),
-    mask: fields<MaskConfig>({ roiSize: integer(1), samplingRatio: integer(1), threshold: probability }),
-    numClasses: integer(2),
-    categories: record(text(), name => (/^[1-9]\d{0,8}$/.test(name) ? undefined : 'should be a label: an integer from 1')),
-  }),
-);
+const detectorConfigReader = withChecks(readerOf(DETECTOR_CONFIG_SCHEMA), checkDetectorConfig);
 
 /**
  * Parses a detector config.
@@ -114,17 +87,12 @@ export function parseDetectorConfig(value: Json | undefined, defaults: DefaultsN
   );
 }
 
-/** Adds checks that involve several fields. */
-function checked(reader: JsonReader<DetectorConfig>): JsonReader<DetectorConfig> {
-  return (value, path, problems) => {
-    const before = problems.length;
-    const config = reader(value, path, problems);
-    if (config === undefined || problems.length > before) return config;
-    const add = (field: string, message: string): number => problems.push({ path: path === '' ? field : `${path}.${field}`, message });
-    const { minSize, maxSize } = config.input;
-    if (maxSize < minSize) add('input.maxSize', `should be at least minSize (${minSize}), it is ${maxSize}`);
-    for (const label of Object.keys(config.categories))
-      if (Number(label) >= config.numClasses) add(`categories.${label}`, `should be a label below numClasses (${config.numClasses})`);
-    return config;
-  };
+/** Checks that involve several fields. */
+export function checkDetectorConfig({ input, categories, numClasses }: DetectorConfig): readonly JsonProblem[] {
+  const { minSize, maxSize } = input;
+  const labels = Object.keys(categories).filter(label => Number(label) >= numClasses);
+  return [
+    ...(maxSize < minSize ? [{ path: 'input.maxSize', message: `should be at least minSize (${minSize}), it is ${maxSize}` }] : []),
+    ...labels.map(label => ({ path: `categories.${label}`, message: `should be a label below numClasses (${numClasses})` })),
+  ];
 }

@@ -27,7 +27,7 @@ export interface RecipeOptions {
   readonly width: number;
   readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch };
   readonly fit: FitPolicy;
-  /** 'fixed' where absent. */
+  /** Default: 'fixed'. */
   readonly size?: InputSize | undefined;
 }
 

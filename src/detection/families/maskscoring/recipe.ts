@@ -1,25 +1,39 @@
 /** The host recipe of Mask Scoring R-CNN: that of Mask R-CNN, with a fourth part that predicts the quality of each mask. */
-import { fields, type JsonReader, literal, text } from '../../../base/json-shape.js';
-import { type PartValues, partValuesReader } from '../../detector/part-values.js';
-import { type MaskRcnnRecipe, networkPartReaders, networkReaders, type RoiHead, roiHeadReaders } from '../maskrcnn/recipe.js';
-import type { MaskScoringPart } from './part-names.js';
+import { constant, object, text } from '../../../base/schema/build-schema.js';
+import type { FromSchema } from '../../../base/schema/from-schema.js';
+import { readerOf, withChecks } from '../../../base/schema/schema-reader.js';
+import { PART_VALUES_SCHEMA } from '../../detector/part-values.js';
+import {
+  checkRecipeConfig,
+  type MaskRcnnRecipe,
+  NETWORK_FIELDS,
+  NETWORK_PARTS,
+  ROI_HEAD_FIELDS,
+  type RoiHead,
+} from '../maskrcnn/recipe.js';
+
+const MASK_IOU_HEAD_SCHEMA = object({
+  ...ROI_HEAD_FIELDS,
+  maskProbability: text('Second input: float32 [batch, 1, size, size].'),
+  maskIou: text('Output: float32 [batch, classes].'),
+});
+
+export type MaskIouHead = FromSchema<typeof MASK_IOU_HEAD_SCHEMA>;
+
+export const MASK_SCORING_RECIPE_SCHEMA = object({
+  ...NETWORK_FIELDS,
+  architecture: constant('maskscoring'),
+  parts: object({ ...NETWORK_PARTS, maskiou_head: PART_VALUES_SCHEMA }),
+  maskIouHead: MASK_IOU_HEAD_SCHEMA,
+});
 
 /**
  * Mask Scoring R-CNN on torchvision's Mask R-CNN. After `mask_head` the host takes the sigmoid of each detection's mask, pools it 2×2, and runs
  * `maskiou_head` on the mask head's features and the pooled mask; masks are ranked by class score times predicted IoU, boxes by class score.
  */
-export interface MaskScoringRecipe extends Omit<MaskRcnnRecipe, 'architecture' | 'parts'> {
-  readonly architecture: 'maskscoring';
-  readonly parts: Readonly<Record<MaskScoringPart, PartValues>>;
-  readonly maskIouHead: MaskIouHead;
-}
+export type MaskScoringRecipe = FromSchema<typeof MASK_SCORING_RECIPE_SCHEMA>;
 
-export interface MaskIouHead extends RoiHead {
-  /** Second input: float32 [batch, 1, size, size]. */
-  readonly maskProbability: string;
-  /** Output: float32 [batch, classes]. */
-  readonly maskIou: string;
-}
+export const maskScoringRecipeReader = withChecks(readerOf(MASK_SCORING_RECIPE_SCHEMA), checkRecipeConfig);
 
 /** Adds the MaskIoU head to the recipe of a Mask R-CNN. */
 export function makeMaskScoringRecipe(network: MaskRcnnRecipe, batch: RoiHead['batch']): MaskScoringRecipe {
@@ -45,10 +59,3 @@ export function withoutMaskIouHead({ maskIouHead: _, ...recipe }: MaskScoringRec
   const { backbone, box_head, mask_head } = recipe.parts;
   return { ...recipe, architecture: 'maskrcnn', parts: { backbone, box_head, mask_head } };
 }
-
-export const maskScoringRecipeReader: JsonReader<MaskScoringRecipe> = fields<MaskScoringRecipe>({
-  ...networkReaders,
-  architecture: literal('maskscoring'),
-  parts: fields<MaskScoringRecipe['parts']>({ ...networkPartReaders, maskiou_head: partValuesReader }),
-  maskIouHead: fields<MaskIouHead>({ ...roiHeadReaders, maskProbability: text(), maskIou: text() }),
-});

@@ -1,5 +1,6 @@
 /** The detector family of single networks whose outputs a decoder reads (YOLO, SSD, FCOS and others). */
 import { defineFamily } from '../../detector/detector-family.js';
+import { splitDecoded } from './decoder/split-kinds.js';
 import { openSingle } from './open-single.js';
 import { type SingleRecipe, singleRecipeReader } from './recipe.js';
 import { listSingleParts, prepareSingle, readSingleSettings, type SingleSettings } from './settings.js';
@@ -11,5 +12,6 @@ export const single = defineFamily<SingleRecipe, SingleSettings>({
   applyConfig: readSingleSettings,
   listCategories: ({ recipe }) => new Map(recipe.categories.map(({ id, name }) => [id, name])),
   prepareInput: ({ recipe }, image) => ({ [recipe.image.value]: prepareSingle(recipe, image).tensor }),
+  splitKinds: ({ recipe }, outputs) => splitDecoded(recipe.decoder, outputs, recipe.categories.length),
   openHost: openSingle,
 });

@@ -1,89 +1,62 @@
 /** The detector config of YOLACT: the values that a checkpoint does not contain, such as color statistics, priors, thresholds and categories. */
 import type { Json } from '../../../base/json.js';
-import { fields, flag, integer, type JsonReader, list, literal, number, text } from '../../../base/json-shape.js';
+import type { JsonProblem } from '../../../base/json-shape.js';
+import { flag, integer, list, listOf, number, object, oneOf, text } from '../../../base/schema/build-schema.js';
+import type { FromSchema } from '../../../base/schema/from-schema.js';
+import { readerOf, withChecks } from '../../../base/schema/schema-reader.js';
 import { type ReadConfigFile, readConfigFile } from '../../detector/config-file.js';
 import { YOLACT_DEFAULTS, type YolactDefaults } from './config-defaults.js';
 
-export interface YolactConfig {
-  readonly input: YolactInput;
-  readonly priors: PriorConfig;
-  readonly detection: DetectionConfig;
-  readonly mask: YolactMaskConfig;
-  /** The network's classes from 1 on; class 0 is the background. */
-  readonly categories: readonly Category[];
-}
+const PROBABILITY = { minimum: 0, maximum: 1 } as const;
+const POSITIVE = { exclusiveMinimum: 0 } as const;
 
-export interface YolactInput {
-  /** Per channel, R G B, of values in 0…255: (x − mean) / std. */
-  readonly mean: readonly number[];
-  readonly std: readonly number[];
-}
+const INPUT_SCHEMA = object({
+  mean: listOf(3, number(), 'Per channel, R G B, of values in 0…255: (x − mean) / std.'),
+  std: listOf(3, number(POSITIVE), 'Per channel, R G B, of values in 0…255: (x − mean) / std.'),
+});
 
-export interface PriorConfig {
-  /** Per pyramid level, finest first. */
-  readonly scales: readonly (readonly number[])[];
-  /** The same for every level. */
-  readonly aspectRatios: readonly number[];
-  /** Whether scales are pixels of the network's input; else cells of the level. */
-  readonly usePixelScales: boolean;
-  /** Whether aspect ratios are given as their square roots. */
-  readonly preapplySqrt: boolean;
-  /** Whether every prior is square. The published weights were trained with this bug of the original. */
-  readonly useSquareAnchors: boolean;
-  /** Variance of the center and of the size. */
-  readonly variances: readonly number[];
-}
+const PRIORS_SCHEMA = object({
+  scales: list(list(number(POSITIVE)), 'Per pyramid level, finest first.'),
+  aspectRatios: list(number(POSITIVE), 'The same for every level.'),
+  usePixelScales: flag("Whether scales are pixels of the network's input; else cells of the level."),
+  preapplySqrt: flag('Whether aspect ratios are given as their square roots.'),
+  /** The published weights were trained with this bug of the original. */
+  useSquareAnchors: flag('Whether every prior is square.'),
+  variances: listOf(2, number(POSITIVE), 'Variance of the center and of the size.'),
+});
 
-export interface DetectionConfig {
+const DETECTION_SCHEMA = object({
   /**
    * 'fast': per class, in one pass over the IoU matrix, where suppressed boxes also suppress others. 'fast-cross-class': the same over all boxes, each
    * with its best class only. 'traditional': greedy, per class, in pixels of the input.
    */
-  readonly nms: 'fast' | 'fast-cross-class' | 'traditional';
-  /** The probability of a box's best class must exceed this. */
-  readonly scoreThreshold: number;
-  readonly nmsThreshold: number;
-  /** Number of boxes per class (in total, with 'fast-cross-class') that a fast suppression considers. */
-  readonly topK: number;
-  readonly maxDetections: number;
-}
+  nms: oneOf(['fast', 'fast-cross-class', 'traditional']),
+  scoreThreshold: number(PROBABILITY, "The probability of a box's best class must exceed this."),
+  nmsThreshold: number(PROBABILITY),
+  topK: integer(1, 'Number of boxes per class (in total, with fast-cross-class) that a fast suppression considers.'),
+  maxDetections: integer(1),
+});
 
-export interface YolactMaskConfig {
-  /** Pixels above this probability belong to the mask. */
-  readonly threshold: number;
-}
+const MASK_SCHEMA = object({ threshold: number(PROBABILITY, 'Pixels above this probability belong to the mask.') });
 
-export interface Category {
-  /** Id in the data set. */
-  readonly id: number;
-  readonly name: string;
-}
+const CATEGORY_SCHEMA = object({ id: integer(0, 'Id in the data set.'), name: text() });
 
-const positive = number({ above: 0 });
-const probability = number({ min: 0, max: 1 });
+export const YOLACT_CONFIG_SCHEMA = object({
+  input: INPUT_SCHEMA,
+  priors: PRIORS_SCHEMA,
+  detection: DETECTION_SCHEMA,
+  mask: MASK_SCHEMA,
+  categories: list(CATEGORY_SCHEMA, "The network's classes from 1 on; class 0 is the background."),
+});
 
-export const yolactConfigReader: JsonReader<YolactConfig> = withDistinctIds(
-  fields<YolactConfig>({
-    input: fields<YolactInput>({ mean: list(number(), { length: 3 }), std: list(positive, { length: 3 }) }),
-    priors: fields<PriorConfig>({
-      scales: list(list(positive)),
-      aspectRatios: list(positive),
-      usePixelScales: flag(),
-      preapplySqrt: flag(),
-      useSquareAnchors: flag(),
-      variances: list(positive, { length: 2 }),
-    }),
-    detection: fields<DetectionConfig>({
-      nms: literal('fast', 'fast-cross-class', 'traditional'),
-      scoreThreshold: probability,
-      nmsThreshold: probability,
-      topK: integer(1),
-      maxDetections: integer(1),
-    }),
-    mask: fields<YolactMaskConfig>({ threshold: probability }),
-    categories: list(fields<Category>({ id: integer(0), name: text() })),
-  }),
-);
+export type YolactConfig = FromSchema<typeof YOLACT_CONFIG_SCHEMA>;
+export type YolactInput = FromSchema<typeof INPUT_SCHEMA>;
+export type PriorConfig = FromSchema<typeof PRIORS_SCHEMA>;
+export type DetectionConfig = FromSchema<typeof DETECTION_SCHEMA>;
+export type YolactMaskConfig = FromSchema<typeof MASK_SCHEMA>;
+export type Category = FromSchema<typeof CATEGORY_SCHEMA>;
+
+const yolactConfigReader = withChecks(readerOf(YOLACT_CONFIG_SCHEMA), findDuplicateIds);
 
 /**
  * @param value    the file's JSON; undefined where there is no file and all values come from `defaults`.
@@ -107,16 +80,10 @@ export const countClasses = ({ categories }: Pick<YolactConfig, 'categories'>): 
 export const countPriors = ({ scales, aspectRatios }: PriorConfig, level: number): number =>
   (scales[level]?.length ?? 0) * aspectRatios.length;
 
-function withDistinctIds(reader: JsonReader<YolactConfig>): JsonReader<YolactConfig> {
-  return (value, path, problems) => {
-    const before = problems.length;
-    const config = reader(value, path, problems);
-    if (config === undefined || problems.length > before) return config;
-    const seen = new Set<number>();
-    for (const [index, { id }] of config.categories.entries()) {
-      if (seen.has(id)) problems.push({ path: `${path === '' ? '' : `${path}.`}categories[${index}].id`, message: `duplicate id ${id}` });
-      seen.add(id);
-    }
-    return config;
-  };
+/** Every category whose id an earlier one has. */
+export function findDuplicateIds({ categories }: Pick<YolactConfig, 'categories'>): readonly JsonProblem[] {
+  const ids = categories.map(({ id }) => id);
+  return ids.flatMap((id, index) =>
+    ids.indexOf(id) === index ? [] : [{ path: `categories[${index}].id`, message: `duplicate id ${id}` }],
+  );
 }

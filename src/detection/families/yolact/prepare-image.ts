@@ -1,7 +1,8 @@
 /** Prepares an image for YOLACT: bilinear resize to a square without keeping the aspect ratio, then mean and standard deviation in 0…255. */
 import type { Tensor } from '../../../tensor/tensor.js';
 import type { RgbImage } from '../../image/decode-image.js';
-import { type Preprocessing, preprocessImage } from '../../image/preprocessing.js';
+import { preprocessImage } from '../../image/preprocessing.js';
+import type { Preprocessing } from '../../image/preprocessing-schema.js';
 import type { YolactConfig } from './config.js';
 import type { YolactImage } from './recipe.js';
 

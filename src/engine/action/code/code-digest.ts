@@ -2,8 +2,8 @@
 import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Json } from '../../../base/json.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
-import { findDifferent, looksTheSame, type Sights } from '../../store/files/sights.js';
-import type { StampedCode, State } from '../../store/state-log.js';
+import { areUnchanged, findChangedPath, type RecordedStamps } from '../../store/files/recorded-stamps.js';
+import type { StampedCode, State } from '../../store/state.js';
 import { tableOf, toTablePath } from './code-table.js';
 import { describeCode } from './describe-code.js';
 import type { CodeRoot, PinnedCode } from './pinned-code.js';
@@ -31,11 +31,11 @@ export function createCodeDigests(
     const table = tableOf(installRoot);
     const listed = table.digests.get(toTablePath(installRoot, root.modulePath));
     if (listed !== undefined) {
-      if (!looksTheSame(table.sights, '')) throw installationChanged();
-      return { root, digest: listed, sights: table.sights, proof: 'settled', modules: undefined };
+      if (!areUnchanged(table.stamps, '')) throw installationChanged();
+      return { root, digest: listed, stamps: table.stamps, proof: 'settled', modules: undefined };
     }
     const kept = own.get(nameOf(root)) ?? state.code.get(nameOf(root));
-    if (kept === undefined || !looksTheSame(kept.sights, '')) return undefined;
+    if (kept === undefined || !areUnchanged(kept.stamps, '')) return undefined;
     return { root, ...kept, proof: 'settled' };
   };
   return {
@@ -45,15 +45,15 @@ export function createCodeDigests(
       if (found !== undefined) return found;
       const { readCode } = await import('./read-code.js');
       const code = await readCode(root, installRoot);
-      const { digest, sights, modules } = code;
+      const { digest, stamps, modules } = code;
       if (code.proof === 'racy' || modules === undefined) return code;
-      own.set(nameOf(root), { digest, sights, modules });
-      remember(nameOf(root), { digest, sights, modules });
+      own.set(nameOf(root), { digest, stamps, modules });
+      remember(nameOf(root), { digest, stamps, modules });
       return code;
     },
-    async findChanged({ root, sights, digest, proof }) {
-      const different = findDifference(sights);
-      if (different !== undefined || proof === 'settled') return different;
+    async findChanged({ root, stamps, digest, proof }) {
+      const changed = findChange(stamps);
+      if (changed !== undefined || proof === 'settled') return changed;
       const { readCode } = await import('./read-code.js');
       return (await readCode(root, installRoot)).digest === digest ? undefined : root.modulePath;
     },
@@ -69,9 +69,9 @@ function nameOf({ modulePath, reads, pluginPath }: CodeRoot): string {
 }
 
 /** A missing folder, or a file that is no longer accessible, counts as changed. */
-function findDifference(sights: Sights): string | undefined {
+function findChange(stamps: RecordedStamps): string | undefined {
   try {
-    return findDifferent(sights, '');
+    return findChangedPath(stamps, '');
   } catch (error) {
     return messageOf(error);
   }

@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
 import { parseDigest } from '../../../base/digest.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
-import { NO_SIGHTS, type Sights } from '../../store/files/sights.js';
-import { lookAt, stampOf } from '../../store/files/stamp.js';
+import { NO_STAMPS, type RecordedStamps } from '../../store/files/recorded-stamps.js';
+import { stampOf, statPath } from '../../store/files/stamp.js';
 import { closureDigest, slashed } from './describe-code.js';
 import type { ModuleGraph } from './module-graph.js';
 
@@ -23,14 +23,14 @@ export function encodeCodeTable(graph: ModuleGraph, modulePaths: readonly string
 }
 
 /** Returns the stamps of the files that show whether the code is unchanged. */
-export function seeCode(installRoot: string): Sights {
+export function stampInstallation(installRoot: string): RecordedStamps {
   const packages = ownDependencies(installRoot).flatMap(name => findPackageFile(name, installRoot) ?? []);
-  return { ...NO_SIGHTS, followed: [...tableFiles(installRoot), ...packages].flatMap(path => [path, stampOf(path)]) };
+  return { ...NO_STAMPS, followed: [...tableFiles(installRoot), ...packages].flatMap(path => [path, stampOf(path)]) };
 }
 
 export interface CodeTable {
   readonly digests: ReadonlyMap<string, Digest>;
-  readonly sights: Sights;
+  readonly stamps: RecordedStamps;
 }
 
 /** Each table is read once per process, because the loaded code of the engine and of in-process plugins is from that time too. */
@@ -39,8 +39,8 @@ const tables = new Map<string, CodeTable>();
 export function tableOf(installRoot: string): CodeTable {
   const known = tables.get(installRoot);
   if (known !== undefined) return known;
-  const sights = seeCode(installRoot);
-  const table = { digests: readTable(installRoot), sights };
+  const stamps = stampInstallation(installRoot);
+  const table = { digests: readTable(installRoot), stamps };
   tables.set(installRoot, table);
   return table;
 }
@@ -57,8 +57,8 @@ function tableFiles(installRoot: string): readonly [string, string] {
 /** Empty if there is no table, if the compiler ran after it was written, or if other package versions are installed than those it lists. */
 function readTable(installRoot: string): ReadonlyMap<string, Digest> {
   const [path, compilerFile] = tableFiles(installRoot);
-  const written = lookAt(path);
-  const compiled = lookAt(compilerFile);
+  const written = statPath(path);
+  const compiled = statPath(compilerFile);
   if (written === undefined || (compiled !== undefined && compiled.modifiedMs > written.modifiedMs)) return new Map();
   const document = parseJson(readFileSync(path, 'utf8'));
   if (!isJsonObject(document) || !isJsonObject(document.modules) || !isJsonObject(document.packages)) return new Map();

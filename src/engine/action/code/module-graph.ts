@@ -1,14 +1,14 @@
 /** The graph of modules and packages that a module reaches: everything it imports, requires or names as a file beside it, and what these reach. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { init } from 'es-module-lexer';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes } from '../../../base/digest.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
-import { lookAt } from '../../store/files/stamp.js';
+import { statPath } from '../../store/files/stamp.js';
 import { walkFolder } from '../../store/files/tree.js';
 import { findSpecifiers, type NamedFile, type NamedFiles } from './find-specifiers.js';
+import { locateRead } from './pinned-code.js';
 import { createResolver, isInstalled, type ModuleFiles, type PackageFolder, type Resolver } from './resolve-module.js';
 
 export interface Module {
@@ -36,13 +36,14 @@ export interface ModuleGraph {
   closureOf(path: string, further?: readonly string[]): readonly Module[];
   /** Returns the package.json that determines how a module is read and what its specifiers mean. */
   findScope: Resolver['findScope'];
+  resolve: Resolver['resolve'];
   /** Returns the real paths of the entries of `reads`. @throws EngineError `plugin-module`. */
   resolveReads(path: string, reads: readonly string[]): readonly string[];
 }
 
 const FILES: ModuleFiles = {
   kindOf(path) {
-    const kind = lookAt(path)?.kind;
+    const kind = statPath(path)?.kind;
     return kind === 'file' || kind === 'folder' ? kind : undefined;
   },
   read: path => readFileSync(path),
@@ -67,6 +68,7 @@ export async function createModuleGraph(files: Partial<ModuleFiles> = {}): Promi
   const resolveReads: ModuleGraph['resolveReads'] = (path, reads) => reads.map(one => resolveRead(one, realOf(path), all));
   return {
     findScope: resolver.findScope,
+    resolve: resolver.resolve,
     resolveReads,
     closureOf(path, further = []) {
       const found = new Map<string, Module>();
@@ -133,7 +135,7 @@ function findNamed(path: string, content: Buffer | string): NamedFiles {
 function noteMissing({ specifier, need }: NamedFile, path: string, packages: Set<string>): void {
   if (need === 'may') return;
   if (/^[./#]/.test(specifier) || specifier.startsWith('file:')) {
-    throw new EngineError('plugin-module', `module ${path} imports "${specifier}", which is not there`, {
+    throw new EngineError('plugin-module', `module ${path} imports "${specifier}", which does not exist`, {
       help: 'correct the path in the module',
     });
   }
@@ -183,7 +185,7 @@ function describePackage(root: PackageFolder, { manifestOf, findPackage, resolve
 }
 
 function resolveRead(read: string, from: string, { kindOf, realPath }: ModuleFiles): string {
-  const path = read.startsWith('file:') ? fileURLToPath(read) : join(from, '..', read);
+  const path = locateRead(read, from);
   if (kindOf(path) !== undefined) return realPath(path);
   throw new EngineError('plugin-module', `module ${from} declares in \`reads\` "${read}", which is neither a file nor a folder`, {
     help: 'correct the path: it is relative to the module',

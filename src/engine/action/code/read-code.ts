@@ -1,66 +1,49 @@
 /** Reading of a plugin's or part's code, with stamps of everything that its digest depends on. */
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { digestJson } from '../../../base/digest.js';
-import { NO_SIGHTS, seeTree, type TreeSight } from '../../store/files/sights.js';
-import { type FileLook, isRacy, lookAt, stampOfLink } from '../../store/files/stamp.js';
+import { createStampRecorder, type StampRecorder } from '../../store/files/stamp-recorder.js';
 import { closureOf, describeCode } from './describe-code.js';
-import { createModuleGraph } from './module-graph.js';
+import { createModuleGraph, type Module } from './module-graph.js';
 import type { CodeRoot, PinnedCode } from './pinned-code.js';
 import type { ModuleFiles } from './resolve-module.js';
 
 /** @throws EngineError `plugin-module`. */
 export async function readCode(root: CodeRoot, installRoot: string): Promise<PinnedCode> {
-  const takenMs = Date.now();
-  const looks = createLooks();
-  const graph = await createModuleGraph(looks.files);
-  const trees = graph
-    .resolveReads(root.pluginPath, root.reads)
-    .flatMap((path): TreeSight[] => (looks.files.kindOf(path) === 'folder' ? [seeTree(path, 'follow', '')] : []));
+  const recorder = createStampRecorder();
+  const graph = await createModuleGraph(recordedFiles(recorder));
+  for (const path of graph.resolveReads(root.pluginPath, root.reads)) if (recorder.stat(path)?.kind === 'folder') recorder.tree(path);
   const modules = closureOf(graph, root);
+  const digest = digestJson(describeCode(graph, root, installRoot));
+  const { stamps, proof } = recorder.recorded();
   return {
     root,
-    digest: digestJson(describeCode(graph, root, installRoot)),
-    sights: { ...NO_SIGHTS, ...looks.sights(), trees },
-    proof: looks.all().every(look => look === undefined || !isRacy(look, takenMs)) ? 'settled' : 'racy',
+    digest,
+    stamps,
+    proof,
     modules: {
       paths: modules.map(({ path }) => path),
       packages: [...new Set(modules.flatMap(({ packageFolders }) => packageFolders))],
-      imports: modules.some(({ loads }) => loads !== 'named') ? 'computed' : 'named',
+      imports: findComputedImport(modules) === undefined ? 'named' : 'computed',
     },
   };
 }
 
-/** File access that records the stamp of each path before it is read. */
-function createLooks() {
-  const seen = new Map<string, FileLook | undefined>();
-  const links = new Map<string, string>();
-  const look = (path: string): FileLook | undefined => {
-    if (!seen.has(path)) seen.set(path, lookAt(path));
-    return seen.get(path);
-  };
-  const files: ModuleFiles = {
+/** The first module that may import files that no literal in it names. */
+export function findComputedImport(modules: readonly Module[]): Module | undefined {
+  return modules.find(({ loads }) => loads !== 'named');
+}
+
+/** File access that stamps each path before it is read. */
+export function recordedFiles(recorder: StampRecorder): ModuleFiles {
+  return {
     kindOf(path) {
-      const kind = look(path)?.kind;
+      const kind = recorder.stat(path)?.kind;
       return kind === 'file' || kind === 'folder' ? kind : undefined;
     },
     read(path) {
-      look(path);
+      recorder.stat(path);
       return readFileSync(path);
     },
-    realPath(path) {
-      const stamp = stampOfLink(path);
-      const real = realpathSync.native(path);
-      if (real !== path) links.set(path, stamp);
-      return real;
-    },
-  };
-  return {
-    files,
-    all: () => [...seen.values()].filter(one => one !== undefined && one.kind !== 'folder'),
-    // Folders are left out: each relevant entry is recorded itself, and other entries that are added do not change the code.
-    sights: () => ({
-      followed: [...seen].flatMap(([path, one]) => (one?.kind === 'folder' ? [] : [path, one?.stamp ?? ''])),
-      itself: [...links].flat(),
-    }),
+    realPath: recorder.realPath,
   };
 }

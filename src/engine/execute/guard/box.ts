@@ -88,9 +88,9 @@ const DEVICE_LINKS = [
 
 /** Mounts a system folder, or copies the link: /bin is a link to usr/bin on most systems. */
 function showSystem(folder: string, root: string, bind: (source: string) => void): void {
-  const look = lstatSync(folder, { throwIfNoEntry: false });
-  if (look?.isSymbolicLink() === true) symlinkSync(readlinkSync(folder), join(root, folder));
-  else if (look?.isDirectory() === true) bind(folder);
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  if (stat?.isSymbolicLink() === true) symlinkSync(readlinkSync(folder), join(root, folder));
+  else if (stat?.isDirectory() === true) bind(folder);
 }
 
 function settingsFor(network: GuardedRun['network']): readonly string[] {

@@ -17,13 +17,13 @@ export interface GuardedRun {
   readonly ownCopies: readonly string[];
   readonly network: 'none' | 'allowed';
   /** Path prefix under which the guard may create its own folders. `close` removes them. */
-  readonly besides: string;
+  readonly pathPrefix: string;
 }
 
 export interface RunGuard {
   /** Returns the command line that starts `command` in `cwd` under guard. */
   wrap(command: readonly string[], cwd: string): readonly string[];
   /** Returns a failure if the run violated its declaration. Must be called after all its processes have ended. */
-  judge(): Failure | undefined;
+  findViolation(): Failure | undefined;
   close(): Promise<void>;
 }

@@ -33,7 +33,7 @@ unset PWD OLDPWD
 
 /** Tests a sandbox on this machine. Whether it works depends on the kernel, system settings, and an enclosing container. */
 export async function findSandbox(): Promise<SandboxSearch> {
-  if (process.platform !== 'linux') return { kind: 'impossible', why: `it is made of Linux namespaces, and this is ${process.platform}` };
+  if (process.platform !== 'linux') return { kind: 'impossible', why: `it needs Linux namespaces, and this is ${process.platform}` };
   const programs: Record<keyof Programs, string> = { unshare: '', mount: '', umount: '', pivot_root: '' };
   for (const name of PROGRAMS) {
     const path = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map(folder => join(folder, name)).find(candidate => existsSync(candidate));
@@ -50,7 +50,7 @@ function makeSandbox(programs: Programs, mounts: MountTable): Guard {
   const gid = String(getDefined(process.getgid, 'getgid')());
   return {
     open(run): RunGuard {
-      const box = `${run.besides}-box`;
+      const box = `${run.pathPrefix}-box`;
       makeBox(box, run, mounts);
       const network = run.network === 'none' ? ['--net'] : [];
       const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--ipc', ...network];
@@ -60,7 +60,7 @@ function makeSandbox(programs: Programs, mounts: MountTable): Guard {
           ...[unshare, ...namespaces, '--', '/bin/sh', '-c', SCRIPT, 'sandbox', box, mount, umount, pivot, unshare, uid, gid, cwd],
           ...command,
         ],
-        judge: () => undefined,
+        findViolation: () => undefined,
         close: () => rm(box, { recursive: true, force: true }),
       };
     },
@@ -76,12 +76,12 @@ async function tryOut(guard: Guard): Promise<string | undefined> {
     readable: [],
     ownCopies: [],
     network: 'none',
-    besides: join(folder, 'trial'),
+    pathPrefix: join(folder, 'trial'),
   };
   const run = guard.open(trial);
   try {
-    const said = await complain(run.wrap(['/bin/sh', '-c', 'echo > written'], folder));
-    return said === undefined ? undefined : [said, ...findCauses()].join('; ');
+    const errorText = await findError(run.wrap(['/bin/sh', '-c', 'echo > written'], folder));
+    return errorText === undefined ? undefined : [errorText, ...findCauses()].join('; ');
   } finally {
     await run.close();
     await rm(folder, { recursive: true, force: true });
@@ -89,15 +89,15 @@ async function tryOut(guard: Guard): Promise<string | undefined> {
 }
 
 /** Returns the error output of a command that failed; undefined if it succeeded. */
-function complain([program = '', ...args]: readonly string[]): Promise<string | undefined> {
+function findError([program = '', ...args]: readonly string[]): Promise<string | undefined> {
   return new Promise(resolve => {
     const child = spawn(program, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], timeout: 10_000 });
-    let said = '';
+    let errorText = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      errorText += text;
     });
     child.on('error', error => resolve(error.message));
-    child.on('close', code => resolve(code === 0 ? undefined : said.trim().replaceAll('\n', ', ') || `it ended with ${code}`));
+    child.on('close', code => resolve(code === 0 ? undefined : errorText.trim().replaceAll('\n', ', ') || `it ended with ${code}`));
   });
 }
 

@@ -33,12 +33,12 @@ function makeStrict(strace: string): Guard {
           folders.push(cwd);
           return [strace, ...straceArguments(output), '--', ...command];
         },
-        judge() {
+        findViolation() {
           const tooLarge = readdirSync(folder).find(name => statSync(join(folder, name)).size > LARGEST_TRACE_BYTES);
           if (tooLarge !== undefined) return toFailure(traceTooLarge());
           const traces = readdirSync(folder).filter(name => /^\d+$/.test(name));
           const accesses = traces.flatMap(name => readTrace(readFileSync(join(folder, name), 'utf8'), folders[Number(name)] ?? '/'));
-          return judge(run, accesses);
+          return findViolation(run, accesses);
         },
         close: () => rm(folder, { recursive: true, force: true }),
       };
@@ -47,8 +47,8 @@ function makeStrict(strace: string): Guard {
 }
 
 /** Returns the folder that strace writes to. A surrounding sandbox must allow it. */
-export function tracesOf({ besides }: GuardedRun): string {
-  return `${besides}-traces`;
+export function tracesOf({ pathPrefix }: GuardedRun): string {
+  return `${pathPrefix}-traces`;
 }
 
 /** Combines both guards: strace runs inside the sandbox. A failed access to a path that exists outside the sandbox also counts as undeclared. */
@@ -59,7 +59,7 @@ export function combine(sandbox: Guard, strict: Guard): Guard {
       const outer = sandbox.open({ ...run, writable: [...run.writable, tracesOf(run)] });
       return {
         wrap: (command, cwd) => outer.wrap(inner.wrap(command, cwd), cwd),
-        judge: inner.judge,
+        findViolation: inner.findViolation,
         async close() {
           await outer.close();
           await inner.close();
@@ -73,15 +73,15 @@ export function combine(sandbox: Guard, strict: Guard): Guard {
 const LARGEST_TRACE_BYTES = 400 << 20;
 
 function traceTooLarge(): EngineError {
-  return new EngineError('trace-too-large', 'the programs of the stage opened and changed files too often to be followed', {
-    help: 'look at this stage with --sandbox in place of --strict',
+  return new EngineError('trace-too-large', 'the programs of the stage opened and changed more files than can be recorded', {
+    help: 'use --sandbox instead of --strict for this stage',
   });
 }
 
 /** Maximum number of paths in a message. */
 const NAMED = 10;
 
-export function judge(run: GuardedRun, accesses: readonly Access[]): Failure | undefined {
+export function findViolation(run: GuardedRun, accesses: readonly Access[]): Failure | undefined {
   const undeclared = { read: new Set<string>(), write: new Set<string>() };
   const own = [...run.writable, tracesOf(run)].flatMap(withReal);
   const readable = [...READABLE, ...run.readable.flatMap(withReal), ...own];
@@ -105,19 +105,19 @@ function describe(run: GuardedRun, reads: readonly string[], writes: readonly st
     const names = paths.slice(0, NAMED).map(path => (isAmong([run.projectFolder], path) ? relative(run.projectFolder, path) || '.' : path));
     return [...names, ...(paths.length > NAMED ? [`and ${paths.length - NAMED} more`] : [])].map(name => `\n${name}`).join('');
   };
-  const readText = `what the stage does not declare was read:${list(reads)}`;
+  const readText = `the stage read files that it does not declare:${list(reads)}`;
   if (writes.length === 0) {
     return new EngineError('undeclared-read', readText, {
       details,
-      help: "make it an input, or a tool of the stage: what is not in its key can change without the stage's running again",
+      help: 'declare each of them as an input or a tool: a change of an undeclared file does not make the stage run again',
     });
   }
   return new EngineError(
     'undeclared-write',
-    `written outside the stage's outputs:${list(writes)}${reads.length === 0 ? '' : `\n${readText}`}`,
+    `the stage wrote outside its outputs:${list(writes)}${reads.length === 0 ? '' : `\n${readText}`}`,
     {
       details,
-      help: 'a stage writes into the folder that it starts in, and into TMPDIR; make what is to be kept an output',
+      help: 'write into the folder that the stage starts in, or into TMPDIR, and declare files to keep as outputs',
     },
   );
 }

@@ -20,28 +20,28 @@ export async function removeRunFolder(folder: string): Promise<void> {
 /** Whether the folder takes almost no disk space. */
 export function isSmallFolder(folder: string): boolean {
   try {
-    return roomLeft(folder, { entries: 30, bytes: 1 << 16 }).entries >= 0;
+    return subtractContent(folder, { entries: 30, bytes: 1 << 16 }).entries >= 0;
   } catch {
     return false;
   }
 }
 
-interface Room {
+interface Budget {
   readonly entries: number;
   readonly bytes: number;
 }
 
-const NO_ROOM: Room = { entries: -1, bytes: 0 };
+const EXHAUSTED: Budget = { entries: -1, bytes: 0 };
 
-/** Returns what is left of `room` after the folder's content is subtracted. */
-function roomLeft(folder: string, room: Room): Room {
-  let left = room;
+/** Returns what is left of `budget` after the folder's content is subtracted. */
+function subtractContent(folder: string, budget: Budget): Budget {
+  let left = budget;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     const bytes = entry.isFile() ? left.bytes - lstatSync(path).size : left.bytes;
     left = { entries: left.entries - 1, bytes };
-    if (entry.isDirectory()) left = roomLeft(path, left);
-    if (left.entries < 0 || left.bytes < 0) return NO_ROOM;
+    if (entry.isDirectory()) left = subtractContent(path, left);
+    if (left.entries < 0 || left.bytes < 0) return EXHAUSTED;
   }
   return left;
 }

@@ -12,7 +12,7 @@ import { removeRunFolder } from './remove-run-folder.js';
 
 export interface Starters {
   /** Returns undefined if no starter is ready. The caller then starts the program itself. */
-  start(program: Program, hear: (stream: OutputStream, text: string) => void): StartedProgram | undefined;
+  start(program: Program, onOutput: (stream: OutputStream, text: string) => void): StartedProgram | undefined;
   /**
    * Removes the folder of a run that has ended.
    * If there are starters, one of them removes it later, because removing folders may wait for the disk.
@@ -32,7 +32,7 @@ export interface StarterOptions {
 }
 
 interface Entry {
-  readonly hear: (stream: OutputStream, text: string) => void;
+  readonly onOutput: (stream: OutputStream, text: string) => void;
   readonly resolve: (result: SpawnResult) => void;
   readonly reject: (error: Error) => void;
   pid: number | undefined;
@@ -41,7 +41,7 @@ interface Entry {
 interface Starter {
   readonly entries: ReadonlyMap<number, Entry>;
   isReady(): boolean;
-  start(id: number, program: Program, hear: Entry['hear']): StartedProgram;
+  start(id: number, program: Program, onOutput: Entry['onOutput']): StartedProgram;
   remove(id: number, folders: readonly string[], small: 'later' | 'now'): Promise<void>;
   close(): void;
 }
@@ -79,11 +79,11 @@ export function createStarters(installRoot: string, { count, after, reaper }: St
     removals.add(removal);
   };
   return {
-    start(program, hear) {
+    start(program, onOutput) {
       asked += 1;
       if (asked <= after || process.platform === 'win32') return undefined;
       starters ??= Array.from({ length: count }, () => openStarter(installRoot, reaper));
-      return findIdlest()?.start(asked, program, hear);
+      return findIdlest()?.start(asked, program, onOutput);
     },
     async remove(folder) {
       if (starters === undefined) return removeRunFolder(folder);
@@ -154,7 +154,7 @@ function openStarter(installRoot: string, reaper: StarterOptions['reaper']): Sta
         entry.pid = message.pid;
         return;
       case 'output':
-        entry.hear(message.stream, message.text);
+        entry.onOutput(message.stream, message.text);
         return;
       case 'ended':
         forget(message.id);
@@ -172,9 +172,9 @@ function openStarter(installRoot: string, reaper: StarterOptions['reaper']): Sta
   return {
     entries,
     isReady: () => state === 'ready',
-    start(id, program, hear) {
+    start(id, program, onOutput) {
       const ended = new Promise<SpawnResult>((resolve, reject) => {
-        entries.set(id, { hear, resolve, reject, pid: undefined });
+        entries.set(id, { onOutput, resolve, reject, pid: undefined });
       });
       child.channel?.ref();
       tell({ kind: 'start', id, program });

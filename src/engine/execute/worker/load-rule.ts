@@ -12,16 +12,16 @@ export interface LoadRule {
 }
 
 /** A module that was refused. */
-export interface Stranger {
+export interface RefusedModule {
   readonly path: string;
   /** The module that imports it, if known. */
   readonly importer: string | undefined;
 }
 
-export type FindStranger = (path: string, importer: string | undefined) => Stranger | undefined;
+export type ModuleCheck = (path: string, importer: string | undefined) => RefusedModule | undefined;
 
 /** @param installRoot folder of Tanren's own modules, which may load anything. */
-export function makeFindStranger({ paths, packages }: LoadRule, installRoot: string): FindStranger {
+export function makeModuleCheck({ paths, packages }: LoadRule, installRoot: string): ModuleCheck {
   const known = new Set(paths);
   const isOwn = (path: string): boolean => path.startsWith(installRoot + sep);
   return (path, importer) => {

@@ -23,11 +23,11 @@ if (folder === undefined || process.send === undefined) throw new InternalError(
 // Pid 0 means the worker's process group. In a PID namespace the worker's own number differs from that of the group.
 process.on('disconnect', () => process.kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL'));
 
-const say = (message: FromWorker): void => {
+const send = (message: FromWorker): void => {
   if (process.connected) process.send?.(message);
 };
 const abort = new AbortController();
-const keeper = createIpcKeeper(say);
+const keeper = createIpcKeeper(send);
 process.on('message', (message: ToWorker) => keeper.receive(message));
 // A plugin that listens to the signal gets a moment to stop by itself. The engine kills what remains.
 process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
@@ -42,9 +42,9 @@ const watched: Pick<Context, 'signal' | 'log'> = {
   signal: abort.signal,
   // Masking precedes clipping, because a part of a secret would not be recognized.
   log: (level, message) =>
-    sayChecked(
+    sendChecked(
       { kind: 'log', level, message: typeof message === 'string' ? clipText(mask.apply(message)) : message },
-      'context.log takes "info" or "warning", and a text',
+      'context.log expects a level ("info" or "warning") and a text',
     ),
 };
 const known = new Map(Object.entries(local.known).map(([path, entry]) => [join(folder, path), entry]));
@@ -53,15 +53,15 @@ const programs = {
   group: 'shared',
   tools: local.tools,
   mask,
-  log: (text: string) => say({ kind: 'output', text }),
+  log: (text: string) => send({ kind: 'output', text }),
 } as const;
 const context: Context = {
   ...watched,
   scratch,
   progress: (done, total, what) =>
-    sayChecked(
+    sendChecked(
       { kind: 'progress', done, total, what: typeof what === 'string' ? clipText(mask.apply(what), MAX_PROGRESS_CHARACTERS) : what },
-      'context.progress takes two numbers and a text',
+      'context.progress expects two numbers and a text',
     ),
   random: label => seededRandom(action.key, label),
   memo: countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched)),
@@ -72,7 +72,7 @@ const context: Context = {
   identify: identity => {
     const message: FromWorker = { kind: 'identity', identity };
     if (isFromWorker(message)) checkIdentitySize(identity);
-    sayChecked(message, 'context.identify takes an object');
+    sendChecked(message, 'context.identify expects an object');
   },
 };
 
@@ -93,13 +93,13 @@ try {
 const refused = guard?.findRefused();
 if (refused !== undefined) last = { kind: 'failed', failure: toFailure(refused) };
 for (const [name, { kept, computed }] of tally) watched.log('info', `part ${name}: ${kept} kept from earlier runs, ${computed} computed`);
-say({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
+send({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
 process.send(last, () => process.exit(0));
 
 /** JavaScript of third parties may pass any value. @throws TypeError at the faulty call. */
-function sayChecked(message: FromWorker, contract: string): void {
+function sendChecked(message: FromWorker, contract: string): void {
   if (!isFromWorker(message)) throw new TypeError(contract);
-  say(message);
+  send(message);
 }
 
 /** Counts the parts, so that the log can report how many were reused. */

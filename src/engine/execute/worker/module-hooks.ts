@@ -1,7 +1,7 @@
 /** Hooks of Node's module loaders that refuse modules outside the code digest. Node without in-thread hooks loads this file into a separate thread. */
 import { fileURLToPath } from 'node:url';
 import type { MessagePort } from 'node:worker_threads';
-import { type FindStranger, type LoadRule, makeFindStranger } from './load-rule.js';
+import { type LoadRule, type ModuleCheck, makeModuleCheck } from './load-rule.js';
 
 interface HookData {
   readonly rule: LoadRule;
@@ -13,14 +13,14 @@ interface Resolved {
   readonly url: string;
 }
 
-let findStranger: FindStranger = () => undefined;
+let checkModule: ModuleCheck = () => undefined;
 
 export function initialize({ rule, installRoot, port }: HookData): void {
-  const find = makeFindStranger(rule, installRoot);
-  findStranger = (path, importer) => {
-    const stranger = find(path, importer);
-    if (stranger !== undefined) port.postMessage(stranger);
-    return stranger;
+  const find = makeModuleCheck(rule, installRoot);
+  checkModule = (path, importer) => {
+    const found = find(path, importer);
+    if (found !== undefined) port.postMessage(found);
+    return found;
   };
 }
 
@@ -29,13 +29,13 @@ export async function resolve(
   context: { readonly parentURL?: string },
   next: (specifier: string, context: unknown) => Promise<Resolved>,
 ): Promise<Resolved> {
-  return judgeResolved(await next(specifier, context), context.parentURL, findStranger);
+  return checkResolved(await next(specifier, context), context.parentURL, checkModule);
 }
 
 /** @throws Error if the module is refused. */
-export function judgeResolved<T extends Resolved>(resolved: T, parentUrl: string | undefined, find: FindStranger): T {
+export function checkResolved<T extends Resolved>(resolved: T, parentUrl: string | undefined, find: ModuleCheck): T {
   if (!resolved.url.startsWith('file:')) return resolved;
-  const stranger = find(fileURLToPath(resolved.url), parentUrl?.startsWith('file:') === true ? fileURLToPath(parentUrl) : undefined);
-  if (stranger === undefined) return resolved;
-  throw new Error(`${stranger.path} is not in the plugin's code digest`);
+  const found = find(fileURLToPath(resolved.url), parentUrl?.startsWith('file:') === true ? fileURLToPath(parentUrl) : undefined);
+  if (found === undefined) return resolved;
+  throw new Error(`${found.path} is not in the plugin's code digest`);
 }

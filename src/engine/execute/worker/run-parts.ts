@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../base/json.js';
 import type { Context, Part, PartRequest, PartResult } from '../../../stage/context.js';
 import { StageError } from '../../../stage/stage-error.js';
 import { digestPath } from '../../store/files/digest-file.js';
-import { isRacy, lookAt } from '../../store/files/stamp.js';
+import { isRacy, statPath } from '../../store/files/stamp.js';
 import { isInnerPath } from '../../store/files/tree.js';
 import type { PartAnswer, PartQuestion } from './messages.js';
 
@@ -36,13 +36,13 @@ export function createMemo(
   let runs = 0;
 
   const digestBlob = async (role: string, path: string): Promise<BlobDigest> => {
-    const look = lookAt(path);
-    if (look?.kind !== 'file') throw new StageError('part-blob-missing', `blob "${role}" of a part is no file: ${path}`);
+    const stat = statPath(path);
+    if (stat?.kind !== 'file') throw new StageError('part-blob-missing', `blob "${role}" of a part is not a file: ${path}`);
     const kept = digests.get(path);
-    if (kept?.stamp === look.stamp) return kept;
+    if (kept?.stamp === stat.stamp) return kept;
     const takenMs = Date.now();
-    const digest = await digestPath(path, look.sizeBytes);
-    const entry: BlobDigest = { stamp: look.stamp, digest, proof: isRacy(look, takenMs) ? 'racy' : 'settled' };
+    const digest = await digestPath(path, stat.sizeBytes);
+    const entry: BlobDigest = { stamp: stat.stamp, digest, proof: isRacy(stat, takenMs) ? 'racy' : 'settled' };
     digests.set(path, entry);
     return entry;
   };
@@ -54,9 +54,9 @@ export function createMemo(
   ): Promise<string | undefined> => {
     for (const [role, entry] of before) {
       const path = blobs[role] ?? '';
-      const look = lookAt(path);
-      if (look?.stamp !== entry.stamp) return role;
-      if (entry.proof === 'racy' && (await digestPath(path, look.sizeBytes)) !== entry.digest) return role;
+      const stat = statPath(path);
+      if (stat?.stamp !== entry.stamp) return role;
+      if (entry.proof === 'racy' && (await digestPath(path, stat.sizeBytes)) !== entry.digest) return role;
     }
     return undefined;
   };
@@ -99,8 +99,8 @@ export function createMemo(
 
 function checkNames(part: string, folder: string, names: readonly string[]): void {
   for (const name of names) {
-    if (!isInnerPath(name)) throw new StageError('part-output', `part ${part} returns "${name}", which is no name inside its folder`);
-    if (lookAt(join(folder, name))?.kind !== 'file')
+    if (!isInnerPath(name)) throw new StageError('part-output', `part ${part} returns "${name}", which is not a path inside its folder`);
+    if (statPath(join(folder, name))?.kind !== 'file')
       throw new StageError('part-output', `part ${part} returns "${name}", but wrote no such file`);
   }
 }

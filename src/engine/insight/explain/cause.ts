@@ -28,13 +28,11 @@ export function describeCause(cause: Cause): string {
     case 'never-built':
       return 'never built';
     case 'record-lost':
-      return 'the record of its last run is gone from the cache';
+      return 'the record of its last run is missing from the cache';
     case 'forced':
       return 'forced';
     case 'outputs':
-      return cause.what === undefined
-        ? 'its outputs are not as they were published'
-        : `its outputs are not as they were published: ${cause.what}`;
+      return cause.what === undefined ? 'its published outputs were changed' : `its published outputs were changed: ${cause.what}`;
     case 'source':
       return withDetail(`source ${cause.path} changed`, cause.files === undefined ? '' : describeTreeChanges(cause.files));
     case 'code':
@@ -42,7 +40,7 @@ export function describeCause(cause: Cause): string {
     case 'change':
       return describeChange(cause.change);
     case 'rebuilt':
-      return 'built again since, it is not known from what';
+      return 'built again since, from unknown inputs';
     case 'impossible':
       return `cannot run: ${cause.failure.message}`;
     default:

@@ -46,9 +46,9 @@ function pairVersions(gone: readonly string[], come: readonly string[]): readonl
   const nameOf = (text: string): string => text.slice(0, text.lastIndexOf('@'));
   const paired = gone.map(old => {
     const next = come.find(one => nameOf(one) === nameOf(old));
-    return next === undefined ? `${old} is gone` : `${old} → ${next}`;
+    return next === undefined ? `${old} was removed` : `${old} → ${next}`;
   });
-  const fresh = come.filter(one => !gone.some(old => nameOf(old) === nameOf(one))).map(one => `${one} is new`);
+  const fresh = come.filter(one => !gone.some(old => nameOf(old) === nameOf(one))).map(one => `${one} was added`);
   return [...paired, ...fresh];
 }
 

@@ -3,8 +3,9 @@ import { getDefined } from '../../../base/invariant.js';
 import type { JsonObject } from '../../../base/json.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
-import type { KnownDevice } from '../../store/state-log.js';
-import { examineIn, openToLook, type StageStatus, type StatusOptions } from '../status/status.js';
+import type { KnownDevice } from '../../store/state.js';
+import type { StageStatus } from '../status/stage-status.js';
+import { examineIn, openForReading, type StatusOptions } from '../status/status.js';
 import { type Cause, describeCause } from './cause.js';
 import { findCauses, pathOf } from './find-causes.js';
 
@@ -37,7 +38,7 @@ export async function explainStages(
   ports: EnginePorts,
   { force = 'never', ...options }: ExplainOptions = {},
 ): Promise<ReadonlyMap<StageId, Explanation>> {
-  const session = openToLook(plan, options, ports);
+  const session = openForReading(plan, options, ports);
   const examined = await examineIn(session, { ...options, targets, force });
   const causes = await findCauses(session, examined);
   return new Map(

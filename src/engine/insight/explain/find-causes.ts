@@ -6,7 +6,7 @@ import { inputOf } from '../../action/input-of.js';
 import { compareWithLast, placeOf, type Session } from '../../action/session.js';
 import type { PlannedStage, StageId } from '../../model/plan.js';
 import { findTouched } from '../../store/published.js';
-import type { Examined } from '../status/status.js';
+import type { Examined } from '../status/stage-status.js';
 import { type Cause, describeCause } from './cause.js';
 import { createDetails, type Details } from './details.js';
 import { createEarlierActions, type EarlierActions } from './earlier-actions.js';

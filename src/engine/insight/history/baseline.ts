@@ -2,24 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Figure, readFigure } from '../../../base/figure.js';
-import type { Json, JsonObject } from '../../../base/json.js';
-import { isJsonObject, parseJson } from '../../../base/json.js';
-import {
-  anyList,
-  formatJsonProblems,
-  type JsonReader,
-  literal,
-  maybe,
-  readJsonShape,
-  record,
-  someFields,
-} from '../../../base/json-shape.js';
+import { parseJson } from '../../../base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../../base/json-shape.js';
+import { anyList, anyObject, constant, mapOf, openObject } from '../../../base/schema/build-schema.js';
+import { FIGURE_SCHEMA } from '../../../base/schema/figure-schema.js';
+import type { FromSchema } from '../../../base/schema/from-schema.js';
+import { readerOf } from '../../../base/schema/schema-reader.js';
 import { EngineError, isMissing, messageOf } from '../../model/engine-error.js';
 import type { Plan } from '../../model/plan.js';
 import { isRunName } from './run-name.js';
-import type { RunGate } from './run-record.js';
-import { readGate } from './run-record.js';
+import { GATE_SCHEMA } from './run-record.js';
 import type { Snapshot, StageSnapshot } from './snapshot.js';
 
 const MOST_BYTES = 50_000_000;
@@ -41,11 +33,15 @@ export function checkBaselineName(name: string): void {
   });
 }
 
-interface StoredStage {
-  readonly params?: JsonObject;
-  readonly metrics?: Readonly<Record<string, Figure>>;
-  readonly gates: readonly RunGate[];
-}
+const STAGE_SCHEMA = openObject({ gates: anyList(GATE_SCHEMA) }, { params: anyObject(), metrics: mapOf(FIGURE_SCHEMA) });
+
+type StoredStage = FromSchema<typeof STAGE_SCHEMA>;
+
+const BASELINE_SCHEMA = openObject({ format: constant(1), params: anyObject(), stages: mapOf(STAGE_SCHEMA) });
+
+type StoredBaseline = FromSchema<typeof BASELINE_SCHEMA>;
+
+const baselineReader = readerOf(BASELINE_SCHEMA);
 
 /** Contains no dates, so that equal metrics give an equal file. @throws EngineError `baseline-not-written`. */
 export function writeBaseline(path: string, { params, stages }: Snapshot): void {
@@ -53,7 +49,8 @@ export function writeBaseline(path: string, { params, stages }: Snapshot): void 
     stage,
     { ...(own && { params: own }), ...(metrics.kind === 'known' && { metrics: metrics.values }), gates },
   ]);
-  const text = `${JSON.stringify({ format: 1, params: params ?? {}, stages: Object.fromEntries(stored) }, null, 2)}\n`;
+  const document: StoredBaseline = { format: 1, params: params ?? {}, stages: Object.fromEntries(stored) };
+  const text = `${JSON.stringify(document, null, 2)}\n`;
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     mkdirSync(dirname(path), { recursive: true });
@@ -70,11 +67,15 @@ export function readBaseline(path: string, name: string): Snapshot | undefined {
   const text = readBounded(path);
   if (text === undefined) return undefined;
   const document = parseJson(text);
-  const result = readJsonShape(readStored, document);
+  const result = readJsonShape(baselineReader, document);
   if (result.kind === 'problems') {
-    throw new EngineError('baseline-malformed', `${path} is no baseline: ${formatJsonProblems(result.problems).slice(0, 3).join('; ')}`, {
-      help: 'get it again from where it is committed, or write it anew: tanren metrics --save',
-    });
+    throw new EngineError(
+      'baseline-malformed',
+      `${path} is not a baseline: ${formatJsonProblems(result.problems).slice(0, 3).join('; ')}`,
+      {
+        help: 'restore it from Git, or write it again: tanren metrics --save',
+      },
+    );
   }
   const stages = new Map(Object.entries(result.value.stages).map(([stage, stored]) => [stage, snapshotOf(stored)]));
   return { name: `baseline ${name}`, params: result.value.params, stages, others: 'absent', notes: [] };
@@ -86,7 +87,7 @@ function snapshotOf({ params, metrics, gates }: StoredStage): StageSnapshot {
 
 function readBounded(path: string): string | undefined {
   try {
-    if (statSync(path).size > MOST_BYTES) throw new EngineError('baseline-malformed', `${path} is larger than any baseline`);
+    if (statSync(path).size > MOST_BYTES) throw new EngineError('baseline-malformed', `${path} is too large for a baseline`);
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (isMissing(error)) return undefined;
@@ -95,20 +96,3 @@ function readBounded(path: string): string | undefined {
       : new EngineError('baseline-malformed', `${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }
-
-const readObject: JsonReader<JsonObject> = (value: Json | undefined, path, problems) => {
-  if (value !== undefined && isJsonObject(value)) return value;
-  problems.push({ path, message: 'should be an object' });
-  return undefined;
-};
-
-const anyName = (): undefined => undefined;
-
-const readStored = someFields<{ format: 1; params: JsonObject; stages: Readonly<Record<string, StoredStage>> }>({
-  format: literal(1),
-  params: readObject,
-  stages: record(
-    someFields<StoredStage>({ params: maybe(readObject), metrics: maybe(record(readFigure, anyName)), gates: anyList(readGate) }),
-    anyName,
-  ),
-});

@@ -3,7 +3,7 @@ import { dependenciesOf } from '../../model/dependencies.js';
 import type { Task } from '../../model/outlook.js';
 import type { Plan, PlannedStage } from '../../model/plan.js';
 import { cpuUnits } from '../../schedule/cpu-units.js';
-import type { Examined } from '../status/status.js';
+import type { Examined } from '../status/stage-status.js';
 import { forecast } from './forecast.js';
 
 export interface ExpectedTime {

@@ -22,10 +22,10 @@ export function keepRun(
   try {
     const path = cache.history(plan.pipeline);
     if (appendRun(path, record) !== undefined) return;
-    const message = `${path} is of a newer version of Tanren: it is left as it is, and this build has no record`;
+    const message = `${path} is of a newer version of Tanren: it is not changed, and this build is not recorded`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'history-newer', message });
   } catch (error) {
-    const message = `the history is not written: ${messageOf(error)}`;
+    const message = `the history cannot be written: ${messageOf(error)}`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
   }
 }

@@ -1,6 +1,7 @@
 /** Records a build: observes its events, and makes its run record when it has ended. */
 import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
+import { withoutUndefined } from '../../../base/without-undefined.js';
 import { dependenciesOf } from '../../model/dependencies.js';
 import type { BuildEvent, Span } from '../../model/events.js';
 import type { GateResult } from '../../model/gate-result.js';
@@ -30,7 +31,7 @@ export interface RunEnd {
   readonly asked: Asked;
 }
 
-interface Heard {
+interface StageEvents {
   reasons: readonly string[] | undefined;
   attempts: number;
   endedMs: number;
@@ -51,18 +52,18 @@ const SHORTEST_MS = 0.1;
 /** @param startedMs start of the build, by `performance.now()`. */
 export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
   const started = new Date(outer.nowMs() - (performance.now() - startedMs)).toISOString();
-  const heard = new Map<StageId, Heard>();
+  const events = new Map<StageId, StageEvents>();
   let spans = 0;
   let spansLeftOut = 0;
 
-  const of = (stage: StageId): Heard => {
-    const known = heard.get(stage);
+  const of = (stage: StageId): StageEvents => {
+    const known = events.get(stage);
     if (known !== undefined) return known;
-    const fresh: Heard = { reasons: undefined, attempts: 0, endedMs: 0, peakBytes: undefined, waitedMs: 0, spans: [] };
-    heard.set(stage, fresh);
+    const fresh: StageEvents = { reasons: undefined, attempts: 0, endedMs: 0, peakBytes: undefined, waitedMs: 0, spans: [] };
+    events.set(stage, fresh);
     return fresh;
   };
-  const hearSpan = (stage: StageId, { what, startMs, endMs, part, peakBytes }: Span): void => {
+  const recordSpan = (stage: StageId, { what, startMs, endMs, part, peakBytes }: Span): void => {
     const one = of(stage);
     if (what === 'wait') one.waitedMs += endMs - startMs;
     if (peakBytes !== undefined && Number.isSafeInteger(peakBytes) && peakBytes > 0)
@@ -77,12 +78,12 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
     const atMs = tenths(startMs - startedMs);
     one.spans.push({ what, atMs, durationMs: tenths(tenths(endMs - startedMs) - atMs), part });
   };
-  const hear = (event: BuildEvent): void => {
+  const recordEvent = (event: BuildEvent): void => {
     if (event.kind === 'stage-started') {
       const one = of(event.stage);
       one.reasons = event.reasons.slice(0, MOST_REASONS).map(shorten);
       one.attempts = event.attempt;
-    } else if (event.kind === 'span') hearSpan(event.stage, event);
+    } else if (event.kind === 'span') recordSpan(event.stage, event);
     else if (event.kind === 'outcome') of(event.stage).endedMs = performance.now();
   };
 
@@ -90,42 +91,42 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
     ports: {
       ...outer,
       emit(event) {
-        hear(event);
+        recordEvent(event);
         outer.emit(event);
       },
     },
     finish({ plan, selected, ends, gates, conclusion, asked }) {
       const endOf = (stage: PlannedStage): StageEnd => ends.get(stage.id) ?? cancelled;
       const active = selected.filter(stage => endOf(stage).outcome.kind !== 'up-to-date');
-      const began = active.some(stage => endOf(stage).outcome.kind !== 'cancelled' || (heard.get(stage.id)?.attempts ?? 0) > 0);
+      const began = active.some(stage => endOf(stage).outcome.kind !== 'cancelled' || (events.get(stage.id)?.attempts ?? 0) > 0);
       if (!began) return undefined;
       const listed = selected.filter(stage => endOf(stage).outcome.kind !== 'up-to-date' || endOf(stage).accepted?.metrics !== undefined);
       const ran = active.flatMap(stage => {
-        const endedMs = heard.get(stage.id)?.endedMs;
+        const endedMs = events.get(stage.id)?.endedMs;
         return endedMs === undefined ? [] : [{ stage: stage.id, dependsOn: dependenciesOf(stage), endedMs }];
       });
-      return {
+      return withoutUndefined({
         started,
         durationMs: tenths(performance.now() - startedMs),
         asked,
         revision: findRevision(plan.projectFolder),
         params: plan.params,
         conclusion,
-        stages: listed.map(stage => encodeStage(stage, endOf(stage), heard.get(stage.id))),
+        stages: listed.map(stage => encodeStage(stage, endOf(stage), events.get(stage.id))),
         upToDate: selected.length - active.length,
         gates: gates.map(encodeGate),
         criticalPath: findCriticalPath(ran),
         spansLeftOut: spansLeftOut === 0 ? undefined : spansLeftOut,
-      };
+      });
     },
   };
 }
 
-function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted }: StageEnd, heard: Heard | undefined): RunStage {
+function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted }: StageEnd, events: StageEvents | undefined): RunStage {
   const ownMs = outcome.kind === 'executed' ? outcome.durationMs : accepted?.durationMs;
   const pools = Object.keys(resources).filter(pool => pool !== 'cpu');
-  const told = outcome.kind === 'up-to-date' ? undefined : heard;
-  return {
+  const told = outcome.kind === 'up-to-date' ? undefined : events;
+  return withoutUndefined({
     stage,
     outcome: outcome.kind,
     key: accepted?.key,
@@ -139,7 +140,7 @@ function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted
     failure: outcome.kind === 'failed' ? { code: outcome.failure.code, message: shorten(outcome.failure.message) } : undefined,
     because: outcome.kind === 'skipped' ? outcome.because : undefined,
     spans: told === undefined || told.spans.length === 0 ? undefined : told.spans,
-  };
+  });
 }
 
 /** The metrics that tables show, and their differences from the baseline. */
@@ -150,7 +151,7 @@ export function headlinesOf(metrics: JsonObject): Readonly<Record<string, Figure
 
 export function encodeGate({ stage, gate, value, verdict }: GateResult): RunGate {
   const { metric, operator, bound } = gate;
-  return { stage, metric, operator, bound, value, verdict };
+  return withoutUndefined({ stage, metric, operator, bound, value, verdict });
 }
 
 function shorten(text: string): string {

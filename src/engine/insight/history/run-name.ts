@@ -14,6 +14,6 @@ export function getRunIndex(runs: readonly RunRecord[], name: string): number {
   const index = back === null ? runs.findIndex(({ run }) => run === name) : runs.length - 1 - Number(back[1] ?? 0);
   if (runs[index] !== undefined) return index;
   const help =
-    runs.length === 0 ? 'no build has done anything here yet' : `the history has ${runs[0]?.run} to ${runs.at(-1)?.run}: tanren history`;
-  throw new EngineError('no-such-run', `there is no run ${name}`, { help });
+    runs.length === 0 ? 'no build has changed a result here yet' : `the history has ${runs[0]?.run} to ${runs.at(-1)?.run}: tanren history`;
+  throw new EngineError('no-such-run', `unknown run ${name}`, { help });
 }

@@ -7,7 +7,7 @@ const GROUPS = {
   slots: { pid: 2, title: 'stages in slots', row: 'slot' },
   parts: { pid: 3, title: 'parts of stages, worked on at once', row: 'parts' },
   waiting: { pid: 4, title: 'waiting for a slot', row: 'waiting' },
-  looking: { pid: 5, title: 'looking: digests of inputs, restores', row: 'looking' },
+  looking: { pid: 5, title: 'preparing: digests of inputs, restores', row: 'looking' },
 } as const;
 
 export type RowGroup = keyof typeof GROUPS;

@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<SpanKind, string>> = {
   run: 'run',
   part: 'part',
   collect: 'digest outputs',
-  check: 'look at inputs again',
+  check: 'check inputs again',
   store: 'store',
   publish: 'publish',
   'back-off': 'wait for the next try',

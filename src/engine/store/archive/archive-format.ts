@@ -53,7 +53,7 @@ export async function* readFrames({ name, chunks }: ArchiveBytes): AsyncGenerato
       // Skips the bytes that the consumer did not read.
     }
   }
-  if (await reader.hasMore()) throw malformed(name, 'something follows after its end');
+  if (await reader.hasMore()) throw malformed(name, 'data follows its end');
 }
 
 function checkHeader(line: string, name: string): void {
@@ -101,7 +101,7 @@ function openReader(chunks: AsyncIterable<Buffer>, name: string): Reader {
           buffer = buffer.subarray(end + 1);
           return line;
         }
-        if (buffer.length >= MAX_LINE_BYTES) throw malformed(name, 'a line of it has no end');
+        if (buffer.length >= MAX_LINE_BYTES) throw malformed(name, 'a line is too long');
         if (!(await fill())) throw truncated(name);
       }
     },
@@ -127,13 +127,13 @@ function openReader(chunks: AsyncIterable<Buffer>, name: string): Reader {
 }
 
 export function malformed(name: string, what: string): EngineError {
-  return new EngineError('archive-malformed', `${name} is no archive of a cache: ${what}`, {
-    help: '`tanren cache export` writes such archives; unpack it first where something has packed it',
+  return new EngineError('archive-malformed', `${name} is not a cache archive: ${what}`, {
+    help: '`tanren cache export` writes such archives; decompress it first if it is compressed',
   });
 }
 
 function truncated(name: string): EngineError {
-  return new EngineError('archive-truncated', `${name} ends too early`, {
-    help: 'get it again; what came before its end and verified is in the cache',
+  return new EngineError('archive-truncated', `${name} is truncated`, {
+    help: 'copy it again; the results before the truncation are in the cache',
   });
 }

@@ -11,7 +11,7 @@ import { readBlob } from '../blob-store.js';
 import { type CacheFolder, makeCacheFolder } from '../cache-folder.js';
 import { removeTemporary } from '../leftovers.js';
 import { takeInventory } from '../maintenance/inventory.js';
-import { withLock } from '../maintenance/keep-house.js';
+import { withLock } from '../maintenance/maintain-cache.js';
 import { partsOf } from '../part-list.js';
 import { openStores } from '../shared-cache.js';
 import { loadState } from '../state-log.js';
@@ -72,7 +72,7 @@ export async function exportCache(
 function assertArchive(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || (found.isFile() && (found.size === 0 || readHead(path) === ARCHIVE_HEADER.slice(0, 15)))) return;
-  throw new EngineError('not-an-archive', `${path} is there, and is no archive of tanren`, { help: 'name another file, or remove it' });
+  throw new EngineError('not-an-archive', `${path} exists, and is not an archive of tanren`, { help: 'name another file, or remove it' });
 }
 
 function readHead(path: string): string {

@@ -9,7 +9,7 @@ import { digestJson } from '../../../base/digest.js';
 import { type ActionRecord, type ActionRecords, decodeRecord, openActionRecords } from '../action-records.js';
 import { type BlobStore, openBlobStore, readBlob } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
-import { lookAt } from '../files/stamp.js';
+import { statPath } from '../files/stamp.js';
 import { decodeTree } from '../files/tree.js';
 import { blobsOf } from '../maintenance/inventory.js';
 import type { ArchiveBytes } from './archive-bytes.js';
@@ -70,7 +70,7 @@ export async function takeArchive(cache: CacheFolder, archive: ArchiveBytes, sig
 }
 
 async function takeBlob({ name, sizeBytes, body }: Frame, cache: CacheFolder, store: BlobStore): Promise<'added' | 'known' | 'damaged'> {
-  if (lookAt(cache.blob(name))?.sizeBytes === sizeBytes) return 'known';
+  if (statPath(cache.blob(name))?.sizeBytes === sizeBytes) return 'known';
   const temporary = cache.newTemporary('import');
   try {
     if ((await writeBody(temporary, body)) !== name) return 'damaged';
@@ -121,7 +121,7 @@ function hasKey({ manifest }: ActionRecord, key: Digest): boolean {
 }
 
 function isComplete({ results }: ActionRecord, cache: CacheFolder): boolean {
-  const sizeOf = (digest: Digest): number => lookAt(cache.blob(digest))?.sizeBytes ?? Number.POSITIVE_INFINITY;
+  const sizeOf = (digest: Digest): number => statPath(cache.blob(digest))?.sizeBytes ?? Number.POSITIVE_INFINITY;
   return results.every(result => {
     const readTree = (digest: Digest) => decodeTree(readBlob({ ...cache, shared: undefined }, digest)?.toString('utf8') ?? '');
     for (const { kind, digest, sizeBytes } of Object.values(result.outputs)) {

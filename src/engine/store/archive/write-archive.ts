@@ -5,7 +5,7 @@ import { digestBytes } from '../../../base/digest.js';
 import { EngineError } from '../../model/engine-error.js';
 import { type ActionRecords, encodeRecord } from '../action-records.js';
 import type { BlobStore, ReadBlob } from '../blob-store.js';
-import { lookAt } from '../files/stamp.js';
+import { statPath } from '../files/stamp.js';
 import { blobsOf, notesOf } from '../maintenance/inventory.js';
 import { archiveAt } from './archive-bytes.js';
 import { ARCHIVE_HEADER, encodeEnd, encodeHead, readFrames } from './archive-format.js';
@@ -108,7 +108,7 @@ async function locateThose(digests: readonly Digest[], store: BlobStore): Promis
 }
 
 async function putBlob(digest: Digest, path: string, put: (chunk: string | Buffer) => Promise<void>): Promise<void> {
-  const sizeBytes = lookAt(path)?.sizeBytes ?? -1;
+  const sizeBytes = statPath(path)?.sizeBytes ?? -1;
   if (sizeBytes < 0) throw blobChanged(path);
   await put(encodeHead({ kind: 'blob', name: digest, sizeBytes }));
   let left = sizeBytes;

@@ -8,7 +8,7 @@ import { isMissing } from '../../model/engine-error.js';
 /** Equal stamps of a settled file mean equal content. */
 export type Stamp = Brand<string, 'Stamp'>;
 
-export interface FileLook {
+export interface FileStat {
   readonly kind: 'file' | 'folder' | 'symlink' | 'other';
   readonly stamp: Stamp;
   readonly sizeBytes: number;
@@ -19,15 +19,15 @@ export interface FileLook {
 }
 
 /** Metadata of `path` with links followed; undefined if nothing is there. */
-export function lookAt(path: string): FileLook | undefined {
+export function statPath(path: string): FileStat | undefined {
   const stats = findStats(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
-  return stats === undefined ? undefined : toLook(stats);
+  return stats === undefined ? undefined : toFileStat(stats);
 }
 
-/** Like `lookAt`, for the link itself. */
-export function lookAtLink(path: string): FileLook | undefined {
+/** Like `statPath`, for the link itself. */
+export function statLink(path: string): FileStat | undefined {
   const stats = findStats(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
-  return stats === undefined ? undefined : toLook(stats);
+  return stats === undefined ? undefined : toFileStat(stats);
 }
 
 /** The stamp of `path` itself, links not followed; '' if nothing is there. */
@@ -52,9 +52,9 @@ const MOST_LINKS = 40;
 export function stampsOfLinks(path: string): string {
   const stamps: Stamp[] = [];
   for (let at = path; stamps.length < MOST_LINKS; ) {
-    const look = lookAtLink(at);
-    if (look?.kind !== 'symlink') break;
-    stamps.push(look.stamp);
+    const stat = statLink(at);
+    if (stat?.kind !== 'symlink') break;
+    stamps.push(stat.stamp);
     const target = findTarget(at);
     if (target === undefined) break;
     at = resolve(dirname(at), target);
@@ -62,7 +62,8 @@ export function stampsOfLinks(path: string): string {
   return stamps.join('\n');
 }
 
-function findTarget(link: string): string | undefined {
+/** The target of a link as written; undefined if nothing is there. */
+export function findTarget(link: string): string | undefined {
   try {
     return readlinkSync(link);
   } catch (error) {
@@ -89,7 +90,7 @@ function findStats(read: () => BigIntStats | undefined): BigIntStats | undefined
   }
 }
 
-function toLook(stats: BigIntStats): FileLook {
+function toFileStat(stats: BigIntStats): FileStat {
   return {
     kind: stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'symlink' : 'other',
     stamp: toStamp(stats),
@@ -107,7 +108,7 @@ function toLook(stats: BigIntStats): FileLook {
 const RACY_WINDOW_MS = { fine: 50, coarse: 2_000 };
 
 /** Whether the times of the file system may be whole seconds. */
-export function isCoarse({ changedMs }: FileLook): boolean {
+export function isCoarse({ changedMs }: FileStat): boolean {
   return changedMs % 1000 === 0;
 }
 
@@ -116,7 +117,7 @@ export function isCoarse({ changedMs }: FileLook): boolean {
  * future.
  * Such a stamp proves nothing, and the file is digested again next time.
  */
-export function isRacy(look: FileLook, takenMs: number): boolean {
-  const windowMs = isCoarse(look) ? RACY_WINDOW_MS.coarse : RACY_WINDOW_MS.fine;
-  return look.changedMs > takenMs - windowMs;
+export function isRacy(stat: FileStat, takenMs: number): boolean {
+  const windowMs = isCoarse(stat) ? RACY_WINDOW_MS.coarse : RACY_WINDOW_MS.fine;
+  return stat.changedMs > takenMs - windowMs;
 }

@@ -8,14 +8,14 @@ import type { JsonObject } from '../../../base/json.js';
 import { isJsonObject, parseJson } from '../../../base/json.js';
 import type { Artifact } from '../../model/artifact.js';
 import { EngineError } from '../../model/engine-error.js';
-import type { FileLook } from './stamp.js';
-import { lookAt, lookAtLink, stampsOfLinks } from './stamp.js';
+import type { FileStat } from './stamp.js';
+import { stampsOfLinks, statLink, statPath } from './stamp.js';
 import { findEscape } from './tree-links.js';
 
 /** An entry found in a folder. `path` is relative, with slashes. Folders are listed only if they are empty. */
 export type FoundEntry =
   /** `links`: stamps of the links that were followed to reach the file; '' if there were none. */
-  | { readonly kind: 'file'; readonly path: string; readonly look: FileLook; readonly links: string }
+  | { readonly kind: 'file'; readonly path: string; readonly stat: FileStat; readonly links: string }
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string };
 
@@ -52,15 +52,15 @@ function walk(folder: string, prefix: string, way: Way, found: FoundEntry[]): vo
       found.push({ kind: 'symlink', path: relative, target: readlinkSync(path) });
       continue;
     }
-    const look = links === 'follow' ? lookAt(path) : lookAtLink(path);
-    if (look === undefined) {
+    const stat = links === 'follow' ? statPath(path) : statLink(path);
+    if (stat === undefined) {
       // The entry was removed in the meantime, is a dangling link, or has a name that is not valid UTF-8.
-      if (entry.name.includes('\ufffd') && lookAtLink(path) === undefined) throw unreadableName(folder, entry.name);
+      if (entry.name.includes('\ufffd') && statLink(path) === undefined) throw unreadableName(folder, entry.name);
       continue;
     }
     const via = entry.isSymbolicLink() ? way.via + stampsOfLinks(path) : way.via;
-    if (look.kind === 'file') found.push({ kind: 'file', path: relative, look, links: via });
-    else if (look.kind === 'folder') {
+    if (stat.kind === 'file') found.push({ kind: 'file', path: relative, stat, links: via });
+    else if (stat.kind === 'folder') {
       const above = entry.isSymbolicLink() ? [...way.above, realpathSync(path)] : way.above;
       walkInto(path, relative, { links, above, via }, found);
     } else
@@ -83,7 +83,7 @@ function walkInto(path: string, relative: string, way: Way, found: FoundEntry[])
 /** The stamps of everything in a folder, one per line. */
 export function listStamps(entries: readonly FoundEntry[]): string {
   const lines = entries.map(entry => {
-    if (entry.kind === 'file') return `${entry.path}\0${entry.look.stamp}${entry.links === '' ? '' : `\0${entry.links}`}`;
+    if (entry.kind === 'file') return `${entry.path}\0${entry.stat.stamp}${entry.links === '' ? '' : `\0${entry.links}`}`;
     return entry.kind === 'symlink' ? `${entry.path}\0>${entry.target}` : `${entry.path}\0/`;
   });
   return lines.join('\n');

@@ -16,7 +16,7 @@ export async function lockCache(cache: CacheFolder, ports: EnginePorts): Promise
     return await acquireLock(cache.lock, { signal: ports.signal, onWaiting });
   } catch (error) {
     if (ports.signal.aborted) return undefined;
-    const message = `${cache.root} cannot be locked (${messageOf(error)}): do not build twice at the same time`;
+    const message = `${cache.root} cannot be locked (${messageOf(error)}): do not run two builds at the same time`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'lock-unavailable', message });
     return undefined;
   }

@@ -123,18 +123,18 @@ function waitForEnd(
     const stop = (): void => void socket.destroy();
     signal.addEventListener('abort', stop, { once: true });
     let connected = false;
-    let said = '';
+    let received = '';
     let timer: NodeJS.Timeout | undefined;
     const tell = (): void => {
       clearTimeout(timer);
-      socket.off('data', hear);
-      onHeld(parseHolder(said));
+      socket.off('data', onText);
+      onHeld(parseHolder(received));
     };
-    const hear = (text: string): void => {
-      said += text;
-      if (said.includes('\n') || said.length > LONGEST_WORD) tell();
+    const onText = (text: string): void => {
+      received += text;
+      if (received.includes('\n') || received.length > LONGEST_WORD) tell();
     };
-    socket.setEncoding('utf8').on('data', hear);
+    socket.setEncoding('utf8').on('data', onText);
     socket.on('connect', () => {
       connected = true;
       timer = setTimeout(tell, WORD_MS);

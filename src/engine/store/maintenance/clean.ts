@@ -11,7 +11,7 @@ import { findForeign, removeOwn } from '../own-names.js';
 import { openPublishedNames } from '../published-names.js';
 import { remove } from '../stage-folder.js';
 import { loadState } from '../state-log.js';
-import { withLock } from './keep-house.js';
+import { withLock } from './maintain-cache.js';
 
 export interface CleanOptions {
   /** Stages whose artifacts are removed, without their dependencies. */

@@ -27,14 +27,14 @@ export interface Inventory {
 }
 
 /** Content that must be kept in addition to what the states of this folder hold. */
-export interface Hold {
+export interface LockedOutputs {
   /** Digests of artifacts that may still be requested. Their blobs are kept, and so are records of results that consist of them. */
   readonly pins: ReadonlySet<Digest>;
   /** Files changed or used since then may be about to be used by a build. */
   readonly newerThanMs: number;
 }
 
-const HOLD_NOTHING: Hold = { pins: new Set(), newerThanMs: Number.POSITIVE_INFINITY };
+const HOLD_NOTHING: LockedOutputs = { pins: new Set(), newerThanMs: Number.POSITIVE_INFINITY };
 
 export interface KeptRecord {
   readonly key: string;
@@ -51,13 +51,13 @@ export interface KeptRecord {
   readonly held: boolean;
 }
 
-export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: Hold = HOLD_NOTHING): Inventory {
+export function takeInventory(cache: CacheFolder, { pins, newerThanMs }: LockedOutputs = HOLD_NOTHING): Inventory {
   const damaged: string[] = [];
   const blobs = new Map<Digest, number>();
   const heldBlobs = new Set<Digest>();
   const noteDamaged = (path: string): void => {
-    const look = isOwnFile(relative(cache.root, path).replaceAll(sep, '/')) ? findStats(path) : undefined;
-    if (look !== undefined && look.ctimeMs < newerThanMs) damaged.push(path);
+    const stat = isOwnFile(relative(cache.root, path).replaceAll(sep, '/')) ? findStats(path) : undefined;
+    if (stat !== undefined && stat.ctimeMs < newerThanMs) damaged.push(path);
   };
   for (const { name, path } of filesUnder(join(cache.root, 'cas'))) {
     const digest = parseDigest(name);

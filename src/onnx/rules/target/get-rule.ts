@@ -17,6 +17,8 @@ import { convTransposeToDepthToSpace } from './convolutions/conv-transpose-depth
 import { gemmToConv } from './convolutions/gemm-conv.js';
 import { groupConvToDense, groupConvToSplit } from './convolutions/group-conv.js';
 import { removeOutputPadding } from './convolutions/output-padding.js';
+import { channelFactors } from './equalization/channel-factors.js';
+import { equalize } from './equalization/equalize.js';
 import { cutLeadingMoves, cutTrailingMoves } from './layout/cut-moves.js';
 import { decomposePixelShuffle, fusePixelShuffle } from './layout/pixel-shuffle.js';
 import { splitToSlices } from './layout/split-slice.js';
@@ -34,11 +36,13 @@ import { resizeByScales } from './resize/resize-scales.js';
 const CODE: { readonly [Name in RuleName]: Readonly<Record<FormOf<Name>, RuleCode>> } = {
   'affine-conv': { '': foldAffineIntoConv },
   'batch-norm-conv': { '': batchNormToConv },
+  'channel-factors': { mul: channelFactors('mul'), depthwise: channelFactors('depthwise') },
   clip: { bounds: completeClip, relu: clipToRelu('unbounded'), 'relu-unbounded': clipToRelu('any-bound') },
   'conv-1d': { '': conv1dTo2d },
   'conv-of-concat': { '': convOfConcatToSum },
   'conv-transpose-depth-to-space': { '': convTransposeToDepthToSpace },
   'cut-moves': { trailing: cutTrailingMoves, leading: cutLeadingMoves },
+  equalize: { real: equalize('real'), 'power-of-two': equalize('power-of-two') },
   'gelu-sigmoid': { '': geluToSigmoid },
   'gemm-conv': { '': gemmToConv },
   'group-conv': { split: groupConvToSplit, dense: groupConvToDense },

@@ -37,18 +37,18 @@ describe('changes between two detectors', () => {
     expect(compare(all, all)).toEqual({ changes: [], kept: 3, missed: 0 });
   });
 
-  it('says why an object is lost: score, class, place, or nothing there', () => {
+  it('reports why an object is lost: score, class, location, or no detection', () => {
     const [, b, c] = all as [JsonObject, JsonObject, JsonObject];
     expect(told(compare(all, [detection(A, 0.4), b, c]))).toEqual([['lost', 11, 0.9, 'nothing', 'score']]);
     expect(told(compare(all, [detection([18, 18, 20, 20], 0.9), b, c]))).toEqual([
       ['lost', 11, 0.9, 'nothing', undefined],
-      ['wrong', undefined, 0.9, undefined, 'nothing'],
+      ['extra', undefined, 0.9, undefined, 'nothing'],
     ]);
     expect(told(compare(all, [detection([15, 15, 20, 20], 0.4), b, c]))).toEqual([['lost', 11, 0.9, 'nothing', 'place']]);
     // Of another class it is a wrong detection too.
     expect(told(compare(all, [detection(A, 0.85, 7), b, c]))).toEqual([
       ['lost', 11, 0.9, 'nothing', 'class'],
-      ['wrong', undefined, 0.85, undefined, 'nothing'],
+      ['extra', undefined, 0.85, undefined, 'nothing'],
     ]);
     expect(told(compare(all, [b, c]))).toEqual([['lost', 11, 0.9, 'nothing', undefined]]);
   });
@@ -58,22 +58,22 @@ describe('changes between two detectors', () => {
     expect(compare([...all, detection(NOWHERE, 0.9, 77)], all)).toEqual({ changes: [], kept: 3, missed: 0 });
   });
 
-  it('the other way round the same is a gain, and stands last', () => {
+  it('with sides swapped it is a gain, and comes last', () => {
     const changes = compare([detection(A, 0.9), detection(NOWHERE, 0.6)], [detection(A, 0.6), detection(B, 0.8)]);
     expect(told(changes)).toEqual([
       ['changed', 11, 0.3, 'nothing', 'nothing'],
-      ['righted', undefined, -0.6, 'nothing', undefined],
+      ['resolved', undefined, -0.6, 'nothing', undefined],
       ['found', 12, -0.8, undefined, 'nothing'],
     ]);
     expect([changes.kept, changes.missed]).toEqual([0, 1]);
   });
 
-  it('a change of place takes what it costs in overlap', () => {
+  it('a change of location counts the lost overlap', () => {
     // Of 20×20 moved by 2: 18·20 of 22·20 are shared.
     expect(told(compare([detection(A, 0.9)], [detection([12, 10, 20, 20], 0.9)]))).toEqual([['changed', 11, 0.182, 'nothing', 'nothing']]);
   });
 
-  it('leaves detections in crowds alone, and those that both have wrong', () => {
+  it('ignores detections in crowds, and errors of both sides', () => {
     expect(compare([...all, detection(NOWHERE, 0.9)], [...all, detection(NOWHERE, 0.7), detection([70, 60, 10, 10], 0.9)]).changes).toEqual(
       [],
     );

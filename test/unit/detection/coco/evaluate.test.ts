@@ -57,7 +57,7 @@ describe('figures', () => {
     expect(parse(text)).toEqual(detections);
   });
 
-  it('without a detection everything is 0, and −1 where there is nothing to find', () => {
+  it('without a detection everything is 0, and −1 for categories without objects', () => {
     const figures = evaluateCoco(parseCocoDataset(datasetJson()), [], 'bbox');
     expect([figures.AP, figures.AR100, figures.APsmall, figures.APlarge]).toEqual([0, 0, 0, -1]);
   });

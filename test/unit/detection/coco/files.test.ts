@@ -67,7 +67,7 @@ describe('result files', () => {
     expect(failure).toMatchObject({ code, message: expect.stringContaining(message) as unknown });
   });
 
-  it.each(['NaN', '-NaN', 'Infinity', '-Infinity'])('a score of %s is said to be no JSON', async score => {
+  it.each(['NaN', '-NaN', 'Infinity', '-Infinity'])('a score of %s is reported as invalid JSON', async score => {
     const path = write(`[{"image_id": 5, "category_id": 2, "bbox": [1, 1, 1, 1], "score": ${score}}]`);
     await expect(readCocoResults(path, dataset)).rejects.toMatchObject({
       code: 'coco-malformed',
@@ -75,7 +75,7 @@ describe('result files', () => {
     });
   });
 
-  it('a file that is not there is named', async () => {
+  it('a missing file is named', async () => {
     expect(await failureOf(() => readCocoResults(join(folder, 'absent.json'), dataset))).toMatchObject({ code: 'coco-unreadable' });
     expect(await failureOf(() => readCocoDataset(join(folder, 'absent.json')))).toMatchObject({ code: 'coco-unreadable' });
   });

@@ -18,7 +18,7 @@ const right = { image_id: 5, category_id: 2, score: 0.9, bbox: [1, 1, 2, 2], seg
 const wrong = { image_id: 5, category_id: 2, score: 0.8, bbox: [7, 1, 2, 2], segmentation: square(7) };
 
 describe('a result with a mask score', () => {
-  it('is ranked by it where masks are measured, by its score where boxes are', () => {
+  it('is ranked by its mask score for masks, and by its score for boxes', () => {
     const results = parseCocoResults(
       [
         { ...right, mask_score: 0.3 },
@@ -30,7 +30,7 @@ describe('a result with a mask score', () => {
     expect(evaluateCoco(truth, results, 'segm').AP).toBeCloseTo(0.5, 12);
   });
 
-  it('takes its size class from its mask where masks are measured, as in a file of masks alone', () => {
+  it('uses the area of its mask for masks, as in a file with masks only', () => {
     const box = [0, 0, 40, 40];
     const large = { ...wrong, bbox: box, mask_score: 0.95 };
     // A false mask of 4 pixels is small however large its box is: it costs precision among the small ones.

@@ -40,7 +40,7 @@ describe.each(types)('%s', iouType => {
   });
 });
 
-it('what is left when the missed objects were all is perfect', () => {
+it('the result is perfect if missed objects were the only errors', () => {
   const { truth } = sets[0] as Recorded;
   const { ap, kinds, falseNegatives } = splitErrors(parseCocoDataset(truth), [], 'bbox');
   expect([ap, kinds.missed.cost, falseNegatives.cost]).toEqual([0, 1, 1]);

@@ -64,7 +64,7 @@ describe('masks as a picture of classes', () => {
     }
   });
 
-  it('ground truth against itself is all right', () => {
+  it('ground truth against itself has no error', () => {
     const [{ truth } = { truth: null }] = sets;
     const dataset = parseCocoDataset(truth);
     const results = dataset.annotations.map((one, index): CocoResult => ({ ...one, score: (index + 1) / 100 }));

@@ -1,3 +1,4 @@
+/** Comparison of two lists of detections by class and IoU. */
 import { compareDetections, detectionFiguresOf, mergeDetectionComparisons } from '../../../../src/detection/compare/compare-detections.js';
 import type { DetectedObjects } from '../../../../src/detection/detector/detector.js';
 
@@ -30,12 +31,12 @@ const left: Given = { label: 1, score: 0.9, box: [0, 0, 20, 20] };
 const right: Given = { label: 2, score: 0.8, box: [50, 50, 90, 90] };
 
 describe('detections are compared by class and IoU', () => {
-  it('in another order they are the same', () => {
+  it('their order does not matter', () => {
     const figures = detectionFiguresOf(compareDetections(1, objects(left, right), objects(right, left), RULE));
     expect(figures).toMatchObject({ matched: 2, missed: 0, extra: 0, maxScoreDifference: 0, minBoxIou: 1, minMaskIou: 1 });
   });
 
-  it('one that is gone is missed, a new one is extra, and both are described', () => {
+  it('a detection of only one side is missed or extra, and is described', () => {
     const moved: Given = { ...right, box: [0, 50, 30, 90], score: 0.7 };
     const comparison = compareDetections(7, objects(left, right), objects(left, moved), RULE);
     expect(comparison.missed).toEqual([{ image: 7, label: 2, score: Math.fround(0.8), box: [50, 50, 90, 90] }]);
@@ -43,14 +44,14 @@ describe('detections are compared by class and IoU', () => {
     expect(detectionFiguresOf(comparison)).toMatchObject({ missedShare: 0.5, extraShare: 0.5, matched: 1 });
   });
 
-  it('a pair differs by its scores, or by those of its masks where these have their own and differ more', () => {
+  it('a pair differs by the larger of the differences of box score and mask score', () => {
     const scored = (score: number): DetectedObjects => ({ ...objects(left), maskScores: Float32Array.of(score) });
     const difference = (a: DetectedObjects, b: DetectedObjects) => detectionFiguresOf(compareDetections(1, a, b, RULE)).maxScoreDifference;
     expect(difference(scored(0.75), scored(0.5))).toBe(0.25);
     expect(difference(scored(0.75), { ...scored(0.7), scores: Float32Array.of(0.5) })).toBeCloseTo(0.4, 6);
   });
 
-  it('another class at the same place is no partner', () => {
+  it('detections of different classes are not paired', () => {
     expect(detectionFiguresOf(compareDetections(1, objects(left), objects({ ...left, label: 3 }), RULE))).toMatchObject({
       matched: 0,
       missed: 1,
@@ -58,14 +59,14 @@ describe('detections are compared by class and IoU', () => {
     });
   });
 
-  it('each object has one partner, the one with the highest IoU', () => {
+  it('each object is paired once, with the highest IoU', () => {
     const near: Given = { ...left, box: [1, 0, 21, 20], score: 0.5 };
     const comparison = compareDetections(1, objects(left), objects(near, left), RULE);
     expect(comparison.partners).toEqual([{ scoreDifference: 0, boxIou: 1, maskIou: 1 }]);
     expect(comparison.extra).toHaveLength(1);
   });
 
-  it('those below the least score are neither missed nor extra; a pair counts where one is above', () => {
+  it('detections below the minimum score are neither missed nor extra; a pair counts if one of the two is above', () => {
     const weak: Given = { ...right, score: 0.2 };
     const rule = { ...RULE, minScore: 0.3 };
     expect(detectionFiguresOf(compareDetections(1, objects(left, weak), objects(left), rule))).toMatchObject({
@@ -81,13 +82,13 @@ describe('detections are compared by class and IoU', () => {
     });
   });
 
-  it('masks differ by themselves; two empty ones are equal', () => {
+  it('masks are compared apart from boxes; two empty masks are equal', () => {
     const empty: Given = { ...left, mask: 0 };
     expect(detectionFiguresOf(compareDetections(1, objects(left), objects(empty), RULE))).toMatchObject({ minBoxIou: 1, minMaskIou: 0 });
     expect(detectionFiguresOf(compareDetections(1, objects(empty), objects(empty), RULE))).toMatchObject({ minMaskIou: 1 });
   });
 
-  it('images add up, and nothing against nothing is equal', () => {
+  it('figures of images are added, and two empty lists are equal', () => {
     const none = compareDetections(1, objects(), objects(), RULE);
     const one = compareDetections(2, objects(left), objects(), RULE);
     expect(detectionFiguresOf(none)).toMatchObject({ missedShare: 0, extraShare: 0, minBoxIou: 1, maxScoreDifference: 0 });

@@ -49,7 +49,7 @@ describe('from frame to frame', () => {
     ]);
   });
 
-  it('an object that goes and comes back to its place flickers, once', () => {
+  it('an object that disappears and returns at the same location flickers once', () => {
     const steps = followFrames([frame(still), empty, empty, frame(moved), frame(moved)], STABILITY_RULE);
     expect(steps.map(({ returned }) => returned)).toEqual([0, 0, 1, 0]);
     expect(summarizeStability([steps])).toMatchObject({ vanished: 1, appeared: 1, flickers: 1 });
@@ -69,7 +69,7 @@ describe('from frame to frame', () => {
     expect(steps.map(({ returned }) => returned)).toEqual([0, 1, 1]);
   });
 
-  it('without masks and without objects there is no figure, not a wrong one', () => {
+  it('without masks and without objects the metric is undefined', () => {
     const boxesAlone = { ...frame(still), masks: [undefined] };
     const one = summarizeStability([followFrames([boxesAlone, boxesAlone], STABILITY_RULE)]);
     expect([one.meanBoxIou, one.meanMaskIou, one.lowMaskIou]).toEqual([1, undefined, undefined]);

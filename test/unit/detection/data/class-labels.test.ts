@@ -1,3 +1,4 @@
+/** Class labels of images: from a file, or from the names of folders. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { listLabeledImages } from '../../../../src/detection/data/class-labels.js';
@@ -34,11 +35,11 @@ describe('labels', () => {
     expect(await list(['b c.jpg', 'a.png'], '# mine\nb c.jpg 12\n\r\na.png\t0\n')).toEqual(['a.png: 0', 'b c.jpg: 12']);
   });
 
-  it('may be names of classes', async () => {
+  it('may name classes instead of numbers', async () => {
     expect(await list(['a.png', 'b.png'], 'a.png dog\nb.png 0', ['cat', 'dog'])).toEqual(['a.png: 1', 'b.png: 0']);
   });
 
-  it('are the folders where there is no file, by name or in the order of the classes', async () => {
+  it('without a file are the folders, by name or in the order of the classes', async () => {
     const files = ['dog/1.jpg', 'cat/2.jpg', 'cat/deep/3.jpg'];
     expect(await list(files)).toEqual(['cat/2.jpg: 0', 'cat/deep/3.jpg: 0', 'dog/1.jpg: 1']);
     expect(await list(files, undefined, ['dog', 'cow', 'cat'])).toEqual(['cat/2.jpg: 2', 'cat/deep/3.jpg: 2', 'dog/1.jpg: 0']);

@@ -1,3 +1,4 @@
+/** The choice of a few images from several folders. */
 import { takeFromFolders } from '../../../../src/detection/data/image-list.js';
 
 const images = ['cat/1.png', 'cat/2.png', 'cat/3.png', 'dog/1.png', 'dog/2.png', 'eel/1.png'].map((fileName, index) => ({

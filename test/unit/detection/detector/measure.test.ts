@@ -12,7 +12,7 @@ function givenClock() {
 }
 
 describe('measuring steps', () => {
-  it('adds up what each step takes, in the order of first use, and forgets it when it is taken', async () => {
+  it('sums the time of each step in the order of first use, and resets when read', async () => {
     const clock = givenClock();
     const { measure, take } = makeStopwatch(clock.now);
     const fitted = measure('transform', () => {

@@ -83,7 +83,7 @@ describe('suppression', () => {
     expect(batchedNonMaximumSuppression(overlapping, boxes(0.5, 0.9, 0.95, 0.5), [1, 2, 1, 1], 0.5)).toEqual([2, 1, 0]);
   });
 
-  it('what stays is what the matrix of all overlaps says, and a limit takes the best of it', () => {
+  it('the kept boxes are those of the full overlap matrix, and a limit keeps the best of them', () => {
     const side = fc.integer({ min: 0, max: 12 });
     const box = fc.tuple(side, side, side, side).map(([x, y, width, height]) => [x, y, x + width, y + height]);
     const scored = fc.array(fc.tuple(box, fc.integer({ min: 0, max: 6 })), { maxLength: 30 });
@@ -105,7 +105,7 @@ describe('suppression', () => {
     );
   });
 
-  it.each([0, 0.3, 0.5, 0.7, 0.95])('the kernel covers what the plain code covers, at IoU above %p', threshold => {
+  it.each([0, 0.3, 0.5, 0.7, 0.95])('the kernel suppresses the same boxes as the plain code, at IoU above %p', threshold => {
     let state = 1;
     const random = (): number => {
       state = (state * 48271) % 2147483647;
@@ -159,7 +159,7 @@ describe('suppression', () => {
     );
   });
 
-  it('top k takes the first of equal scores and nothing of NaN while there is better', () => {
+  it('top k prefers the first of equal scores, and any number over NaN', () => {
     expect([...topK(boxes(1, Number.NaN, 3, 1, 1), 3)]).toEqual([2, 0, 3]);
     expect([...topK(boxes(1, Number.NaN), 5)]).toEqual([0, 1]);
     expect([...topK(boxes(1), 0)]).toEqual([]);
@@ -210,7 +210,7 @@ describe('RoIAlign', () => {
 describe('matching two detectors', () => {
   const reference = { boxes: boxes(0, 0, 10, 10, 0, 0, 10, 10, 50, 50, 60, 60), scores: boxes(0.5, 0.9, 0.8), labels: [1, 2, 1] };
 
-  it('partners share the class; what has none is missed or extra', () => {
+  it('pairs have equal classes; unpaired objects are missed or extra', () => {
     const candidate = { boxes: boxes(50, 50, 60, 60, 1, 0, 11, 10, 0, 0, 10, 10), scores: boxes(0.9, 0.8, 0.1), labels: [3, 2, 1] };
     const { pairs, missed, extra } = matchDetections(reference, candidate, 0.5);
     expect(pairs.map(({ reference: a, candidate: b }) => [a, b])).toEqual([

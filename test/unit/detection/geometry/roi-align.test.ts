@@ -41,7 +41,7 @@ describe('RoIAlign', () => {
     expect(compareArrays(found, plain).maxAbs).toBeLessThanOrEqual(process.arch === 'x64' ? 0 : 1e-6);
   });
 
-  it('the kernel gives what the plain code gives, whatever the sizes', () => {
+  it('the kernel equals the plain code for all sizes', () => {
     const sizes = fc.record({
       channels: fc.integer({ min: 1, max: 21 }),
       height: fc.integer({ min: 1, max: 13 }),
@@ -62,7 +62,7 @@ describe('RoIAlign', () => {
     );
   });
 
-  it('more channels than fit at once, and RoIs of another order, come out the same', () => {
+  it('more channels than fit at once, and RoIs in another order, give the same results', () => {
     const map = givenMap(264, 5, 7);
     const options = { size: 32, samplingRatio: 1 };
     const order = [2, 1];

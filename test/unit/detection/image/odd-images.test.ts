@@ -40,7 +40,7 @@ describe('odd images', () => {
     expect(outside).toEqual([]);
   });
 
-  it('one pixel high and 10,000 wide: no row would be left, and the error says so', async () => {
+  it('one pixel high and 10,000 wide is an error, because no row would be left', async () => {
     const bytes = await draw(10_000, 1).png().toBuffer();
     const failure = await failureOf(() => detectIn(bytes));
     expect(failure).toMatchObject({ code: 'image-too-narrow', message: expect.stringContaining('10000×1') });
@@ -67,7 +67,7 @@ describe('odd images', () => {
     expect(await decodeImage(one ?? Buffer.alloc(0), 'one')).toEqual(await decodeImage(three ?? Buffer.alloc(0), 'three'));
   });
 
-  it('CMYK is refused with what to do', async () => {
+  it('CMYK is refused with help', async () => {
     const bytes = await draw(64, 48).toColourspace('cmyk').jpeg().toBuffer();
     expect((await failureOf(() => detectIn(bytes))).code).toBe('image-mode');
   });

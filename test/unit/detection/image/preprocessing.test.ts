@@ -1,6 +1,8 @@
+/** Preprocessing of images for single models. */
 import type { JsonObject } from '../../../../src/base/json.js';
 import type { RgbImage } from '../../../../src/detection/image/decode-image.js';
-import { type Preprocessing, preprocessImage } from '../../../../src/detection/image/preprocessing.js';
+import { preprocessImage } from '../../../../src/detection/image/preprocessing.js';
+import type { Preprocessing } from '../../../../src/detection/image/preprocessing-schema.js';
 import { PREPROCESSING_SCHEMA } from '../../../../src/detection/image/preprocessing-schema.js';
 import { failureOf } from '../../../support/error-code.js';
 import { ajvOf } from '../../../support/params-schema.js';
@@ -22,7 +24,7 @@ function planes(image: RgbImage, size: readonly [number, number], params: JsonOb
 }
 
 describe('preprocessing', () => {
-  it('without resize, bytes become planes in the order of `colors`', () => {
+  it('without resize, bytes become one plane per channel in the order of `colors`', () => {
     expect(planes(ramp(2, 2), [2, 2], {})).toEqual([
       [0, 10, 0, 10],
       [0, 0, 10, 10],
@@ -46,7 +48,7 @@ describe('preprocessing', () => {
     expect(line(2)).toEqual([2.5, 17.5]);
   });
 
-  it('crop: the shorter side is scaled, and the middle cut out from the floor of half the rest', () => {
+  it('crop: the shorter side is scaled, and the center crop starts at the floor of half the rest', () => {
     // 4 × 7 to shorter side 4: nothing scaled; columns 2 … 4 are (7 − 4 rest 3, floor 1) 1 … 4.
     expect(planes(ramp(4, 7), [4, 4], { resize: 'crop' })[0]?.slice(0, 4)).toEqual([10, 20, 30, 40]);
     // To shorter side 8: 8 × 14, rows from 2, columns from 5; column 5 looks at (5.5 / 2 − 0.5) · 10.
@@ -55,13 +57,13 @@ describe('preprocessing', () => {
     expect(green?.[0]).toBe(7.5);
   });
 
-  it('pad: as large as fits in the upper left corner, the rest filled and normalised too', () => {
+  it('pad: the scaled image is in the upper left corner, and the filled rest is normalized too', () => {
     const [red, , blue] = planes(ramp(2, 4), [4, 4], { resize: 'pad', fill: 114, mean: [0, 0, 14] });
     expect(red).toEqual([0, 10, 20, 30, 0, 10, 20, 30, ...Array(8).fill(114)]);
     expect(blue).toEqual([...Array(8).fill(-7), ...Array(8).fill(100)]);
   });
 
-  it('pad in the middle leaves the floor of half the rest above and left, and fills each channel with its own byte', () => {
+  it('pad with place: center has the floor of half the rest above and left, and one fill byte per channel', () => {
     const [red, , blue] = planes(ramp(2, 4), [5, 4], { resize: 'pad', place: 'center', fill: [1, 2, 3] });
     expect(red).toEqual([1, 1, 1, 1, 0, 10, 20, 30, 0, 10, 20, 30, ...Array(8).fill(1)]);
     expect(blue?.slice(0, 5)).toEqual([3, 3, 3, 3, 7]);
@@ -97,7 +99,7 @@ describe('preprocessing', () => {
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  it('an image that would lose a side is refused, and so are filters of other names', async () => {
+  it('an image that would shrink to zero pixels, and an unknown filter, are refused', async () => {
     expect(await failureOf(async () => planes(ramp(1, 100), [10, 10], { resize: 'pad' }))).toMatchObject({ code: 'image-too-narrow' });
     const free = { height: undefined, width: undefined };
     for (const [resize, size] of [

@@ -22,11 +22,11 @@ describe('traceOutlines', () => {
     expect(traceOutlines([0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 0], 3, 4)).toEqual([[1, 1, 3, 1, 3, 3, 1, 3]]);
   });
 
-  it('goes around a hole by itself', () => {
+  it('traces a hole separately', () => {
     expect(traceOutlines([1, 1, 1, 1, 0, 1, 1, 1, 1], 3, 3)).toHaveLength(2);
   });
 
-  it('keeps pixels apart that touch at a corner alone', () => {
+  it('separates pixels that touch only at a corner', () => {
     expect(traceOutlines([1, 0, 0, 1], 2, 2)).toEqual([
       [0, 0, 1, 0, 1, 1, 0, 1],
       [1, 1, 2, 1, 2, 2, 1, 2],
@@ -37,7 +37,7 @@ describe('traceOutlines', () => {
     expect(traceOutlines(new Uint8Array(6), 2, 3)).toEqual([]);
   });
 
-  it('gives every mask back, in corners alone', () => {
+  it('reproduces every mask from its corners', () => {
     const masks = tuple(integer({ min: 1, max: 9 }), integer({ min: 1, max: 9 })).chain(([height, width]) =>
       tuple(
         array(boolean(), { minLength: height * width, maxLength: height * width }),

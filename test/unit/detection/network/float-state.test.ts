@@ -1,3 +1,4 @@
+/** Conversion of state dicts to float32. */
 import { toFloat32State } from '../../../../src/detection/network/float-state.js';
 import { decodeRawTensor, encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor, type RawTensor, type Tensor } from '../../../../src/tensor/tensor.js';

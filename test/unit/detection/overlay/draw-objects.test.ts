@@ -41,7 +41,7 @@ describe('objects on a picture', () => {
     expect([drawn.width, drawn.height, drawn.data.length]).toEqual([width, height, 3 * width * height]);
   });
 
-  it('a picture in a Buffer, as it comes from a decoder, stays too', () => {
+  it('a picture in a Buffer, as decoders return it, is kept too', () => {
     const picture = { ...grey(8, 6), data: Buffer.alloc(3 * 8 * 6, 100) };
     drawObjects(picture, [{ box: [1, 1, 5, 5], mask: undefined, tag: '', color: 0 }]);
     expect(new Set(picture.data)).toEqual(new Set([100]));
@@ -54,7 +54,7 @@ describe('objects on a picture', () => {
 });
 
 describe('letters', () => {
-  it('stand beside each other, one dot apart, in capitals; what has no drawing is a frame', () => {
+  it('are drawn in capitals, one pixel apart; unknown characters are a frame', () => {
     const rows = Array.from({ length: 7 }, () => Array.from({ length: lettersWidth('a1%') }, () => '.'));
     drawLetters('a1%', (x, y) => {
       const row = rows[y];

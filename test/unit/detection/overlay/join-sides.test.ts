@@ -8,7 +8,7 @@ const plain = (width: number, height: number, value: number): RgbImage => ({
   data: new Uint8Array(3 * width * height).fill(value),
 });
 
-it('both are whole, white stands between them and below the lower one', () => {
+it('both are complete, with white between them and below the lower one', () => {
   const { width, height, data } = joinSides(plain(2, 3, 10), plain(1, 2, 20));
   expect([width, height]).toEqual([11, 3]);
   const rows = Array.from({ length: height }, (_, y) => Array.from({ length: width }, (_, x) => data[3 * (y * width + x)]));

@@ -38,7 +38,7 @@ describe('the key', () => {
     ['a tool', { tools: { cp: digestBytes('other') } }, 'tools.cp changed'],
     ['the environment', { env: { TOKEN: 'other' } }, 'env.TOKEN changed'],
     ['the platform class', { platformClass: 'linux-arm64' }, 'the platform class: "linux-x64" → "linux-arm64"'],
-    ['the host of a measurement', { host: 'board' }, 'the host is new: "board"'],
+    ['the host of a measurement', { host: 'board' }, 'the host was added: "board"'],
   ])('changes with %s, and the change is named', (_name, change, words) => {
     const before = makeManifest(facts);
     const after = makeManifest({ ...facts, ...change });
@@ -47,7 +47,7 @@ describe('the key', () => {
     expect(findChanges(before, after).map(describeChange)).toEqual([words]);
   });
 
-  it('that changes far inside a long value shows the place where it does', () => {
+  it('that changes far inside a long value shows the changed position', () => {
     const script = (word: string): string => `${'x'.repeat(100)} the ${word} is hot ${'y'.repeat(100)}`;
     const before = makeManifest({ ...facts, params: { run: [script('iron')] } });
     const after = makeManifest({ ...facts, params: { run: [script('steel')] } });
@@ -57,11 +57,11 @@ describe('the key', () => {
     ]);
   });
 
-  it('holds no secret: of the environment only digests', () => {
+  it('contains no secret: only digests of environment variables', () => {
     expect(JSON.stringify(makeManifest(facts))).not.toContain('secret');
   });
 
-  it('does not hold sizes, as the digest says it all', () => {
+  it('contains no sizes, because the digest is sufficient', () => {
     expect(keyOf(makeManifest({ ...facts, inputs: { ...facts.inputs, model: { ...artifact, sizeBytes: 6 } } }))).toBe(
       keyOf(makeManifest(facts)),
     );

@@ -9,7 +9,12 @@ const STAGES = 'version: 1\nstages:\n';
 
 const CASES: readonly Case[] = [
   ['yaml-syntax', `${STAGES}  a: {uses: make\n`, '4:1 error[yaml-syntax]: Flow map', undefined],
-  ['yaml-syntax', `${STAGES}  a: {uses: make}\n  a: {uses: make}\n`, '4:3 error[yaml-syntax]: Map keys must be unique', undefined],
+  [
+    'yaml-syntax',
+    `${STAGES}  a: {uses: make}\n  a: {uses: make}\n`,
+    '4:3 error[yaml-syntax]: duplicate key "a": keys of a map must be unique',
+    undefined,
+  ],
   ['yaml-value', `${STAGES}  a: {uses: make, with: {size: .nan}}\n`, '3:32 error[yaml-value]: NaN is not a value', undefined],
   ['empty-file', '# nothing\n', '1:1 error[empty-file]: the file is empty', 'tanren init'],
   ['missing-key', 'stages: {a: {uses: make}}\n', '1:1 error[missing-key]: the pipeline needs "version"', undefined],
@@ -28,7 +33,7 @@ const CASES: readonly Case[] = [
   [
     'bad-name',
     'version: 1\nstages:\n  a b: {uses: make}\n',
-    '3:3 error[bad-name]: "a b" in "stages" of the pipeline is no name',
+    '3:3 error[bad-name]: "a b" in "stages" of the pipeline is not a valid name',
     'letters',
   ],
   [
@@ -54,7 +59,7 @@ const CASES: readonly Case[] = [
   [
     'plugin-declaration',
     `${STAGES}  a: {uses: strict, with: {level: 10}}\n`,
-    '3:27 error[plugin-declaration]: plugin "strict" fails on these params: port "x" is of kind "blueprint"; there is "any"',
+    '3:27 error[plugin-declaration]: plugin "strict" fails on these params: port "x" is of unknown kind "blueprint"; known kinds: "any"',
     undefined,
   ],
   [
@@ -66,7 +71,7 @@ const CASES: readonly Case[] = [
   [
     'bad-setting',
     `${STAGES}  a: {uses: make, with: {mode: fats}}\n`,
-    '3:32 error[bad-setting]: "mode" of stage "a" is "fats", which is none of "fast", "exact"',
+    '3:32 error[bad-setting]: "mode" of stage "a" is "fats"; expected one of "fast", "exact"',
     'did you mean "fast"?',
   ],
   ['bad-setting', `${STAGES}  a: {uses: make, with: {size: 13}}\n`, '3:25 error[bad-setting]: stage "a": size is 13', undefined],
@@ -92,7 +97,7 @@ const CASES: readonly Case[] = [
   [
     'unknown-stage',
     `${STAGES}  make1: {uses: make}\n  b: {uses: judge, inputs: {model: make2.model}}\n`,
-    '4:36 error[unknown-stage]: there is no stage "make2"',
+    '4:36 error[unknown-stage]: unknown stage "make2"',
     'did you mean "make1"?',
   ],
   [
@@ -110,7 +115,7 @@ const CASES: readonly Case[] = [
   [
     'unknown-source',
     `version: 1\nsources: {weights: w.pth}\nstages:\n  a: {uses: make, inputs: {from: "\${sources.weigths}"}}\n`,
-    '4:34 error[unknown-source]: there is no source "weigths"',
+    '4:34 error[unknown-source]: unknown source "weigths"',
     'did you mean "weights"?',
   ],
   [
@@ -128,27 +133,22 @@ const CASES: readonly Case[] = [
   [
     'bad-reference',
     `${STAGES}  b: {uses: judge, inputs: {model: some file}}\n`,
-    '3:36 error[bad-reference]: "some file" is no artifact',
+    '3:36 error[bad-reference]: "some file" is not a reference to an artifact',
     'write "stage.port"',
   ],
   [
     'unknown-reference',
     `version: 1\nparams: {size: 3}\nstages:\n  a: {uses: make, with: {size: "\${siez}"}}\n`,
-    '4:32 error[unknown-reference]: ${siez} stands for nothing here',
+    '4:32 error[unknown-reference]: ${siez} is undefined here',
     'did you mean "${size}"?',
   ],
   [
     'cycle',
     `${STAGES}  a: {uses: judge, inputs: {model: c.model}}\n  b: {uses: judge, inputs: {model: a.model}}\n  c: {uses: judge, inputs: {model: b.model}}\n`,
-    '4:36 error[cycle]: stages wait for each other: a.model → b.model → c.model → a.model',
+    '4:36 error[cycle]: dependency cycle: a.model → b.model → c.model → a.model',
     undefined,
   ],
-  [
-    'cycle',
-    `${STAGES}  a: {uses: judge, inputs: {model: a.model}}\n`,
-    '3:36 error[cycle]: stages wait for each other: a.model → a.model',
-    undefined,
-  ],
+  ['cycle', `${STAGES}  a: {uses: judge, inputs: {model: a.model}}\n`, '3:36 error[cycle]: dependency cycle: a.model → a.model', undefined],
   [
     'gate-without-metrics',
     `${STAGES}  a: {uses: make, gate: {x: ">= 1"}}\n`,
@@ -158,14 +158,14 @@ const CASES: readonly Case[] = [
   [
     'bad-gate',
     `${STAGES}  a: {uses: make}\n  b: {uses: judge, inputs: {model: a.model}, gate: {x: "about 1"}}\n`,
-    '4:56 error[bad-gate]: "about 1" is no bound',
+    '4:56 error[bad-gate]: "about 1" is not a valid bound',
     '>= -0.008',
   ],
-  ['bad-duration', `${STAGES}  a: {uses: make, timeout: soon}\n`, '3:28 error[bad-duration]: "soon" is no duration', '10m'],
+  ['bad-duration', `${STAGES}  a: {uses: make, timeout: soon}\n`, '3:28 error[bad-duration]: "soon" is not a duration', '10m'],
   [
     'unknown-pool',
     `version: 1\npools: {npu: 1}\nstages:\n  a: {uses: make, resources: {npv: 1}}\n`,
-    '4:31 error[unknown-pool]: there is no pool "npv"',
+    '4:31 error[unknown-pool]: unknown pool "npv"',
     'did you mean "npu"?',
   ],
   [
@@ -195,8 +195,8 @@ const CASES: readonly Case[] = [
   ...(
     [
       ['artifacts/a/o', 'is the artifact of a stage: artifacts/a/o', 'connect it as "stage.port", so that the stage is built first'],
-      ['./cache/logs', 'is in the cache: ./cache/logs', "what stands there is no one's to read"],
-      ['.', 'holds artifacts/, which every build writes to: .', 'name the folders in it that are meant'],
+      ['./cache/logs', 'is in the cache: ./cache/logs', 'move the file out of cache/'],
+      ['.', 'holds artifacts/, which every build writes to: .', 'name the folders in it that the stage needs'],
     ] as const
   ).map(
     ([path, why, help]): Case => [
@@ -210,12 +210,12 @@ const CASES: readonly Case[] = [
     'names-meet',
     `${STAGES}  a: {uses: make}\n  A: {uses: make}\n`,
     '4:3 error[names-meet]: the stages "a" and "A" differ by case alone',
-    'on many file systems their artifacts would stand in one folder: rename one',
+    'on many file systems their artifacts would be in one folder: rename one of them',
   ],
   [
     'bad-name',
     `${STAGES}  __proto__: {uses: make}\n`,
-    '3:3 error[bad-name]: "__proto__" in "stages" of the pipeline is no name',
+    '3:3 error[bad-name]: "__proto__" in "stages" of the pipeline is not a valid name',
     'names have letters, digits, "_" and "-", and start with a letter or "_"',
   ],
   [
@@ -228,28 +228,28 @@ const CASES: readonly Case[] = [
   [
     'bad-param',
     `version: 1\nparams: {size: 3}\nstages: {a: {uses: make, with: {size: "\${size}"}}}\n`,
-    'error[bad-param]: parameter "size" is "many"; it should be an integer',
+    'error[bad-param]: parameter "size" is "many"; expected an integer',
     undefined,
     { params: ['size=many'] },
   ],
   [
     'bad-param',
     `version: 1\nparams: {mode: {enum: [fast, exact], default: fast}}\nstages: {a: {uses: make, with: {mode: "\${mode}"}}}\n`,
-    'error[bad-param]: parameter "mode" is "exat", which is none of "fast", "exact"',
+    'error[bad-param]: parameter "mode" is "exat"; expected one of "fast", "exact"',
     'did you mean "exact"?',
     { params: ['mode=exat'] },
   ],
   [
     'bad-param',
     'version: 1\nstages: {a: {uses: make}}\n',
-    'error[bad-param]: -p size: a parameter is given as name=value',
+    'error[bad-param]: -p size: expected name=value',
     undefined,
     { params: ['size'] },
   ],
   [
     'no-params-file',
     'version: 1\nstages: {a: {uses: make}}\n',
-    'error[no-params-file]: p.yaml: there is no such file',
+    'error[no-params-file]: p.yaml: file not found',
     undefined,
     { paramsFiles: ['p.yaml'] },
   ],
@@ -293,7 +293,7 @@ describe('a mistake in the pipeline file', () => {
     expect(loaded.plan === undefined).toBe(found?.severity === 'error');
   });
 
-  it('does not hide the others: all are said at once, in the order of the file', async () => {
+  it('does not hide other errors: all are reported at once, in file order', async () => {
     const loaded = await planText(
       `${STAGES}  a: {uses: mak}\n  b: {uses: make, with: {size: x, siez: 1}}\n  c: {uses: judge, inputs: {model: b.modle}}\n`,
     );
@@ -305,7 +305,7 @@ describe('a mistake in the pipeline file', () => {
     ]);
   });
 
-  it('in several instances of one stage is said once', async () => {
+  it('in several instances of one stage is reported once', async () => {
     const loaded = await planText(`${STAGES}  a: {uses: make, foreach: [x, y, z], with: {size: 0}}\n`);
 
     expect(headsOf(loaded)).toHaveLength(1);
@@ -324,9 +324,9 @@ describe('a mistake in the pipeline file', () => {
     );
   });
 
-  it('a file that is not there is said without a place', async () => {
+  it('a missing file is reported without a location', async () => {
     const loaded = await planText('version: 1\nstages: {a: {uses: make}}\n', { file: 'x.yaml', paramsFiles: ['none.yaml'] });
-    expect(headsOf(loaded)).toEqual(['error[no-params-file]: none.yaml: there is no such file']);
+    expect(headsOf(loaded)).toEqual(['error[no-params-file]: none.yaml: file not found']);
   });
 
   it('an alias that multiplies without end is refused', async () => {

@@ -23,7 +23,7 @@ describe('aliases and merges', () => {
     expect([last?.params.size, last?.priority]).toEqual([4, 4999 % 7]);
   });
 
-  it('what is written in the map goes before what it merges, wherever the merge stands', async () => {
+  it('keys of the map override merged keys, wherever the merge key is', async () => {
     const { plan } = await planText(`${STAGES}${base}  b: {with: {size: 1}, <<: *s}\n  c: {<<: [*s, {uses: judge}], with: {size: 2}}\n`);
     expect([...(plan?.stages.values() ?? [])].map(({ id, params, plugin }) => [id, params.size, plugin.name])).toEqual([
       ['s', 4, 'make'],
@@ -33,8 +33,8 @@ describe('aliases and merges', () => {
   });
 
   it.each([
-    ['an alias of nothing', '{uses: *x}', 'no anchor of that name stands before it'],
-    ['an alias in what it names', '&a {uses: *a}', 'it stands in what it names'],
+    ['an alias of nothing', '{uses: *x}', 'no anchor of that name precedes it'],
+    ['an alias in what it names', '&a {uses: *a}', 'it is part of the value that it names'],
   ])('%s is refused at its place', async (_what, stage, why) => {
     const [head] = headsOf(await planText(`${STAGES}  a: ${stage}\n`));
     expect(head).toContain('error[yaml-syntax]: the alias');
@@ -58,16 +58,16 @@ describe('size and depth', () => {
 
   it('a second document is not passed over in silence', async () => {
     const loaded = await planText(`${STAGES}  a: {uses: make}\n---\nversion: 1\n`);
-    expect(headsOf(loaded)).toEqual(['4:1 error[yaml-syntax]: a second document begins here: a file holds one']);
+    expect(headsOf(loaded)).toEqual(['4:1 error[yaml-syntax]: a second YAML document begins here: a file holds one']);
   });
 
   it('an integer that a number cannot hold is refused, not rounded', async () => {
     const loaded = await planText(`version: 1\nparams: {n: 12345678901234567890, f: 1e20}\nstages: {a: {uses: make}}\n`);
-    expect(headsOf(loaded)[0]).toBe('2:13 error[yaml-value]: 12345678901234567890 has more digits than a number holds');
+    expect(headsOf(loaded)[0]).toBe('2:13 error[yaml-value]: 12345678901234567890 has more digits than a number can hold');
   });
 });
 
-describe('what multiplies out', () => {
+describe('a matrix product', () => {
   const hundred = `[${times(100, i => `v${i}`).join(', ')}]`;
 
   it('a matrix beyond the stated number of stages is refused with its count, and not expanded', async () => {
@@ -109,21 +109,21 @@ describe('long chains', () => {
     60_000,
   );
 
-  it('a cycle of 10,000 stages is said in a line that can be read', async () => {
+  it('a cycle of 10,000 stages is reported in a short line', async () => {
     const loaded = await planText(chain(lines => lines).replace('s0: {uses: make', 's0: {uses: make, inputs: {from: s9999.model}'));
-    expect(headsOf(loaded)[0]).toMatch(/error\[cycle\]: stages wait for each other: .* … 9960 more … → /);
+    expect(headsOf(loaded)[0]).toMatch(/error\[cycle\]: dependency cycle: .* … 9960 more … → /);
   }, 60_000);
 });
 
 describe('many mistakes', () => {
-  it('the first 200 are told with help, the others are counted', async () => {
+  it('the first 200 are reported with help, the others are counted', async () => {
     const loaded = await planText(`${STAGES}${times(3000, i => `  s${i}: {uses: make, inputs: {from: t${i}.model}}\n`).join('')}`);
     const codes = codesOf(loaded);
     expect([codes.length, codes[0], codes.at(-1)]).toEqual([201, 'unknown-stage', 'more-problems']);
-    expect(loaded.diagnostics.at(-1)?.message).toBe('2800 more problems were found, which are not shown');
+    expect(loaded.diagnostics.at(-1)?.message).toBe('2800 more problems are not shown');
   }, 60_000);
 
-  it('a line of megabytes is shown around the place alone', () => {
+  it('a line of megabytes is shown only around the location', () => {
     const list = makeDiagnosticList();
     const span = { file: 'x', line: 1, column: 1_000_001, endLine: 1, endColumn: 1_000_004 };
     list.error('bad-key', span, 'y'.repeat(5000));

@@ -77,10 +77,10 @@ describe('a name', () => {
       [one, other],
       [other, one],
     ] as const)
-      expect(collisionsOf(file)).toEqual([expect.stringMatching(`^name-collision: ${file} and ${second} have one name`)]);
+      expect(collisionsOf(file)).toEqual([expect.stringMatching(`^name-collision: ${file} and ${second} have the same name`)]);
   });
 
-  it('is free where the other file is no pipeline, is a link to this one, or is of another project', () => {
+  it('is free if the other file is not a pipeline, is a link to this one, or belongs to another project', () => {
     write('package.json', '{}');
     write('pipelines/a.yaml');
     write('a.yaml', 'model: yolact\n');

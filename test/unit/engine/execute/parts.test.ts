@@ -56,7 +56,7 @@ describe('a part', () => {
     expect(readFileSync(files.out ?? '', 'utf8')).toBe('blobwhole');
   });
 
-  it('whose blob changes while it runs gives its result and is not kept', async () => {
+  it('whose blob changes while it runs gives its result and is not stored', async () => {
     const { ask, kept, dropped } = given(async job => {
       writeFileSync(join(folder, 'blob'), 'other');
       return copy(job);
@@ -67,7 +67,7 @@ describe('a part', () => {
     expect(dropped).toEqual(['blob "blob" of part part changed while it ran']);
   });
 
-  it('gives up its claim where it fails', async () => {
+  it('releases its claim if it fails', async () => {
     const { ask, dropped } = given(() => Promise.reject(new Error('no')));
 
     await expect(ask()).rejects.toThrow('no');

@@ -24,9 +24,9 @@ describe('metrics', () => {
   });
 
   it.each([
-    ['a list', '[1]', 'is no JSON object'],
-    ['a cut document', '{"a":1', 'is no JSON'],
-    ['Infinity', '{"a":Infinity}', 'is no JSON'],
+    ['a list', '[1]', 'is not a JSON object'],
+    ['a cut document', '{"a":1', 'is not JSON'],
+    ['Infinity', '{"a":Infinity}', 'is not JSON'],
     ['a number beyond the largest double', '{"a":[0,{"b":-1e999}]}', '"a.1.b"'],
     ['65 levels', nested(65), 'more than 64 levels'],
     ['a million levels', '['.repeat(1_000_000), 'more than 64 levels'],
@@ -36,7 +36,7 @@ describe('metrics', () => {
     expect(failure.message).toContain(why);
   });
 
-  it('are not read where they have more than 16 MB', async () => {
+  it('are not read if they have more than 16 MB', async () => {
     const open = readMetrics(stage, () => ({ artifact: { sizeBytes: 16_000_001 }, read: fail }));
     await expect(open).rejects.toThrow('has 17 MB');
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { digestBytes } from '../../../../src/base/digest.js';
 import type { PinnedInput } from '../../../../src/engine/action/pinned-stage.js';
 import { findWritten, isProvenFor } from '../../../../src/engine/execute/written-inputs.js';
-import { lookAtLink } from '../../../../src/engine/store/files/stamp.js';
+import { statLink } from '../../../../src/engine/store/files/stamp.js';
 import { publishedSignature } from '../../../../src/engine/store/published.js';
 
 let folder: string;
@@ -20,23 +20,23 @@ function inOneTick(pinned: string, now: string): { readonly input: PinnedInput; 
   writeFileSync(path, now);
   const artifact = { kind: 'file', digest: digestBytes(pinned), sizeBytes: pinned.length, executable: false } as const;
   const input = { ref: { kind: 'artifact' }, path, artifact, signature: publishedSignature(path, 'file') } as unknown as PinnedInput;
-  return { input, changedMs: lookAtLink(path)?.changedMs ?? 0 };
+  return { input, changedMs: statLink(path)?.changedMs ?? 0 };
 }
 
 describe('an artifact that is written to in the tick of its publishing', () => {
-  it('is found where the run began in that tick', async () => {
+  it('is found if the run started in that tick', async () => {
     const { input, changedMs } = inOneTick('one', 'two');
     expect(await findWritten([input], changedMs)).toBe(input);
     expect(isProvenFor(input, changedMs)).toBe(false);
   });
 
-  it('is not read where the run began later: every write of that run shows', async () => {
+  it('is not read if the run started later, because every write of that run changes the stamp', async () => {
     const { input, changedMs } = inOneTick('one', 'two');
     expect(await findWritten([input], changedMs + 2_001)).toBeUndefined();
     expect(isProvenFor(input, changedMs + 2_001)).toBe(true);
   });
 
-  it('is fine where it holds what was pinned', async () => {
+  it('is accepted if it has the pinned content', async () => {
     const { input, changedMs } = inOneTick('one', 'one');
     expect(await findWritten([input], changedMs)).toBeUndefined();
   });

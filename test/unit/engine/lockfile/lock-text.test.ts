@@ -133,7 +133,7 @@ describe('the text of a lock', () => {
     );
   });
 
-  it('is the same whatever the order of what is in it', () => {
+  it('does not depend on the order of its content', () => {
     const turned: Lock = { stages: new Map([...LOCK.stages].reverse()) };
 
     expect(encodeLock(turned)).toBe(encodeLock(LOCK));
@@ -201,7 +201,7 @@ stages:
 describe('a damaged lock', () => {
   const lines = encodeLock(LOCK).split('\n');
 
-  it('is refused at the line that is cut, or read without what the cut took', () => {
+  it('is refused at the truncated line, or read without the missing entries', () => {
     for (let index = 0; index < lines.length; index++) {
       const line = lines[index] ?? '';
       for (const cut of [1, Math.floor(line.length / 2), line.length - 1]) {

@@ -82,7 +82,7 @@ const histories = fc
     expect(merge(lockOf(ours), lockOf(base), lockOf(theirs))).toEqual({ conflicts: 0, text: encodeLock(lockOf(both)) });
   });
 
-  it('that change one stage conflict, and the result says so at its line', () => {
+  it('that change the same stage conflict at its line', () => {
     const base = new Map(ids.map(id => [id, id]));
     const { conflicts, text } = merge(
       lockOf(new Map([...base, ['stage-c', 'ours']])),

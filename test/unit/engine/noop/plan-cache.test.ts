@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { recordPlanReads } from '../../../../src/engine/action/plan-reads.js';
 import { findKeptPlan, findPlanKey, keepPlan } from '../../../../src/engine/noop/plan-cache.js';
 import { loadPipeline, type PipelineRequest } from '../../../../src/engine/planning/load-pipeline.js';
 import { smallRegistry } from '../../../support/pipeline-file.js';
@@ -19,7 +20,7 @@ describe('a kept plan', () => {
     },
   });
   const find = (of: PipelineRequest, code = 'v1') => {
-    const key = findPlanKey(of, code);
+    const key = findPlanKey(of, code, recordPlanReads());
     return key === undefined ? undefined : findKeptPlan(key, of);
   };
 
@@ -30,7 +31,7 @@ describe('a kept plan', () => {
       'version: 1\nparams: {size: 1, other: 2}\nstages:\n  a: {uses: make, with: {size: "${size}"}}\n  b: {uses: judge, inputs: {model: a.model}, gate: {x: ">= 1"}}\n',
     );
     writeFileSync(join(folder, 'p.yaml'), 'size: 4\n');
-    const key = findPlanKey(request(), 'v1');
+    const key = findPlanKey(request(), 'v1', recordPlanReads());
     if (key === undefined) throw new Error('no key');
     await keepPlan(key, await loadPipeline(request()));
   });
@@ -42,7 +43,6 @@ describe('a kept plan', () => {
 
     expect(kept?.plan).toEqual(loaded.plan);
     expect(kept?.diagnostics.map(item => item.code)).toEqual(['unused-param']);
-    expect(kept?.files).toEqual(loaded.files);
   });
 
   const write = (name: string, text: string): void => {
@@ -56,6 +56,7 @@ describe('a kept plan', () => {
     ['an edited pipeline file', () => write('pipeline.yaml', 'version: 1\nstages: {a: {uses: make}}\n'), [], 'v1'],
     ['an edited params file', () => write('p.yaml', 'size: 5\n'), [], 'v1'],
     ['a new file in pipelines/', () => write('pipelines/a.yaml', ''), [], 'v1'],
+    ['a new file with the same pipeline name', () => write('pipeline.yml', 'stages: {}\n'), [], 'v1'],
   ])('is not taken after %s', (_what, change, assignments, code) => {
     change();
     expect(find(request(assignments), code)).toBeUndefined();
@@ -70,10 +71,21 @@ describe('a kept plan', () => {
     }
   });
 
-  it('is not kept where the plan has errors', async () => {
+  it('is not stored if the pipeline file was saved during planning', async () => {
+    rmSync(join(folder, 'cache'), { recursive: true });
+    const key = findPlanKey(request(), 'v1', recordPlanReads());
+    if (key === undefined) throw new Error('no key');
+    write('pipeline.yaml', 'version: 1\nstages: {a: {uses: make}}\n');
+
+    await keepPlan(key, await loadPipeline(request()));
+
+    expect(existsSync(join(folder, 'cache'))).toBe(false);
+  });
+
+  it('is not stored if the plan has errors', async () => {
     rmSync(join(folder, 'cache'), { recursive: true });
     writeFileSync(join(folder, 'pipeline.yaml'), 'version: 1\nstages: {a: {uses: mak}}\n');
-    const key = findPlanKey(request(), 'v1');
+    const key = findPlanKey(request(), 'v1', recordPlanReads());
     if (key === undefined) throw new Error('no key');
     await keepPlan(key, await loadPipeline(request()));
     expect(existsSync(join(folder, 'cache'))).toBe(false);

@@ -2,7 +2,7 @@
 import { headsOf, planText } from '../../../support/pipeline-file.js';
 
 describe('a plan', () => {
-  it('has an instance per item of foreach, addressable alone and as a group', async () => {
+  it('has one instance per item of foreach, which can be named individually and as a group', async () => {
     const { plan } = await planText(
       `version: 1\nstages:\n  a: {uses: make, foreach: [x, y]}\n  b: {uses: judge, foreach: {p: a@x.model, q: a@y.model}, inputs: {model: "\${item}"}}\n`,
     );
@@ -34,14 +34,14 @@ describe('a plan', () => {
     expect(plan?.stages.get('a' as never)?.params).toEqual({ size: 4, mode: 'fast' });
   });
 
-  it('takes a parameter from the file, then the params file, then -p', async () => {
+  it('reads a parameter from the file, then the params file, then -p', async () => {
     const text = `version: 1\nparams: {size: 1, mode: fast}\nstages: {a: {uses: make, with: {size: "\${size}", mode: "\${params.mode}"}}}\n`;
     const files = { 'p.yaml': 'size: 2\nmode: exact\n' };
     const { plan } = await planText(text, { files, paramsFiles: ['p.yaml'], params: ['size=5'] });
     expect(plan?.stages.get('a' as never)?.params).toEqual({ size: 5, mode: 'exact' });
   });
 
-  it('takes a list from the command line as JSON', async () => {
+  it('reads a list on the command line as JSON', async () => {
     const text = `version: 1\nparams: {sizes: [1]}\nstages: {a: {uses: make, with: {list: "\${sizes}"}, foreach: "\${sizes}"}}\n`;
     const { plan } = await planText(text, { params: ['sizes=[2, 3]'] });
     expect([...(plan?.stages.values() ?? [])].map(stage => [stage.id, stage.params.list])).toEqual([
@@ -50,7 +50,7 @@ describe('a plan', () => {
     ]);
 
     const wrong = await planText(text, { params: ['sizes=2,3'] });
-    expect(headsOf(wrong)).toEqual(['error[bad-param]: parameter "sizes" is "2,3"; it should be a list']);
+    expect(headsOf(wrong)).toEqual(['error[bad-param]: parameter "sizes" is "2,3"; expected a list']);
   });
 
   it('fills in the defaults of the plugin', async () => {
@@ -65,7 +65,7 @@ describe('a plan', () => {
     expect(plan?.stages.get('b' as never)?.inputs.extra).toMatchObject({ kind: 'source', name: 's', path: 'f' });
   });
 
-  it('orders stages after what they read, ties as in the file', async () => {
+  it('orders stages after their dependencies, ties in file order', async () => {
     const { plan } = await planText(
       `version: 1\nstages:\n  last: {uses: judge, inputs: {model: first.model}}\n  other: {uses: make}\n  first: {uses: make}\n`,
     );

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { createReadyHeap } from '../../../../src/engine/schedule/ready-heap.js';
 
-describe('the heap of what waits', () => {
-  it('gives at any time what a sorted list would give', () => {
+describe('the heap of ready stages', () => {
+  it('always gives the same order as a sorted list', () => {
     fc.assert(
       fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 5 }))), steps => {
         let order = 0;

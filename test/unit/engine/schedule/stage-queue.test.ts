@@ -23,7 +23,7 @@ describe('the queue', () => {
     expect(world.most).toBe(2);
   });
 
-  it('lets what fits pass what does not: a full pool holds nobody else up', async () => {
+  it('starts stages that fit before stages that do not: a full pool does not block other stages', async () => {
     const world = watch({ cpu: 4, npu: 1 });
     const ends = [world.add('a', 9, { cpu: 1, npu: 1 }), world.add('b', 8, { cpu: 1, npu: 1 }), world.add('c', 1, { cpu: 1 })];
     await world.settle();
@@ -43,7 +43,7 @@ describe('the queue', () => {
     await Promise.all(ends);
   });
 
-  it('gives back what a run took, though the pool has changed meanwhile', async () => {
+  it('releases the units of a run, even if the pool has changed since', async () => {
     const capacity = { cpu: 4 };
     const world = watch(capacity);
     const ends = [world.add('wide', 1, { cpu: 4 })];
@@ -57,7 +57,7 @@ describe('the queue', () => {
     await Promise.all(ends);
   });
 
-  it('takes equals in the order in which they came, across pools', async () => {
+  it('starts stages of equal priority in the order in which they were added, across pools', async () => {
     const world = watch({ cpu: 1, npu: 1 });
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const ends = names.map((name, index) => world.add(name, 0, index % 2 === 0 ? { cpu: 1 } : { cpu: 1, npu: 1 }));
@@ -83,7 +83,7 @@ describe('the queue', () => {
     expect(await looksFor(5_000)).toBeLessThanOrEqual((await looksFor(50)) + 1);
   });
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const queue = createStageQueue({ cpu: 1 });
     const failing = queue.add(() => Promise.reject(new Error('no')), { urgency: 1, units: { cpu: 1 } });
     const next = queue.add(async () => 'next', { urgency: 0, units: { cpu: 1 } });

@@ -13,7 +13,7 @@ import { readBaseline } from '../../../../src/engine/insight/history/baseline.js
 import { loadHistory } from '../../../../src/engine/insight/history/history-file.js';
 import { LockRefused } from '../../../../src/engine/lockfile/lock-refused.js';
 import { parseLock } from '../../../../src/engine/lockfile/parse-lock.js';
-import { readSeal } from '../../../../src/engine/noop/seal.js';
+import { readNoOpRecord } from '../../../../src/engine/noop/no-op-record.js';
 import { decodeRecord } from '../../../../src/engine/store/action-records.js';
 import { readFrames } from '../../../../src/engine/store/archive/archive-format.js';
 import { decodeTree } from '../../../../src/engine/store/files/tree.js';
@@ -77,7 +77,7 @@ const FORMATS: readonly (readonly [format: string, text: string, read: Reader, r
     value => expect(value).toMatchObject({ manifest: { plugin: 'lines' } }),
   ],
   ['folder document', anyIn('cache/cas', /^\{"entries":/), decodeTree, value => expect(value).toHaveLength(4)],
-  ['no-op record', latin1('cache/state/plain.seal'), at(readSeal), value => expect(value).toMatchObject({ report: { stages: 1 } })],
+  ['no-op record', latin1('cache/state/plain.seal'), at(readNoOpRecord), value => expect(value).toMatchObject({ report: { stages: 1 } })],
   [
     'lock',
     latin1('pipelines/detector.lock'),
@@ -134,7 +134,7 @@ async function expectCalm(run: () => unknown): Promise<void> {
   }
 }
 
-describe('what 0.1 wrote', () => {
+describe('files written by 0.1', () => {
   it.each(FORMATS)('is read: %s', async (_format, text, read, right) => {
     await right(await read(text));
   });
@@ -148,7 +148,7 @@ describe('what 0.1 wrote', () => {
     );
   });
 
-  it('every record stands under the digest of its manifest', () => {
+  it('every record is stored under the digest of its manifest', () => {
     const root = join(old.folder, 'cache/actions');
     const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.json'));
     expect(names.length).toBe(27);
@@ -157,7 +157,7 @@ describe('what 0.1 wrote', () => {
   });
 });
 
-describe('what checks and holds nonsense', () => {
+describe('a file with a valid checksum and invalid content', () => {
   const deep = (open: string, close: string, inside: string): string => `${open.repeat(5_000)}${inside}${close.repeat(5_000)}`;
   const NUMBERS = ['1e999', '-1', '0.5', '9007199254740993', `1${'0'.repeat(400)}`];
   const BODIES = [

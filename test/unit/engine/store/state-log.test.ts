@@ -6,9 +6,9 @@ import type { Digest } from '../../../../src/base/digest.js';
 import { digestBytes } from '../../../../src/base/digest.js';
 import type { AcceptedStage } from '../../../../src/engine/model/accepted-stage.js';
 import type { ActionKey } from '../../../../src/engine/model/action-key.js';
-import type { Sights } from '../../../../src/engine/store/files/sights.js';
+import type { RecordedStamps } from '../../../../src/engine/store/files/recorded-stamps.js';
 import type { Stamp } from '../../../../src/engine/store/files/stamp.js';
-import type { LoadableModules } from '../../../../src/engine/store/state-log.js';
+import type { LoadableModules } from '../../../../src/engine/store/state.js';
 import { loadState, openStateWriter, parseState } from '../../../../src/engine/store/state-log.js';
 
 let folder: string;
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const SIGHTS: Sights = {
+const STAMPS: RecordedStamps = {
   itself: ['/link', 'stamp 1'],
   followed: ['/module', 'stamp'],
   trees: [{ path: '/data', links: 'follow', stamps: 'all' }],
@@ -29,7 +29,7 @@ const SIGHTS: Sights = {
 const MODULES: LoadableModules = { paths: ['/module'], packages: ['/node_modules/a'], imports: 'named' };
 
 describe('the state log', () => {
-  it('gives back what was written, the last of each name', () => {
+  it('returns the last written entry of each name', () => {
     write(path, 3);
     const { state, damagedLines } = loadState(path);
 
@@ -37,10 +37,10 @@ describe('the state log', () => {
     expect([...state.stages.keys()]).toEqual(['stage0', 'stage1', 'stage2']);
     expect(state.stages.get('stage1')).toEqual(accepted(1));
     expect(state.files.get('file1')).toEqual({ stamp: 'stamp1', digest: digestBytes('1') });
-    expect(state.code.get('/module')).toEqual({ sights: SIGHTS, modules: MODULES, digest: digestBytes('code') });
+    expect(state.code.get('/module')).toEqual({ stamps: STAMPS, modules: MODULES, digest: digestBytes('code') });
   });
 
-  it('cut at any byte gives a part of what was written and nothing else, and can be written again', () => {
+  it('truncated at any byte gives only written entries, and can be written again', () => {
     write(path, 3);
     const whole = readFileSync(path);
     for (let length = 0; length < whole.length; length++) {
@@ -70,7 +70,7 @@ describe('the state log', () => {
     expect([...state.stages.keys()]).toEqual(['stage0', 'stage2']);
   });
 
-  it('with any byte changed holds nothing but what was written', () => {
+  it('with any byte changed gives only written entries', () => {
     write(path, 3);
     const whole = readFileSync(path);
     for (let at = 0; at < whole.length; at++) {
@@ -80,6 +80,22 @@ describe('the state log', () => {
       for (const [id, stage] of loaded.state.stages) expect(stage).toEqual(accepted(Number(id.slice(5))));
       expect(loaded.damagedLines + (loaded.end === 'torn' ? 1 : 0)).toBeGreaterThan(0);
     }
+  });
+
+  it('knows the stages whose artifacts a killed build was replacing, also after it was compacted', () => {
+    write(path, 3);
+    openStateWriter(path, loadState(path)).startReplacing('stage1');
+    expect([...loadState(path).state.replacing]).toEqual(['stage1']);
+    for (let round = 0; round < 300; round++) {
+      const writer = openStateWriter(path, loadState(path));
+      writer.acceptStage('stage0', accepted(round));
+      writer.flush();
+    }
+    expect([...loadState(path).state.replacing]).toEqual(['stage1']);
+    const writer = openStateWriter(path, loadState(path));
+    writer.acceptStage('stage1', accepted(7));
+    writer.flush();
+    expect(loadState(path).state.replacing.size).toBe(0);
   });
 
   it('does not grow for ever', () => {
@@ -92,7 +108,7 @@ describe('the state log', () => {
     expect(loadState(path).state.stages.get('stage')).toEqual(accepted(599));
   });
 
-  it('takes garbage for nothing', () => {
+  it('treats garbage as empty', () => {
     writeFileSync(path, 'tanren-state 1\n');
     appendFileSync(path, Buffer.from([0, 255, 10, 13, 10]));
     expect(loadState(path).state.stages.size).toBe(0);
@@ -101,7 +117,7 @@ describe('the state log', () => {
 
 function write(at: string, stages: number): void {
   const writer = openStateWriter(at, loadState(at));
-  writer.stampCode('/module', { sights: SIGHTS, modules: MODULES, digest: digestBytes('code') });
+  writer.stampCode('/module', { stamps: STAMPS, modules: MODULES, digest: digestBytes('code') });
   writer.flush();
   for (let i = 0; i < stages; i++) {
     writer.stampFile(`file${i}`, { stamp: `stamp${i}` as Stamp, digest: digestBytes(String(i)) });

@@ -50,7 +50,7 @@ describe('hints', () => {
     expect(done).toBe(true);
   });
 
-  it('before a look begins are forgotten: the look sees what they tell of', async () => {
+  it('before an examination starts are dropped, because the examination sees the change', async () => {
     const time = manualDelay();
     const hints = makeHints(time.delay);
     const abort = new AbortController();
@@ -77,7 +77,7 @@ describe('hints', () => {
     expect(await waited).toBe('hinted');
   });
 
-  it('of a kind that nobody waits for wake nobody, and stay', async () => {
+  it('of a kind without a waiter wake nothing, and are kept', async () => {
     const hints = makeHints(async () => undefined);
     const abort = new AbortController();
     const waited = hints.wait(['input'], 30, abort.signal);

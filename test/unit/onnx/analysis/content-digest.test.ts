@@ -59,7 +59,7 @@ describe('the digest of what a model computes', () => {
     expect(digestOf(BASE, 18)).not.toBe(digestOf(BASE, 17));
   });
 
-  it('covers graphs inside of nodes, with what they read from outside', () => {
+  it('covers subgraphs of nodes, with the outer values that they read', () => {
     const branch = (body: string): string =>
       `g (bool c, float x, float k) => (float y) { a = Relu(x) b = Neg(x) y = If<then_branch = t () => (float r) { ${body} }>(c) }`;
 
@@ -68,7 +68,7 @@ describe('the digest of what a model computes', () => {
     expect(digestOf(branch('r = Add(a, k)'))).not.toBe(digestOf(branch('r = Mul(a, k)')));
   });
 
-  it('tells weights of −0 and 0 apart, as their bytes differ', () => {
+  it('distinguishes weights of −0 and 0, because their bytes differ', () => {
     expect(digestOf(BASE.replace('{1,', '{0,'))).not.toBe(digestOf(BASE.replace('{1,', '{-0.0,')));
   });
 });

@@ -130,7 +130,7 @@ describe('checking operators', () => {
     expect(check(text)).toEqual([{ code: 'type-conflict', message }]);
   });
 
-  it('carries types from node to node, where the file states none', () => {
+  it('propagates types from node to node if the file states none', () => {
     const [problem, ...others] = check('g (float x) => (z) { i = Cast<to = 7>(x)  d = Identity(i)  z = Add(d, x) }');
 
     expect(others).toEqual([]);
@@ -152,11 +152,11 @@ describe('checking operators', () => {
     ]);
   });
 
-  it('leaves attributes alone that begin with two underscores', () => {
+  it('ignores attributes that begin with two underscores', () => {
     expect(check('g (float x) => (float y) { y = Relu<__note = 1>(x) }')).toEqual([]);
   });
 
-  it('takes every operator of the text below', () => {
+  it('accepts every operator of the text below', () => {
     expect(
       check(`g (float[1, 1, 4, 4] x, bool c) => (float[] y) <float[1, 1, 2, 2] w = {1, 2, 3, 4}, uint8 z = {3}, float s = {0.5}> {
         h = Conv(x, w)  p, i = MaxPool<kernel_shape = [2, 2]>(h)  k = Clip(p, , s)  q = QuantizeLinear(k, s, z)  d = DequantizeLinear(q, s, z)
@@ -164,7 +164,7 @@ describe('checking operators', () => {
     ).toEqual([]);
   });
 
-  it('says what it could not look into', () => {
+  it('reports what it could not check', () => {
     const model = parseModelText(
       '<opset_import: ["": 40, "com.acme": 1]> g (float x) => (float y) { h = Relu(x)  k = com.acme.Fast(h)  y = com.acme.Fast(k) }',
     );
@@ -176,7 +176,7 @@ describe('checking operators', () => {
     ]);
   });
 
-  it('tells a new problem from one that was there, under another name too', () => {
+  it('distinguishes a new problem from an old one, also under another name', () => {
     const before = check('g (float x) => (float y) { [n] y = Rellu(x) }');
     const renamed = check('g (float x) => (float y) { [m] y = Rellu(x) }');
     const worse = check('g (float x) => (float y) { [m] h = Rellu(x)  y = Rellu(h) }');
@@ -211,7 +211,7 @@ describe('checking functions of a model', () => {
 
   const withNode = (node: NodeProto): FunctionProto => ({ ...SCALED, node: [node] });
 
-  it('finds nothing where they are right', () => {
+  it('finds no problem in correct functions', () => {
     expect(checkWith(CALL, SCALED)).toEqual([]);
   });
 
@@ -263,7 +263,7 @@ describe('checking functions of a model', () => {
     ]);
   });
 
-  it('finds two functions of one name, and one that cannot be read', () => {
+  it('finds two functions with the same name, and an unreadable function', () => {
     expect(checkWith(CALL, SCALED, SCALED)).toEqual(['duplicate-function: the model has the function own.Scaled twice']);
 
     const model = parseModelText(CALL);

@@ -42,7 +42,7 @@ function listChanges(): readonly Change[] {
 describe('the steps between operator sets', () => {
   const changes = listChanges();
 
-  it('are one for each version that takes something away or asks for more', () => {
+  it('are one per version that removes a feature or adds a requirement', () => {
     expect(changes.length).toBeGreaterThan(40);
     expect(changes.filter(({ operator, opset }) => RAISING_STEPS[operator]?.[opset] === undefined)).toEqual([]);
   });

@@ -43,7 +43,7 @@ describe('lowering the operator set keeps every bit', () => {
     await lowered(text(opset, body, constants));
   });
 
-  it('AveragePool, whose kernel of set 19 divides in another way: to the last bits', async () => {
+  it('AveragePool, whose kernel of set 19 rounds the division differently in the last bits', async () => {
     const model = text(19, 'y = AveragePool<kernel_shape = [2, 2], dilations = [1, 1]>(x)');
     const copy = cloneModel(model);
     convertOpset(copy, 17);
@@ -53,7 +53,7 @@ describe('lowering the operator set keeps every bit', () => {
     for (const [index, value] of before.entries()) expect(Math.abs((after[index] ?? 0) - value)).toBeLessThan(1.2e-7);
   });
 
-  it('says the sizes of a Split that is not even', async () => {
+  it('states the sizes of an uneven Split', async () => {
     const [node] = nodesOf(await lowered(text(18, 'y, z = Split<axis = 3, num_outputs = 2>(x)')));
     expect(node?.attributes.has('num_outputs')).toBe(false);
     expect(node?.inputs).toHaveLength(2);

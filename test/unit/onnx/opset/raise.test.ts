@@ -117,7 +117,7 @@ describe('raising the operator set', () => {
     expect(model.opsets.get('')).toBe(17);
   });
 
-  it('names each step, by what the node was called', () => {
+  it('names each step by the original node name', () => {
     const model = text(9, '[up] y = Upsample(x, s)', undefined, 'float[4] s = {1, 1, 2, 2}');
     expect(convertOpset(model, 17).steps).toEqual([
       { node: 'Upsample "up"', opset: 10, becomes: 'Resize' },
@@ -126,7 +126,7 @@ describe('raising the operator set', () => {
     ]);
   });
 
-  it('leaves other domains alone', () => {
+  it('does not change other domains', () => {
     const model = parseModelText(
       '<ir_version: 8, opset_import: ["": 9, "com.microsoft": 1]> g (float[2, 2] x) => (float[] y) { y = com.microsoft.Slice<starts = [0]>(x) }',
     );

@@ -30,7 +30,7 @@ describe('inline-branches', () => {
     expect(await runModel(model, { x })).toEqual(before);
   });
 
-  it('takes an If inside an If, and renames what both have', async () => {
+  it('inlines an If inside an If, and renames duplicate names', async () => {
     const text = `g (float[2, 3] x) => (float[2, 3] y) <bool c = {1}> {
       a = Neg(x)
       y = If<then_branch = t () => (float[2, 3] p) {
@@ -46,7 +46,7 @@ describe('inline-branches', () => {
     expect(await runModel(model, { x })).toEqual(before);
   });
 
-  it('leaves a condition that depends on the data, and says so', async () => {
+  it('keeps an If whose condition depends on the data, and reports it', async () => {
     const model = parse(
       'g (bool c, float[2] x) => (float[2] y) { y = If<then_branch = t () => (float[2] p) { p = Neg(x) }, else_branch = e () => (float[2] q) { q = Relu(x) }>(c) }',
     );
@@ -116,7 +116,7 @@ describe('unroll-loops', () => {
     expect(operators(model)).not.toContain('Loop');
   });
 
-  it('copies what is nested, each with names of its own', async () => {
+  it('copies nested subgraphs with unique names', async () => {
     const text = `g (float[2] x) => (float[2] last) <int64 count = {2}, bool go = {1}> {
       last = Loop<body = b (int64 i, bool on, float[2] sum) => (bool on, float[2] next) {
         zero = Constant<value = int64 {0}>()

@@ -54,7 +54,7 @@ const hasQuantizer = (model: Model): boolean => Buffer.from(encodeModel(model)).
 const simplify = (model: Model) => simplifyToFixedPoint(model, { evaluate, check: listProblems, foldLimitBytes: 1 << 20 });
 
 describe('random graphs', () => {
-  it('compute the same when simplified, are well formed, and stay as they are the second time', async () => {
+  it('compute the same when simplified, are valid, and do not change a second time', async () => {
     await fc.assert(
       fc.asyncProperty(instructions, async list => {
         const model = buildGraph(list);
@@ -76,7 +76,7 @@ describe('random graphs', () => {
   }, 600_000);
 
   const named = REWRITE_RULES.flatMap(({ name, forms }) => forms.map(({ form }) => (form === undefined ? name : `${name}/${form}`)));
-  it.each(named)('%s keeps what its class promises, and is done after once', async rule => {
+  it.each(named)('%s satisfies its proof class, and changes nothing a second time', async rule => {
     const [name = '', form] = rule.split('/');
     const wanted = getRule(name, form);
     const apply = (model: Model) => rewriteModel(model, { rules: [{ rule: wanted, matches: 'any' }], edits: [], check: listProblems });

@@ -22,7 +22,7 @@ const simplify = (model: Model, options: { foldLimitBytes?: number; skip?: reado
   simplifyToFixedPoint(model, { evaluate, check: listProblems, foldLimitBytes: 1 << 20, ...options });
 
 describe('simplify', () => {
-  it('tells nodes apart that differ in how many outputs they have', async () => {
+  it('distinguishes nodes with different numbers of outputs', async () => {
     const given = () =>
       smallModel({
         opset: 13,
@@ -41,7 +41,7 @@ describe('simplify', () => {
     expect(await runModel(model, { x })).toEqual(await runModel(given(), { x }));
   });
 
-  it('folds the shape arithmetic of a static model, and what then is dead', async () => {
+  it('folds the shape arithmetic of a static model, and removes dead nodes', async () => {
     const given = () =>
       smallModel({
         inputs: { x: ['float32', [2, 3, 4]] },
@@ -84,7 +84,7 @@ describe('simplify', () => {
     for (const rois of [1, 5]) expect((await runModel(model, { x: randomFloats([rois, 3, 4]) })).y?.dims).toEqual([rois, 12]);
   });
 
-  it('keeps it where the output is stated with the size that the exporter ran', async () => {
+  it("keeps it if the output is declared with the size of the exporter's run", async () => {
     const model = parseModelText(
       'g (float[N, 4] x) => (float[1, 4] y) { s = Shape(x) r = Relu(x) t = Transpose<perm = [1, 0]>(r) y = Reshape(t, s) }',
     );
@@ -147,7 +147,7 @@ describe('simplify', () => {
     expect(declined).toContainEqual({ pass: 'fold-constants', node: `${node.op} "k"`, reason });
   });
 
-  it('leaves a node that cannot be computed, and folds the others', async () => {
+  it('keeps a node that cannot be computed, and folds the others', async () => {
     const model = smallModel({
       inputs: { x: ['float32', [2]] },
       constants: { a: floats([2], [0.1, 0.2]) },
@@ -171,7 +171,7 @@ describe('simplify', () => {
     expect(declined).toContainEqual({ pass: 'fold-constants', node: 'Log "l"', reason: 'no kernel' });
   });
 
-  it('keeps names of inputs and outputs where an output is only an alias', async () => {
+  it('keeps names of inputs and outputs if an output is an alias', async () => {
     const model = smallModel({
       inputs: { x: ['float32', [2]] },
       nodes: [
@@ -211,7 +211,7 @@ describe('simplify', () => {
     expect(valueNames(model)).not.toContain('same');
   });
 
-  it('keeps weights shared where several nodes read them', async () => {
+  it('keeps weights shared by several nodes', async () => {
     const model = smallModel({
       inputs: { x: ['float32', [1, 2, 4, 4]], z: ['float32', [1, 2, 8, 8]] },
       constants: { w: randomConstant([2, 2, 1, 1]) },
@@ -285,7 +285,7 @@ describe('simplify', () => {
     expect(await runModel(model, { x })).toEqual(before);
   });
 
-  it('every pass has a name of its own', () => {
+  it('every pass has a unique name', () => {
     const names = SIMPLIFY_PASSES.map(pass => pass.name);
     expect(new Set(names).size).toBe(names.length);
   });

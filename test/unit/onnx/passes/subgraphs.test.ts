@@ -84,7 +84,7 @@ describe('passes in sub-graphs', () => {
     expect(initializers(model)).toEqual([1, 0, 0]);
   });
 
-  it('fuse in the body of a Loop, and name what they add as no value is named', async () => {
+  it('fuse in the body of a Loop, and give new values unique names', async () => {
     const text = `g (int64 n, float[1, 2, 4, 4] x, float[1, 2, 4, 4] w_bias) => (float[1, 2, 4, 4] y)
       <float[2, 2, 1, 1] w = {0.5, 0.25, 2.0, 1.0}, float[2] g = {2.0, 3.0}, float[2] b = {1.0, -1.0}, float[2] m = {0.5, 0.0}, float[2] v = {1.0, 4.0}> {
       last = Loop<body = body (int64 i, bool on, float[1, 2, 4, 4] s) => (bool on, float[1, 2, 4, 4] r) {
@@ -166,7 +166,7 @@ describe('passes in sub-graphs', () => {
     expect(operators(model)).toEqual(['Relu', 'If']);
   });
 
-  it('hand on what is no contradiction', async () => {
+  it('accept consistent shapes', async () => {
     const failing: Pass = {
       name: 'failing',
       proof: 'exact',

@@ -76,7 +76,7 @@ describe('encoding', () => {
     ).toEqual(encodeByWitness('TensorProto', { dims: [2, 300], int64Data: [5, -5, 2 ** 40], doubleData: [1.5] }));
   });
 
-  it('writes equal messages alike, in whatever order their fields were set', () => {
+  it('writes equal messages identically, independent of the order in which fields were set', () => {
     expect(encodeMessage('OperatorSetIdProto', { version: 3n, domain: 'd' })).toEqual(
       encodeMessage('OperatorSetIdProto', { domain: 'd', version: 3n }),
     );

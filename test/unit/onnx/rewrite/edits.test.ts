@@ -63,14 +63,14 @@ describe('edits', () => {
     expect([...model.graph.values.values()].find(value => value.name === 'k')?.constant).toEqual(floats([1], [3]));
   });
 
-  it('replace every initializer that a pattern means, where several are meant', () => {
+  it('replace every initializer that a pattern matches if several are allowed', () => {
     const model = given();
     const { edits } = apply(model, { constant: 're:^k', matches: 'any', setConstant: { dtype: 'float32', values: [3] } });
     expect(edits.map(({ at }) => at)).toEqual(['k']);
     expect(apply(model, { constant: 'nothing*', matches: 'any', setConstant: { dtype: 'float32', values: [3] } }).edits).toEqual([]);
   });
 
-  it('replace an input of one node alone where the initializer is shared', () => {
+  it('replace the input of only one node if the initializer is shared', () => {
     const model = given();
     apply(model, { select: 'second', setConstant: { input: 1, dtype: 'float32', dims: [], values: [3] } });
     expect(valueNames(model)).toContain('k_1');
@@ -125,7 +125,7 @@ describe('edits', () => {
     expect(failure.message).toContain(text);
   });
 
-  it('reach every match where any is asked for', () => {
+  it('apply to every match with `any`', () => {
     const model = given();
     const record = apply(model, { select: { op: 'Mul' }, matches: 'any', setAttribute: { name: '__a', type: 'int', value: 1 } });
     expect(record.edits.map(edit => edit.at)).toEqual(['Mul "first"', 'Mul "second"']);
@@ -190,7 +190,7 @@ describe('the rewriter', () => {
     expect((await failureOf(() => applyRuleTo(rule))).code).toBe('patch-order');
   });
 
-  it('makes a value constant, and what only it needed goes', () => {
+  it('makes a value constant, and removes nodes that only it needed', () => {
     const model = given();
     const rule = badRule(match => patch({ replace: [[match.output(), newConstant('c', randomConstant([1, 4, 4, 4]))]] }));
     rewriteModel(model, { rules: [{ rule }], edits: [], check: listProblems });

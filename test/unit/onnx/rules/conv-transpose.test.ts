@@ -136,7 +136,7 @@ describe('conv-transpose-depth-to-space', () => {
     expect(operators(model)).toEqual(['Neg', 'ConvTranspose']);
   });
 
-  it('says that the weight is computed', () => {
+  it('reports that the weight is computed', () => {
     const model = smallModel({
       inputs: { x: ['float32', [1, 3, 4, 4]], w: ['float32', [3, 5, 2, 2]] },
       nodes: [{ op: 'ConvTranspose', in: ['x', 'w'], out: ['y'], attributes: DOUBLE }],

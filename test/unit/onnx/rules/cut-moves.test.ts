@@ -69,7 +69,7 @@ const HEAD: SmallModel = {
 };
 
 describe('cut-moves', () => {
-  it('takes Transpose and Reshape off an output, whose name stays, and says what the host does with it', async () => {
+  it('removes Transpose and Reshape before an output, keeps its name, and reports the work left to the host', async () => {
     const model = smallModel(HEAD);
     const { work } = cut(model, 'trailing');
     expect(operators(model)).toEqual(['Conv', 'Relu']);
@@ -93,7 +93,7 @@ describe('cut-moves', () => {
     expect(cut(model, 'trailing').work).toEqual([]);
   });
 
-  it('takes what prepares an image off the input', async () => {
+  it('removes image preprocessing after the input', async () => {
     const given: SmallModel = {
       inputs: { image: ['uint8', [1, 6, 5, 3]] },
       constants: { mean: floats([3, 1, 1], [120, 110, 100]), scale: floats([], [0.02]), w: randomConstant([2, 3, 3, 3]) },

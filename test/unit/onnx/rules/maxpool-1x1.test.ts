@@ -85,7 +85,7 @@ describe('maxpool-1x1', () => {
     expect(nodesOf(model)[1]).toMatchObject({ name: 'fpn/pool' });
   });
 
-  it('3x3 leaves the stride and takes kernel 3 and pads 1', () => {
+  it('3x3 keeps the stride and uses kernel 3 and pads 1', () => {
     const model = givenPool();
     apply(model, '3x3');
     const attributes = nodesOf(model)[1]?.attributes;
@@ -109,7 +109,7 @@ describe('maxpool-1x1', () => {
     expect(record.rules[0]?.declined[0]?.reason).toBe('it has pads');
   });
 
-  it('declines where the indices are read', () => {
+  it('declines if the indices are read', () => {
     const model = smallModel({
       inputs: { x: ['float32', [1, 1, 4, 4]] },
       nodes: [{ op: 'MaxPool', in: ['x'], out: ['y', 'indices'], attributes: POOL }],
@@ -139,14 +139,14 @@ describe('maxpool-1x1', () => {
     expect(apply(free, 'depthwise', 'any').rules[0]?.declined[0]?.reason).toBe('the number of its channels is not known');
   });
 
-  it('is an error where it applies nowhere, with the reasons', async () => {
+  it('is an error with the reasons if it applies nowhere', async () => {
     const model = givenPool({ attributes: { ...POOL, kernel_shape: ints([2, 2]) } });
     const failure = await failureOf(() => apply(model, 'slice'));
     expect(failure.code).toBe('rule-matches-nothing');
     expect(failure.message).toContain('its kernel is [2, 2]');
   });
 
-  it('is an error where it applies twice and one is meant', async () => {
+  it('is an error if it applies twice instead of once', async () => {
     const twice = () =>
       smallModel({
         inputs: { x: ['float32', [1, 3, 8, 8]] },

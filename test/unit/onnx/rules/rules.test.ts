@@ -707,9 +707,13 @@ describe('rewrite rules', () => {
   it('cover every rule and form that a pipeline can name', () => {
     const covered = new Set(CASES.map(({ rule }) => rule));
     const elsewhere = [
+      'channel-factors/mul',
+      'channel-factors/depthwise',
       'conv-transpose-depth-to-space',
       'cut-moves/trailing',
       'cut-moves/leading',
+      'equalize/real',
+      'equalize/power-of-two',
       'maxpool-1x1/3x3',
       'maxpool-1x1/depthwise',
       'maxpool-1x1/slice',
@@ -728,7 +732,7 @@ describe('rewrite rules', () => {
     expect(operators(once)).toEqual(again);
   });
 
-  it('keep every quantized value where data only moves', async () => {
+  it('keep every quantized value if data only moves', async () => {
     const given: SmallModel = {
       inputs: x(1, 4, 3, 3),
       constants: { s: floats([], [0.125]), z: { dtype: 'uint8', dims: [], bytes: Uint8Array.of(128) } },

@@ -784,7 +784,7 @@ describe('declines', () => {
     ).toEqual(['its parameters are not float16, float32 or float64']);
   });
 
-  it('the nearest miss names what did not fit', () => {
+  it('the nearest miss names the condition that failed', () => {
     const model = given({
       constants: { ...CONV, ...BN },
       nodes: [conv({ out: ['conv'] }), { op: 'Relu', in: ['conv'], out: ['c'] }, batchNormalization],
@@ -796,7 +796,7 @@ describe('declines', () => {
     });
   });
 
-  it('a linear node that others read too is not folded into', () => {
+  it('a linear node with other readers is not folded into', () => {
     const model = smallModel({
       inputs: { x: ['float32', [1, 4, 5, 5]] },
       constants: { ...CONV, ...BN },

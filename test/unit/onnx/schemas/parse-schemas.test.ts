@@ -29,7 +29,7 @@ describe('the schemas of operators', () => {
   });
 
   /** Conv's page in the ONNX operators document. */
-  it('know what Conv takes, gives and asks for', () => {
+  it('describe inputs, outputs and attributes of Conv', () => {
     const { inputs, outputs, attributes, since } = getSchema('', 'Conv', 13);
 
     expect(since).toBe(11);

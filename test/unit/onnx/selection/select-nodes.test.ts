@@ -35,7 +35,7 @@ describe('node selectors', () => {
   });
 });
 
-describe('selectors by what stands around a node', () => {
+describe('selectors by neighbors of a node', () => {
   it.each([
     ['re:^Relu_[ab]', ['Relu_a/relu', 'Relu_b/relu']],
     [{ op: 'Relu', producer: { op: 'Sigmoid', input: 'a/*' } }, ['Relu_b/relu']],
@@ -46,7 +46,7 @@ describe('selectors by what stands around a node', () => {
     expect(selectNodes(graph(), selector).map(node => node.name)).toEqual(names);
   });
 
-  it('that almost match name the nodes that come nearest, and what is otherwise', () => {
+  it('that almost match report the nearest nodes and their differences', () => {
     expect(() => selectNodes(graph(), { op: 'Relu', producer: 'Sigmoid', attributes: { axis: 1 } })).toThrow(
       expect.objectContaining({
         code: 'selector-matches-nothing',

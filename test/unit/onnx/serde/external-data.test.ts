@@ -81,7 +81,7 @@ describe('writing external data', () => {
 });
 
 describe('reading external data', () => {
-  it('takes offset and length, and reads to what the shape needs without a length', async () => {
+  it('uses offset and length, and reads the size of the shape if there is no length', async () => {
     const path = await writeExternal({ location: 'w.bin', offset: '4' });
     await writeFile(join(folder, 'in', 'w.bin'), new Uint8Array(Float32Array.of(0, 1, 2, 3, 4, 5).buffer));
 
@@ -111,7 +111,7 @@ describe('reading external data', () => {
     expect(message).toContain(reason);
   });
 
-  it('refuses a symbolic link that leads out of the folder, and follows one that stays in it', async () => {
+  it('refuses a symbolic link that leaves the folder, and follows one inside it', async () => {
     const path = await writeExternal({ location: 'link.bin' });
     await writeFile(join(folder, 'outside.bin'), new Uint8Array(16));
     await symlink(join(folder, 'outside.bin'), join(folder, 'in', 'link.bin'));
@@ -143,7 +143,7 @@ describe('reading external data', () => {
     expect(failure.message).toContain('model.onnx: ');
   });
 
-  it('says which model cannot be read', async () => {
+  it('names the model that cannot be read', async () => {
     const { code, message } = await failureOf(() => readModel(join(folder, 'none.onnx')));
 
     expect(code).toBe('model-unreadable');
@@ -170,7 +170,7 @@ describe('constants in external data', () => {
     expect((await failureOf(() => weightsOf(model, 'w'))).code).toBe('external-data-changed');
   });
 
-  it('stay right where a model is written over the file that it was read from', async () => {
+  it('stay correct if a model is written over the file that it was read from', async () => {
     const path = join(folder, 'model.onnx');
     await writeModel(path, makeModel(), options);
     const before = await readFile(join(folder, 'weights.bin'));
@@ -182,7 +182,7 @@ describe('constants in external data', () => {
     expect((await readdir(folder)).sort()).toEqual(['model.onnx', 'weights.bin']);
   });
 
-  it('leave nothing of a write that fails', async () => {
+  it('leave no file after a failed write', async () => {
     const path = join(folder, 'model.onnx');
     await writeModel(path, makeModel(), options);
     const model = await readModel(path);
@@ -196,7 +196,7 @@ describe('constants in external data', () => {
     expect((await failureOf(() => writeModel(join(folder, 'there'), makeModel()))).code).toBe('not-a-file');
   });
 
-  it('beyond 4 GiB are found where they lie, as ONNX Runtime finds them; one too large for an array is said, and does not stop the rest', async () => {
+  it('beyond 4 GiB are read like in ONNX Runtime; one too large for an array is reported without stopping the others', async () => {
     const path = join(folder, 'model.onnx');
     const offset = 4.5 * 2 ** 30;
     const file = await open(join(folder, 'w.bin'), 'w');

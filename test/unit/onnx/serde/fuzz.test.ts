@@ -1,3 +1,4 @@
+/** A few rounds of damaged ONNX files. */
 import { describeFuzz } from '../../../support/fuzz-suite.js';
 
 describeFuzz(25);

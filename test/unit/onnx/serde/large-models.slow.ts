@@ -40,7 +40,7 @@ async function writeLarge(path: string): Promise<void> {
 }
 
 describe('a model of 2.2 GB', () => {
-  it('is copied past 2 GiB in little memory, and ONNX Runtime finds what lies there', async () => {
+  it('is copied past 2 GiB in little memory, and ONNX Runtime reads the data there', async () => {
     await writeLarge(join(folder, 'in.onnx'));
     const before = process.memoryUsage().rss;
 

@@ -52,7 +52,7 @@ describe('encoding and decoding a model', () => {
   });
 });
 
-describe('what models say beside what they compute', () => {
+describe('metadata of models', () => {
   const unknown = [Uint8Array.of(0xfa, 0x3f, 1, 9)];
   const dim = (dimValue: bigint, denotation: string) => ({ dimValue, denotation, unknown });
   const bytes = encodeMessage('ModelProto', {

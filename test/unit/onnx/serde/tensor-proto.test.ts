@@ -67,7 +67,7 @@ describe('a tensor in typed fields', () => {
     expect(message).toContain(reason);
   });
 
-  it('outside of the file is refused where only bytes are there', async () => {
+  it('outside the file is refused if only bytes are given', async () => {
     const proto = { dataType: 1, dataLocation: 1, externalData: [{ key: 'location', value: 'w.bin' }] };
 
     expect((await failureOf(() => decodeTensorProto(proto, undefined))).code).toBe('external-data-missing');

@@ -317,7 +317,7 @@ const ROWS: Row[] = [
 ];
 
 describe('shape inference', () => {
-  it('takes the dtype of a random tensor from its attribute, else from its input', () => {
+  it('uses the dtype attribute of a random tensor, else the dtype of its input', () => {
     const dtypeOf = (attributes: Record<string, Attribute>): DType | undefined =>
       typesOf({
         opset: 15,

@@ -19,7 +19,7 @@ g (float[4] image, bool flag) => (float[4] y, float[4] z)
 }`;
 
 describe('extracting a part', () => {
-  it('takes the nodes, initializers and types between the named values, and leaves the model as it was', () => {
+  it('extracts the nodes, initializers and types between the named values, and does not change the model', () => {
     const whole = parseModelText(WHOLE);
     const before = printModel(whole);
 
@@ -40,21 +40,21 @@ describe('extracting a part', () => {
     expect(printModel(whole)).toBe(before);
   });
 
-  it('follows what graphs inside of a node read', () => {
+  it('follows values that subgraphs of a node read', () => {
     const part = extractSubgraph(parseModelText(WHOLE), { inputs: ['a', 'flag'], outputs: ['y'] });
 
     expect([...part.graph.nodes.values()].map(node => node.opType)).toEqual(['Split', 'Mul', 'Concat', 'If']);
     expect(checkModel(part)).toEqual([]);
   });
 
-  it('gives a node that stays an unread output where one of its outputs becomes an input', () => {
+  it('keeps a node with an unread output if one of its outputs becomes an input', () => {
     const part = extractSubgraph(parseModelText(WHOLE), { inputs: ['a', 's1'], outputs: ['joined'] });
 
     expect(printGraph(part.graph)).toContain('s1_unread, s2 = Split(a)');
     expect(checkModel(part)).toEqual([]);
   });
 
-  it('makes an initializer an input where it is named', () => {
+  it('makes a named initializer an input', () => {
     const part = extractSubgraph(parseModelText(WHOLE), { inputs: ['image', 'w'], outputs: ['a'] });
 
     expect(printGraph(part.graph)).toContain('g (float[4] image, float[4] w) => (float[4] a)\n{');

@@ -50,7 +50,7 @@ const failureOf = (steps: readonly EditStep[], text = TEXT): unknown => {
 };
 
 describe('renaming', () => {
-  it('gives values new names all at once, so that two can change places, and leaves what is computed', async () => {
+  it('renames all values at once, so that two can swap names, without changing the computation', async () => {
     const model = given();
     editModel(model, [
       {
@@ -150,7 +150,7 @@ describe('inserting and removing', () => {
     expect(await run(model, [1, 2])).toEqual({ y: [-11, -22], z: [11, 22] });
   });
 
-  it('keeps the name of an output, and takes constants and one reader where asked', async () => {
+  it('keeps the name of an output, and replaces constants and single readers on request', async () => {
     const model = given();
     const three = { dtype: 'float32', dims: [1], bytes: new Uint8Array(Float32Array.of(3).buffer) } as const;
     editModel(model, [
@@ -162,7 +162,7 @@ describe('inserting and removing', () => {
     expect(model.graph.outputs.map(id => model.graph.values.get(id)?.name)).toEqual(['y', 'z']);
   });
 
-  it('bypasses a node, and takes what nothing needs any more', async () => {
+  it('bypasses a node, and removes nodes that nothing needs', async () => {
     const model = given();
     editModel(model, [
       { kind: 'remove', removal: { select: { op: 'Add' } } },
@@ -174,7 +174,7 @@ describe('inserting and removing', () => {
     expect(await run(model, [-1, 2])).toEqual({ y: [0, 2], z: [0, 2] });
   });
 
-  it('adds and drops outputs, with what only they needed', () => {
+  it('adds and drops outputs, with the nodes that only they needed', () => {
     const model = given();
     editModel(model, [
       { kind: 'add-output', name: 'a' },
@@ -201,7 +201,7 @@ describe('inserting and removing', () => {
 describe('swapping a part', () => {
   const OTHER = 'h (float[1, 2] in) => (float[1, 2] out) <float[1] w = {100}> { [relu] t = Mul(in, w)  out = Ceil(t) }';
 
-  it('puts another model between two values, whose names stay', async () => {
+  it('inserts another model between two values, whose names are kept', async () => {
     const model = given();
     const [, second, ...rest] = editModel(model, [{ kind: 'swap', cut: { inputs: ['a'], outputs: ['b'] }, replacement: given(OTHER) }]);
 
@@ -249,7 +249,7 @@ describe('merging two models', () => {
     expect(printGraph(first.graph)).toBe(printGraph(given(TEXT).graph));
   });
 
-  it('feeds an input of both, keeps connected outputs and puts prefixes before names where asked', async () => {
+  it('shares an input of both, and on request keeps connected outputs and adds prefixes to names', async () => {
     const { model } = mergeModels(given(), given(SECOND), { connect: { y: 'b', x: 'x' }, prefix: { second: 'head/' }, connected: 'keep' });
 
     expect(checkModel(model)).toEqual([]);

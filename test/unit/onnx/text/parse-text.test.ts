@@ -25,7 +25,7 @@ describe('the text form', () => {
     ]);
   });
 
-  it('leaves out the inputs and outputs whose places are empty', () => {
+  it('omits empty inputs and outputs', () => {
     const node = only(parseModelText('g (float x) => (float y) { y, , z = com.microsoft.F(x, , x) }'));
 
     expect(node).toMatchObject({ opType: 'F', domain: 'com.microsoft' });
@@ -33,7 +33,7 @@ describe('the text form', () => {
     expect(node.outputs.map(id => id !== undefined)).toEqual([true, false, true]);
   });
 
-  it('sees the type of an attribute from its value, or is told', () => {
+  it('infers the type of an attribute from its value, or reads it', () => {
     const { attributes } = only(
       parseModelText(
         'g () => (float y) { [n] y = F<a = 1, b = 1.5, c = "s", d = [1, 2], e = [1.0, 2], f: ints = [], g: float = 2, h = int8[2] {-1, 2}, i: int = @j>() }',
@@ -72,7 +72,7 @@ describe('the text form', () => {
     expect(inner?.inputs).toEqual([findValueByName(model.graph, 'x')?.id]);
   });
 
-  it('is what printing gives', () => {
+  it('equals the printed text', () => {
     const text = `<ir_version: 10, opset_import: ["": 17, "com.microsoft": 1], producer_name: "tanren", metadata_props: ["k": "v"]>
 main (float[N, 3] x, bool c) => (float[] "y:0")
 <

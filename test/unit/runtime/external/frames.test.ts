@@ -1,3 +1,4 @@
+/** Frames of the runner protocol: written, read, and refused. */
 import fc from 'fast-check';
 import { createFrameReader, encodeFrame } from '../../../../src/runtime/external/frames.js';
 
@@ -9,7 +10,7 @@ describe('frames', () => {
     expect(bytes.toString('latin1')).toBe('TNR1\x08\0\0\0\x03\0\0\0\0\0\0\0{"id":7}\x01\x02\x03');
   });
 
-  it('are read as they were written, for every division into chunks', () => {
+  it('are read as written, for every division into chunks', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.dictionary(fc.string(), fc.string()), fc.uint8Array({ maxLength: 40 })), { maxLength: 4 }),
@@ -49,7 +50,7 @@ describe('frames', () => {
     expect(() => reader.take(Buffer.from(text, 'latin1'))).toThrow(expect.objectContaining({ code }));
   });
 
-  it('that announce more than they send allocate only what was sent', () => {
+  it('that announce more bytes than they send allocate only the bytes sent', () => {
     const reader = createFrameReader();
     const before = process.memoryUsage().arrayBuffers;
     expect(reader.take(Buffer.from('TNR1\x02\0\0\0\xff\xff\xff\x7f\0\0\0\0{}', 'latin1'))).toEqual([]);

@@ -99,6 +99,37 @@ describeWithPython('runner.py check', () => {
     expect(stderr).toMatch(/error\[golden-mismatch\]: net: output y has SQNR -?[\d.]+ dB .*stale compiled model/);
   });
 
+  it('names a slot that the device never writes', async () => {
+    const pair = await writeSmallBundle(folder.path, { model: smallQdqModel(undefined, undefined, 2), choice: { dtype: 'a8w8' } });
+    const environment = stubEnvironment(pair, { log, unwritten: [[1, 2]] });
+    const { exitCode, stderr } = runRunner(pair, ['check', '--cache-dir', cache()], environment);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      'error[unwritten-slot]: net: output y: slot 1 of 2 has the same values for two different inputs, so the device does not write it: compile with batch 1',
+    );
+  });
+
+  it('names a tile that the device never writes, and not one that is written', () => {
+    const tile = {
+      unwritten: [
+        [0, 1],
+        [0, 2],
+        [2, 4],
+        [1, 4],
+      ],
+    };
+    expect(check([], onBoard(tile)).stderr).toContain('error[unwritten-tile]: net: output y: rows 2 to 3, columns 1 to 3 of slot 0 have');
+    const oneChannel = {
+      unwritten: [
+        [0, 1],
+        [0, 1],
+        [2, 4],
+        [1, 4],
+      ],
+    };
+    expect(check([], onBoard(oneChannel)).stderr).toContain('error[golden-mismatch]');
+  });
+
   it('accepts differences from rounding', () => {
     const { exitCode, stdout } = check([], onBoard({ disturb: 0.001 }));
     expect(stdout).toMatch(/y: largest difference 0\.00\d+, SQNR [3-9]\d\.\d dB/);
@@ -155,7 +186,7 @@ describeWithPython('runner.py check', () => {
   it('names a missing overlay', () => {
     const { exitCode, stderr } = check(['--device', 'phx-hpt', '--software', '1.7']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('error[no-xclbin]: there is no /opt/ryzen-ai/voe-4.0-win_amd64/xclbins/phoenix/4x4.xclbin');
+    expect(stderr).toContain('error[no-xclbin]: /opt/ryzen-ai/voe-4.0-win_amd64/xclbins/phoenix/4x4.xclbin does not exist');
   });
 
   it('includes the digest of the overlay in the key', () => {
@@ -230,6 +261,20 @@ describeWithPython('runner.py diff-report', () => {
     const differing = runRunner(bundle, ['diff-report', bundle.path('report/net.predicted.json'), path], {});
     expect(differing.exitCode).toBe(1);
     expect(differing.stdout).toContain('second (Conv): predicted NPU, ran on CPU');
+  });
+
+  it('prints the reasons of the board, and takes the former name of the NPU for the same device', () => {
+    const predicted = JSON.parse(readFileSync(bundle.path('report/net.predicted.json'), 'utf8'));
+    const real = structuredClone(predicted);
+    for (const node of real.nodeStat) if (node.device === 'NPU') node.device = 'DPU';
+    const path = join(folder.path, 'merged.json');
+    writeFileSync(path, JSON.stringify(real));
+    expect(runRunner(bundle, ['diff-report', bundle.path('report/net.predicted.json'), path], {}).exitCode).toBe(0);
+    real.nodeStat.find(({ output }: { output: string[] }) => output[0] === 'second').device = 'CPU';
+    real['x-reasons'] = [{ nodes: ['second'], findings: [{ message: 'not supported by target' }] }];
+    writeFileSync(path, JSON.stringify(real));
+    const { stdout } = runRunner(bundle, ['diff-report', bundle.path('report/net.predicted.json'), path], {});
+    expect(stdout).toContain('second (Conv): predicted NPU, ran on CPU (board: not supported by target)');
   });
 });
 

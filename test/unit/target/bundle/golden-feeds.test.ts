@@ -2,9 +2,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCaptured } from '../../../../src/runtime/capture/captured.js';
-import { capturedGoldenFeeds, randomGoldenFeeds } from '../../../../src/target/bundle/golden-feeds.js';
+import { seededRandom } from '../../../../src/stage/random.js';
+import { capturedGoldenFeeds, probeFeeds, randomGoldenFeeds } from '../../../../src/target/bundle/golden-feeds.js';
 import { writeNpz } from '../../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
+import { smallQdqModel } from '../../../support/qdq-model.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
 import { smallModel } from '../../../support/small-model.js';
 
@@ -58,6 +60,16 @@ describe('golden inputs', () => {
       code: 'golden-inputs',
       message: expect.stringMatching(message),
     });
+  });
+
+  it('for probes differ everywhere, in the range that the model quantizes', () => {
+    const [one, other] = probeFeeds(smallQdqModel(undefined, undefined, 2), sample => seededRandom('probe', String(sample)));
+    const [a, b] = [one?.x?.data as Float32Array, other?.x?.data as Float32Array];
+    expect(a.length).toBe(64);
+    expect(a.every((value, at) => value !== b[at])).toBe(true);
+    expect(Math.min(...a, ...b)).toBeGreaterThanOrEqual(-8);
+    expect(Math.max(...a, ...b)).toBeLessThan(8);
+    expect(Math.max(...a, ...b)).toBeGreaterThan(6);
   });
 
   it('without a capture are random and depend only on the seed', () => {

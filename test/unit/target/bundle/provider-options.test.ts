@@ -6,8 +6,9 @@ const find = (version: string, device: string) => all.find(row => row.version ==
 
 describe('options of Ryzen AI', () => {
   it('exist once for each version and device that the version supports', () => {
-    const versions = ['1.1', '1.2', '1.3', '1.4', '1.5', '1.6', '1.7', '1.8'];
-    expect(all.filter(row => row.device === 'phx-hpt').map(row => row.version)).toEqual(versions);
+    const versions = ['1.1', '1.2', '1.3', '1.4', '1.5', '1.5.1', '1.6', '1.6.1', '1.7', '1.7.1', '1.8'];
+    // 1.8 ships no overlay for Phoenix and Hawk Point.
+    expect(all.filter(row => row.device === 'phx-hpt').map(row => row.version)).toEqual(versions.slice(0, -1));
     expect(all.filter(row => row.device === 'stx-krk').map(row => row.version)).toEqual(versions.slice(1));
   });
 
@@ -38,17 +39,26 @@ describe('options of Ryzen AI', () => {
     expect(find('1.4', 'phx-hpt')?.sessionOptions).toMatchObject({ 'ep.context_enable': '1' });
   });
 
-  it.each(['1.6', '1.7', '1.8'])('have a target from 1.6 on: X2 without an overlay, X1 with one (%s)', version => {
+  it.each(['1.6', '1.6.1', '1.7', '1.7.1', '1.8'])('have a target from 1.6 on: X2 without an overlay, X1 with one (%s)', version => {
     expect(find(version, 'stx-krk')?.providerOptions).toMatchObject({ target: 'X2', enable_cache_file_io_in_mem: '0' });
     expect(find(version, 'stx-krk')?.providerOptions).not.toHaveProperty('xclbin');
+    if (version === '1.8') return;
     expect(find(version, 'phx-hpt')?.providerOptions).toMatchObject({
       target: 'X1',
       xclbin: expect.stringMatching(/phoenix\/4x4\.xclbin$/),
     });
   });
 
-  it.each(['1.5', '1.6', '1.7', '1.8'])('request the report, which is the default only before 1.5 (%s)', version => {
-    for (const device of ['phx-hpt', 'stx-krk'])
+  it.each([
+    '1.5',
+    '1.5.1',
+    '1.6',
+    '1.6.1',
+    '1.7',
+    '1.7.1',
+    '1.8',
+  ])('request the report, which is the default only before 1.5 (%s)', version => {
+    for (const device of version === '1.8' ? ['stx-krk'] : ['phx-hpt', 'stx-krk'])
       expect(find(version, device)?.environment.XLNX_ONNX_EP_REPORT_FILE).toBe('vitisai_ep_report.json');
     expect(find('1.4', 'phx-hpt')?.environment).toEqual({});
   });

@@ -1,3 +1,4 @@
+/** Deployment bundles: files, manifest, golden values, predicted assignment. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../../../src/base/digest.js';

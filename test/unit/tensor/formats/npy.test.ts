@@ -63,7 +63,7 @@ describe('npz archives written by NumPy', () => {
     expect(numbersOf(archive.get('b'))).toEqual([0, 1, 2]);
   });
 
-  it('an array that is not there, or of another dtype, is refused by name', async () => {
+  it('a missing array, or one of another dtype, is refused by name', async () => {
     const archive = decodeNpz(await readFixture('stored.npz'));
     expect(await failureOf(() => archive.get('absent'))).toMatchObject({
       code: 'array-missing',
@@ -74,7 +74,7 @@ describe('npz archives written by NumPy', () => {
 });
 
 describe('npy arrays as we write them', () => {
-  it('are byte for byte what NumPy writes', async () => {
+  it("equal NumPy's output byte for byte", async () => {
     const zip = openZip(await readFixture('stored.npz'));
     for (const [name, entry] of zip.entries) {
       if (/big_endian|fortran|byte_text/.test(name)) continue;
@@ -114,7 +114,7 @@ describe('npy arrays that are not understood', () => {
     expect(await failureOf(() => decodeNpy(withHeader(header)))).toMatchObject({ code });
   });
 
-  it('what does not start as an array is refused', async () => {
+  it('a file that does not start like an array is refused', async () => {
     expect(await failureOf(() => decodeNpy(Buffer.from('not an array at all')))).toMatchObject({ code: 'npy-malformed' });
   });
 });

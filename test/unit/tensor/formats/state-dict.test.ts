@@ -119,7 +119,7 @@ describe('files that are no checkpoint', () => {
     expect(await failureOf(() => decodeStateDict(bytes))).toMatchObject({ code });
   });
 
-  it('a missing file, a folder and an unknown format are told apart', async () => {
+  it('a missing file, a folder and an unknown format give different errors', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tanren-'));
     await writeFile(join(folder, 'text.pth'), 'this is no checkpoint');
     expect(await failureOf(() => readStateDict(join(folder, 'absent.pth')))).toMatchObject({ code: 'file-missing' });
@@ -129,14 +129,14 @@ describe('files that are no checkpoint', () => {
 });
 
 describe('selectStateDict', () => {
-  it('takes off the wrapper under which an expected tensor stands', async () => {
+  it('removes the wrapper around expected tensors', async () => {
     const tensors = await readStateDict(fixturePath('torch', 'with_optimizer_zip.pth'));
     const selected = selectStateDict(tensors, '0.weight');
     expect(selected.prefix).toBe('model.');
     expect([...selected.tensors.keys()]).toEqual(Object.keys(expected.module_state));
   });
 
-  it('gives everything where nothing fits', async () => {
+  it('returns everything if nothing matches', async () => {
     const tensors = await readStateDict(fixturePath('torch', 'module_state_zip.pth'));
     expect(selectStateDict(tensors, 'absent').tensors).toBe(tensors);
   });

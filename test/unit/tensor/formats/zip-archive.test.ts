@@ -19,7 +19,7 @@ function patchDirectory(offset: number, value: number): Uint8Array {
 }
 
 describe('zip archives', () => {
-  it('give back what was written', () => {
+  it('return the written content', () => {
     const zip = openZip(sample());
     const contents = [...zip.entries.values()].map(entry => [
       entry.name,

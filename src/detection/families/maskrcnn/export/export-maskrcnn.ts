@@ -21,7 +21,7 @@ export interface MaskRcnnExportOptions {
   readonly width: number;
   readonly roiBatch: { readonly box: RoiBatch; readonly mask: RoiBatch };
   readonly fit: FitPolicy;
-  /** 'fixed' where absent. */
+  /** Default: 'fixed'. */
   readonly size?: InputSize | undefined;
   /** FrozenBatchNorm2d's eps, which checkpoints do not contain. Required where the body is frozen. */
   readonly frozenEpsilon: number | undefined;

@@ -56,7 +56,8 @@ export function describeExport(
     roiBatch: { box: recipe.boxHead.batch, mask: recipe.maskHead.batch, ...batches },
     parameters: { ...parameters },
     checkpoint,
-    structure: structure as unknown as Json,
+    // The state dict was checked, so every size is a number.
+    network: structure as unknown as Json,
     operators,
     config,
   });

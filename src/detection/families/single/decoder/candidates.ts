@@ -9,7 +9,7 @@ export interface Candidates {
   readonly scores: Float32Array;
   /** Class indices from 0, in the order of the recipe's categories. */
   readonly classes: Int32Array;
-  /** 'inclusive': x2 and y2 are the last pixels of the object. 'exclusive' where absent. */
+  /** 'inclusive': x2 and y2 are the last pixels of the object. Default: 'exclusive'. */
   readonly corners?: 'exclusive' | 'inclusive';
   /** Per candidate, a square grid of probabilities over its box. */
   readonly masks?: CandidateMasks | undefined;

@@ -110,6 +110,7 @@ function readMasks(masks: unknown, count: number, wrong: (problem: string) => De
 function numbersOf(value: unknown): Float32Array | undefined {
   if (Array.isArray(value)) return value.every(one => typeof one === 'number') ? Float32Array.from(value) : undefined;
   if (!ArrayBuffer.isView(value) || !(Symbol.iterator in value)) return undefined;
+  // It has an iterator; its type is not known to be one.
   const numbers = Array.from(value as unknown as Iterable<unknown>);
   return numbers.every(one => typeof one === 'number') ? Float32Array.from(numbers) : undefined;
 }

@@ -31,7 +31,8 @@ function describeExport(exported: YolactExport): ExportedDetector {
     input: [1, 3, recipe.image.height, recipe.image.width],
     parameters: { ...parameters },
     checkpoint: { ...checkpoint, ignored: ignored.map(one => ({ ...one })) },
-    structure: structure as unknown as Json,
+    // The state dict was checked, so every size is a number.
+    network: structure as unknown as Json,
     priors: countAllPriors(recipe, structure),
     upsampling: describeUpsampling(recipe, structure),
     operators,

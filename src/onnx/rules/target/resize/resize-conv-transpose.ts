@@ -4,16 +4,14 @@ import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
 import { decline, type RuleCode } from '../../../rewrite/rule.js';
 import { newFloats } from '../../shared/constants.js';
-import { findRepetitionObstacle, findWholeFactors } from './whole-factors.js';
+import { findRepetitions } from './whole-factors.js';
 
 /** Kernel and stride are the factor, so nothing overlaps and each element is repeated factor times per axis. */
 export const resizeToConvTranspose: RuleCode = {
   proofText: 'With kernel = stride nothing overlaps, and each output element is 1 · x; −0 becomes +0, all other values keep their bits.',
   pattern: op('Resize', { inputs: [any('x')] }),
   rewrite(match) {
-    const reason = findRepetitionObstacle(match);
-    if (reason !== undefined) return decline(reason, match.node);
-    const found = findWholeFactors(match);
+    const found = findRepetitions(match);
     if (typeof found === 'string') return decline(found, match.node);
     const { channels, height, width } = found;
     const ones = new Float32Array(channels * height * width).fill(1);

@@ -3,7 +3,7 @@ import { int, string } from '../../../ir/attribute.js';
 import { newNode, outputOf, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
 import { decline, type RuleCode } from '../../../rewrite/rule.js';
-import { findRepetitionObstacle, findWholeFactors } from './whole-factors.js';
+import { findRepetitions } from './whole-factors.js';
 
 /** From this opset on, DepthToSpace has the attribute mode; earlier versions always use DCR. */
 const MODE_OPSET = 11;
@@ -13,9 +13,7 @@ export const resizeToDepthToSpace: RuleCode = {
   proofText: 'Each element is copied b² times along the channels, and DepthToSpace (DCR) moves the copies into one block: no bit changes.',
   pattern: op('Resize', { inputs: [any('x')] }),
   rewrite(match) {
-    const reason = findRepetitionObstacle(match);
-    if (reason !== undefined) return decline(reason, match.node);
-    const found = findWholeFactors(match);
+    const found = findRepetitions(match);
     if (typeof found === 'string') return decline(found, match.node);
     const { height, width } = found;
     if (height !== width)

@@ -34,8 +34,13 @@ const REPEATS = new Set([
   'tf_half_pixel_for_nn floor',
 ]);
 
+/** The factors of a Resize that repeats each element; otherwise the reason why it does not. */
+export function findRepetitions(match: Match): Factors | string {
+  return findRepetitionObstacle(match) ?? findWholeFactors(match);
+}
+
 /** The reason why a Resize by whole factors does not repeat each element, if any. Before opset 11, nearest-neighbor Resize always does. */
-export function findRepetitionObstacle({ node, opset }: Match): string | undefined {
+function findRepetitionObstacle({ node, opset }: Match): string | undefined {
   const mode = getString(node, 'mode', 'nearest');
   if (mode !== 'nearest') return `its mode is ${mode}, not nearest`;
   if (opset < 11) return undefined;

@@ -1,3 +1,4 @@
+/** The detector config of Mask R-CNN: parsed, filled from defaults, and refused. */
 import { readFileSync } from 'node:fs';
 import type { Json } from '../../../../../src/base/json.js';
 import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
@@ -16,7 +17,7 @@ function problemsOf(value: Json | undefined, defaults?: 'torchvision'): unknown 
 }
 
 describe('a detector config', () => {
-  it('that writes everything out is read without defaults', () => {
+  it('with every field is read without defaults', () => {
     const { config, fromDefaults } = parseDetectorConfig(example(), undefined);
     expect(fromDefaults).toEqual([]);
     expect(config.anchors.sizes).toEqual([[8], [16], [32], [64], [128]]);
@@ -70,7 +71,7 @@ describe('a detector config', () => {
 });
 
 describe("torchvision's defaults, asked for by name", () => {
-  it('give a whole config where there is no file, and say which values they are', () => {
+  it('give a whole config without a file, and list the values that they supplied', () => {
     const { config, fromDefaults } = parseDetectorConfig(undefined, 'torchvision');
     expect(config.input).toEqual({
       minSize: 800,
@@ -87,7 +88,7 @@ describe("torchvision's defaults, asked for by name", () => {
     expect(fromDefaults).toHaveLength(5 + 2 + 4 + 6 + 3 + 2);
   });
 
-  it('fill only what the file leaves out', () => {
+  it('fill only fields that the file lacks', () => {
     const { rpn, ...rest } = example();
     const { config, fromDefaults } = parseDetectorConfig({ ...rest, rpn: { preNmsTopN: 7 } }, 'torchvision');
     expect(rpn).toBeDefined();
@@ -96,7 +97,7 @@ describe("torchvision's defaults, asked for by name", () => {
     expect(fromDefaults).toEqual(['rpn.postNmsTopN', 'rpn.nmsThreshold', 'rpn.scoreThreshold']);
   });
 
-  it('do not excuse an unknown field', () => {
+  it('do not make an unknown field valid', () => {
     expect(problemsOf({ rnp: {} }, 'torchvision')).toEqual(['rnp: is not a known field; did you mean "rpn"?']);
   });
 });

@@ -1,8 +1,8 @@
+/** A Mask R-CNN detector with fixed and free RoI batches, and the inputs of its parts. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../../../../src/base/json.js';
 import type { DetectedObjects, Detector } from '../../../../../src/detection/detector/detector.js';
-import { encodeRecipe } from '../../../../../src/detection/detector/host-recipe.js';
 import { collectPartInputs } from '../../../../../src/detection/detector/part-inputs.js';
 import { prepareImage } from '../../../../../src/detection/families/maskrcnn/prepare-image.js';
 import { decodeImage, type RgbImage } from '../../../../../src/detection/image/decode-image.js';
@@ -38,7 +38,7 @@ function maskValues({ masks }: DetectedObjects): Float32Array {
 }
 
 describe('a detector', () => {
-  it.each([7, 64])('with RoI batches fixed at %p finds what it finds with free ones', async roiBatch => {
+  it.each([7, 64])('with RoI batches fixed at %p gives the same detections as with free ones', async roiBatch => {
     const fixed = await openShapes({ roiBatch });
     const found = (await fixed.trace(image)).objects;
     await fixed.close();
@@ -46,7 +46,7 @@ describe('a detector', () => {
     expectSameObjects(found, (await detector.trace(image)).objects);
   });
 
-  it('runs no head where nothing is found', async () => {
+  it('runs no head if there are no proposals', async () => {
     const config = await readShapesConfig();
     const outputs: string[] = [];
     const strict = await openShapes({
@@ -69,7 +69,7 @@ describe('a detector', () => {
     expect(outputs).toEqual(['rpn_deltas_4', 'box_regression']);
   });
 
-  it('finds as many objects as the config allows, the best ones', async () => {
+  it('keeps the best objects up to the limit of the config', async () => {
     const config = await readShapesConfig();
     const short = await openShapes({ config: { ...config, box: { ...config.box, detectionsPerImage: 3 } } });
     const [all, few] = [await detector.trace(image), await short.trace(image)];
@@ -90,7 +90,7 @@ describe('a detector', () => {
   });
 
   it('refuses a config that the networks were not built for, and models that are not its parts', async () => {
-    const recipe = encodeRecipe((await exportShapes()).recipe);
+    const recipe = (await exportShapes()).recipe;
     const config = { ...(await readShapesConfig()), numClasses: 5, categories: {} } as unknown as Json;
     expect(await failureOf(() => readDefinition({ recipe, config }))).toMatchObject({
       code: 'config-mismatch',
@@ -109,7 +109,7 @@ describe('a detector', () => {
 });
 
 describe('the inputs of the parts', () => {
-  it('are the image and the first RoIs, as the detector itself feeds them', async () => {
+  it('are the image and the first RoIs, equal to those of a run of the detector', async () => {
     const { inputs: whole } = await detector.trace(image);
     const inputs = await collectPartInputs(detector, IMAGE, part => (part === 'mask_head' ? 8 : 50));
     const findValue = (from: typeof whole, part: string, name: string) => from[part]?.[name] ?? { dims: [], data: new Float32Array(0) };

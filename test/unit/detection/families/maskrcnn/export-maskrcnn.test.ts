@@ -1,4 +1,4 @@
-import { encodeRecipe } from '../../../../../src/detection/detector/host-recipe.js';
+/** Export of Mask R-CNN checkpoints: parts, names, weights and recipe; checkpoints and configs that do not fit. */
 import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
 import {
   exportMaskRcnn,
@@ -77,7 +77,7 @@ describe('exporting a Mask R-CNN', () => {
   it.each([
     ['v2', TINY_V2, undefined],
     ['v1 with a frozen body', TINY_V1, 0],
-  ] as const)('reads the structure of %s out of the checkpoint', (_, structure, frozenEpsilon) => {
+  ] as const)('reads the layers and widths of %s from the checkpoint', (_, structure, frozenEpsilon) => {
     const result = exportMaskRcnn(tinyState(structure), TINY_CONFIG, { ...OPTIONS, frozenEpsilon });
     expect(result.structure).toEqual(structure);
   });
@@ -99,14 +99,14 @@ describe('exporting a Mask R-CNN', () => {
     expect(new Set(values).size).toBe(values.length);
   });
 
-  it('takes the weights as they are, and every one of them', () => {
+  it('copies every weight unchanged', () => {
     const state = tinyState(TINY_V2);
     const { model } = exportMaskRcnn(state, TINY_CONFIG, OPTIONS);
     const constants = new Map([...model.graph.values.values()].map(value => [value.name, value.constant]));
     for (const [key, tensor] of state) if (!key.endsWith('num_batches_tracked')) expect(constants.get(key)).toBe(tensor);
   });
 
-  it('counts trained parameters, in a frozen body without its norms', () => {
+  it('counts trained parameters; those of frozen norms are not trained', () => {
     const trained = (structure: MaskRcnnSpec, prefix: RegExp): number => {
       const keys = [...tinyState(structure)].filter(([key]) => prefix.test(key) && /weight$|bias$/.test(key));
       const counted = keys.filter(([key]) => structure.bodyNorm !== 'frozen' || !/^backbone\.body\..*(bn\d|downsample\.1)\./.test(key));
@@ -121,11 +121,11 @@ describe('exporting a Mask R-CNN', () => {
 
   it('writes a recipe that its parser reads back', () => {
     const { recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
-    expect(parseRecipe(JSON.parse(JSON.stringify(encodeRecipe(recipe))))).toEqual(recipe);
+    expect(parseRecipe(JSON.parse(JSON.stringify(recipe)))).toEqual(recipe);
     expect(recipe.levels.map(({ stride }) => stride)).toEqual([4, 8, 16, 32, 64]);
   });
 
-  it("takes torchvision's older names too", () => {
+  it("accepts torchvision's older names", () => {
     const older = new Map<string, RawTensor>();
     for (const [key, tensor] of tinyState(TINY_V1)) {
       const name = key
@@ -141,7 +141,7 @@ describe('exporting a Mask R-CNN', () => {
 });
 
 describe('a checkpoint that does not fit', () => {
-  it('is refused with every missing key, unexpected key, wrong shape and wrong dtype at once', () => {
+  it('is refused with all missing keys, unexpected keys, wrong shapes and wrong dtypes in one error', () => {
     const state = tinyState(TINY_V2);
     state.delete('backbone.body.layer2.0.bn2.running_var');
     state.delete('rpn.head.bbox_pred.bias');
@@ -161,23 +161,23 @@ describe('a checkpoint that does not fit', () => {
     expect(error.message).toContain('2 missing: backbone.body.layer2.0.bn2.running_var, rpn.head.bbox_pred.bias');
   });
 
-  it('shows the first keys of many, and keeps all in the details', () => {
+  it('shows the first of many keys, and lists all in the details', () => {
     const error = errorOf(() => exportMaskRcnn(new Map(), TINY_CONFIG, OPTIONS));
     expect(error.message).toMatch(/\d+ missing: backbone\.body\.conv1\.weight, .*, and \d+ more$/);
   });
 
-  it('helps where every key has a prefix', () => {
+  it('names the prefix that all keys have', () => {
     const state = new Map([...tinyState(TINY_V2)].map(([key, tensor]) => [`module.${key}`, tensor]));
     expect(errorOf(() => exportMaskRcnn(state, TINY_CONFIG, OPTIONS)).help).toContain('starts with "module."');
   });
 
-  it('does not build a huge network for a key with a huge number', () => {
+  it('with a huge number in a key is refused without building a huge network', () => {
     const state = tinyState(TINY_V2);
     state.set('backbone.body.layer1.999999999.conv1.weight', generatedWeight('x', [1]));
     expect(errorOf(() => exportMaskRcnn(state, TINY_CONFIG, OPTIONS)).code).toBe('checkpoint-mismatch');
   });
 
-  it('with a frozen body needs the epsilon said', () => {
+  it('with a frozen body needs `frozenBatchNormEpsilon`', () => {
     const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V1), TINY_CONFIG, OPTIONS));
     expect(error.code).toBe('frozen-epsilon');
     expect(error.help).toContain('frozenBatchNormEpsilon');
@@ -185,7 +185,7 @@ describe('a checkpoint that does not fit', () => {
 });
 
 describe('a config that does not fit the checkpoint', () => {
-  it('is refused with every contradiction at once', () => {
+  it('is refused with all contradictions in one error', () => {
     const config = { ...TINY_CONFIG, numClasses: 7, anchors: { sizes: [[8], [16, 32], [64], [128]], aspectRatios: [0.5, 1, 2] } };
     const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), config, OPTIONS));
     expect(error.code).toBe('config-mismatch');
@@ -196,7 +196,7 @@ describe('a config that does not fit the checkpoint', () => {
     ]);
   });
 
-  it('a model of free size takes any multiples of 32, and equals models of these sizes bit for bit', async () => {
+  it('a model of free size accepts any multiples of 32, and equals models of these sizes bit for bit', async () => {
     const free = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, size: 'free' });
     expect(free.recipe.image).toMatchObject({ height: OPTIONS.height, width: OPTIONS.width, size: 'free' });
     const backbone = extractSubgraph(free.model, free.recipe.parts.backbone);
@@ -228,7 +228,7 @@ describe('a config that does not fit the checkpoint', () => {
 describe('a recipe', () => {
   it('with several mistakes is refused with all of them at once', () => {
     const { recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
-    const { roi, ...rest } = encodeRecipe(recipe);
+    const { roi, ...rest } = recipe;
     const image = { value: 'image', height: 64, width: 96.5, size: 'fixed', fit: 'stretch' };
     const error = errorOf(() => parseRecipe({ ...rest, version: 2, image, extra: roi ?? null }));
     expect(error.code).toBe('bad-recipe');

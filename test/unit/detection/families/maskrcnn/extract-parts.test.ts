@@ -122,7 +122,7 @@ describe('extractParts', () => {
     expect(names).toMatchObject({ image: 'normalised', box_features: 'boxes_pooled', class_logits: 'out_class_logits' });
   });
 
-  it('takes fully connected layers that are MatMul and Add', async () => {
+  it('accepts fully connected layers made of MatMul and Add', async () => {
     const whole = makeWhole(TINY_V2);
     gemmsAsMatMuls(whole);
     const { parts } = extractParts(whole, TINY_CONFIG, 'static');
@@ -137,7 +137,7 @@ describe('extractParts', () => {
     }
   });
 
-  it('says the fit policy that is asked for', () => {
+  it('states the requested fit policy', () => {
     expect(extractParts(makeWhole(TINY_V2), TINY_CONFIG, 'torchvision').recipe.image.fit).toBe('torchvision');
   });
 

@@ -28,7 +28,7 @@ interface RecordedOutput {
 }
 
 describe('maskrcnn_resnet50_fpn with frozen batch norms', () => {
-  it.each([0, 1e-5])('gives what torchvision gives with epsilon %p, within 1e-4 of the standard deviation', async frozenEpsilon => {
+  it.each([0, 1e-5])('equals torchvision with epsilon %p, within 1e-4 of the standard deviation', async frozenEpsilon => {
     const text = await readFile(fixturePath('detection', 'torchvision-frozen.json'), 'utf8');
     const { epsilons } = JSON.parse(text) as { readonly epsilons: Readonly<Record<string, readonly RecordedOutput[]>> };
     const recorded = epsilons[frozenEpsilon === 0 ? '0.0' : '1e-05'] ?? [];

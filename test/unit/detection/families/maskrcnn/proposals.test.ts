@@ -27,7 +27,7 @@ function embed(map: Tensor<'float32'>, height: number, width: number): Tensor<'f
 }
 
 describe('proposals of an image in a larger input', () => {
-  it('are those of the image alone, whatever the network says of the padding', () => {
+  it('depend only on the image, not on network outputs in the padding', () => {
     const [own, larger] = [recipeFor(64, 96), recipeFor(160, 128)];
     const maps = (recipe: MaskRcnnRecipe, make: (name: string, channels: number, level: number) => Tensor<'float32'>) =>
       Object.fromEntries(

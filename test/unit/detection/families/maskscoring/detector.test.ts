@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../../../../src/base/json.js';
 import type { Detector, ImageTrace } from '../../../../../src/detection/detector/detector.js';
-import { encodeRecipe } from '../../../../../src/detection/detector/host-recipe.js';
 import { makeCocoResults } from '../../../../../src/detection/detector/object-results.js';
 import { decodeImage, type RgbImage } from '../../../../../src/detection/image/decode-image.js';
 import { parseRecipe } from '../../../../../src/detection/read-definition.js';
@@ -24,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => detector.close());
 
 describe('a detector that scores its masks', () => {
-  it('runs four parts, the last on what the third was shown and on what it gave', () => {
+  it('runs four parts, the last on input and output of the third', () => {
     expect(detector.parts.map(({ name }) => name)).toEqual(['backbone', 'box_head', 'mask_head', 'maskiou_head']);
     const { mask_head, maskiou_head } = trace.inputs;
     expect(maskiou_head?.maskiou_features).toBe(mask_head?.mask_features);
@@ -69,7 +68,7 @@ describe('a detector that scores its masks', () => {
     }
   });
 
-  it('scores nothing where nothing is found', async () => {
+  it('scores nothing if there are no detections', async () => {
     const config = await readShapesConfig();
     const strict = await openScoringShapes({ config: { ...config, box: { ...config.box, scoreThreshold: 1 } } });
     const { objects, outputs } = await strict.trace(image);
@@ -82,7 +81,7 @@ describe('a detector that scores its masks', () => {
 describe('its recipe', () => {
   it('is read as it was written, and without its fourth part refused', async () => {
     const { recipe } = await exportScoringShapes();
-    const written = JSON.parse(JSON.stringify(encodeRecipe(recipe))) as { maskIouHead?: Json };
+    const written = JSON.parse(JSON.stringify(recipe)) as { maskIouHead?: Json };
     expect(parseRecipe(written as Json)).toEqual(recipe);
     const { maskIouHead: _, ...rest } = written;
     expect(await failureOf(() => parseRecipe(rest as Json))).toMatchObject({

@@ -37,7 +37,7 @@ function typesOf({ graph }: Model): Record<string, unknown> {
 const operatorsOf = ({ graph }: Model): string[] => [...graph.nodes.values()].map(node => node.opType);
 
 describe('exporting Mask Scoring R-CNN', () => {
-  it('adds a part with two inputs, the mask a channel of its own, and reads its widths', () => {
+  it('adds a part with two inputs, the mask as a separate channel, and reads its widths', () => {
     const { model, recipe, structure, parameters } = exportMaskScoring(tinyScoringState(), TINY_CONFIG, OPTIONS);
     const head = extractSubgraph(model, recipe.parts.maskiou_head);
     expect(typesOf(head)).toEqual({
@@ -61,7 +61,7 @@ describe('exporting Mask Scoring R-CNN', () => {
     expect(scoring.recipe).toMatchObject({ ...plain.recipe, architecture: 'maskscoring' });
   });
 
-  it('takes the mask by a convolution of its own, or behind the features: the same sums', async () => {
+  it('reads the mask by a separate convolution, or concatenated after the features, with the same sums', async () => {
     const [split, concat] = (['split', 'concat'] as const).map(maskInput => {
       const { model, recipe } = exportMaskScoring(tinyScoringState(), TINY_CONFIG, { ...OPTIONS, maskInput });
       return extractSubgraph(model, recipe.parts.maskiou_head);
@@ -80,7 +80,7 @@ describe('exporting Mask Scoring R-CNN', () => {
     expect(relativeError(one ?? new Float32Array(), other ?? [])).toBeLessThan(1e-5);
   });
 
-  it('holds the batch where one is asked for', () => {
+  it('fixes the batch on request', () => {
     const options = { ...OPTIONS, roiBatch: { box: 8, mask: 4, maskIou: 2 } } as const;
     const { model, recipe } = exportMaskScoring(tinyScoringState(), TINY_CONFIG, options);
     expect(typesOf(extractSubgraph(model, recipe.parts.maskiou_head))).toMatchObject({
@@ -92,7 +92,7 @@ describe('exporting Mask Scoring R-CNN', () => {
 });
 
 describe('a checkpoint of the other architecture', () => {
-  it('without the head names every tensor that is missing, and who takes it', () => {
+  it('without the head names every missing tensor, and the architecture that accepts the checkpoint', () => {
     expect(() => exportMaskScoring(tinyState(TINY_V2), TINY_CONFIG, OPTIONS)).toThrow(
       expect.objectContaining({
         code: 'checkpoint-mismatch',
@@ -102,13 +102,13 @@ describe('a checkpoint of the other architecture', () => {
     );
   });
 
-  it('with the head is refused as a Mask R-CNN, and told who takes it', () => {
+  it('with the head is refused as Mask R-CNN, with the architecture that accepts it', () => {
     expect(() => exportMaskRcnn(tinyScoringState(), TINY_CONFIG, OPTIONS)).toThrow(
       expect.objectContaining({ code: 'checkpoint-mismatch', help: expect.stringContaining('architecture maskscoring') }),
     );
   });
 
-  it('whose head has other classes or widths says so', () => {
+  it('whose head has other classes or widths is an error', () => {
     const state = tinyScoringState();
     state.set('roi_heads.maskiou.predictor.maskiou.bias', { dtype: 'float32', dims: [5], bytes: new Uint8Array(20) });
     state.set('roi_heads.maskiou.feature_extractor.maskiou_fcn5.bias', { dtype: 'float32', dims: [5], bytes: new Uint8Array(20) });
@@ -124,7 +124,7 @@ describe('a checkpoint of the other architecture', () => {
   });
 });
 
-describe('what the host does for the head', () => {
+describe("the host's work for the head", () => {
   it('pools each mask 2×2 by its largest probability', () => {
     const data = Float32Array.of(...[1, 2, 3, 4], ...[5, 0, 7, 9], ...[0, 0, 0, 0], ...[0, 6, 8, 0], ...new Array<number>(16).fill(2));
     const pooled = poolMasks({ side: 4, data });

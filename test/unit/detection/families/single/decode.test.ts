@@ -1,3 +1,4 @@
+/** Decoders of single networks: grid, distances, priors, boxes, finished detections, and modules of the user. */
 import type { Candidates, DecodeContext } from '../../../../../src/detection/families/single/decoder/candidates.js';
 import { openDecode } from '../../../../../src/detection/families/single/decoder/decode.js';
 import type { Decoder } from '../../../../../src/detection/families/single/decoder/decoder.js';
@@ -47,16 +48,16 @@ describe('grid', () => {
     [1, 0.3, 12, 4, 28, 12],
   ];
 
-  it('exp: centre (xy + cell) · stride, size e^wh · stride, score objectness · class', async () => {
+  it('exp: center (xy + cell) · stride, size e^wh · stride, score objectness · class', async () => {
     expect(listed(await decode(EXP, { y: { dims: [1, 10, 7], data: ROWS } }))).toEqual(FOUND);
   });
 
-  it('channels may come first', async () => {
+  it('channels may be the first axis', async () => {
     const turned = Array.from({ length: 70 }, (_, i) => ROWS[(i % 10) * 7 + Math.floor(i / 10)] ?? 0);
     expect(listed(await decode(EXP, { y: { dims: [1, 7, 10], data: turned } }))).toEqual(FOUND);
   });
 
-  it('every class above the threshold is a candidate where labels are all', async () => {
+  it('labels: all makes a candidate of every class above the threshold', async () => {
     const found = await decode(EXP, { y: { dims: [1, 10, 7], data: ROWS } }, { labels: 'all' });
     expect(listed(found).map(([label, score]) => [label, score])).toEqual([
       [0, 0.4],
@@ -92,7 +93,7 @@ describe('grid', () => {
     expect(listed(await decode(decoder, { y: { dims: [1, 1, 6], data } }))).toEqual([[0, 0.5, 8, 7, 12, 9]]);
   });
 
-  it('two scores below 0 make none above it', async () => {
+  it('two negative scores do not multiply to a positive one', async () => {
     const decoder: Decoder = {
       kind: 'grid',
       output: 'y',
@@ -118,7 +119,7 @@ describe('grid', () => {
     expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringMatching(message) });
   });
 
-  it('names the outputs of the model where its own is missing', async () => {
+  it('lists the outputs of the model if the named one is missing', async () => {
     expect(await failureOf(() => decode(EXP, { z: { dims: [1], data: [0] } }))).toMatchObject({
       code: 'part-values',
       message: 'the decoder reads output "y", but the model has z',
@@ -134,12 +135,12 @@ describe('distances', () => {
     activation: 'none',
   });
 
-  it('one bin is the distance in strides from the middle of the cell', async () => {
+  it('one bin is the distance in strides from the center of the cell', async () => {
     const outputs = { s: { dims: [1, 2, 2], data: [0, 0, 0.2, 0.7] }, d: { dims: [1, 2, 4], data: [0, 0, 0, 0, 0.5, 0.25, 0.125, 0.5] } };
     expect(listed(await decode(of(1), outputs))).toEqual([[1, 0.7, 16, 4, 26, 16]]);
   });
 
-  it('of several, the expected bin of a softmax counts', async () => {
+  it('several bins give the expected value of their softmax', async () => {
     // Equal logits of 3 bins: 1. One far above the others: its number.
     const sides = [0, 0, 0, 0, 0, 90, 90, 0, 0, 0, 90, 0];
     const outputs = { s: { dims: [1, 2, 1, 2], data: [0, 0.6, 0, 0] }, d: { dims: [1, 2, 12], data: [...zeros(12), ...sides] } };
@@ -167,7 +168,7 @@ describe('priors and boxes', () => {
     ],
   };
 
-  it('offsets move and stretch priors, which are cut to the input', async () => {
+  it('offsets move and scale priors, which are clipped to the input', async () => {
     // Prior 3: cell 1, 64 wide is cut to 32: centre (24, 8), 32×4. dx 1 → 24 + 0.1 · 32; dh: 4 · e^(0.2 · 5 · ln 2) = 8.
     const scores = [1, 0, 0, 1, 0, 0, 1, 0, 0, 0.1, 0, 0.9];
     const boxes = [...zeros(12), 1, 0, 0, 5 * Math.log(2)];
@@ -176,7 +177,7 @@ describe('priors and boxes', () => {
     ]);
   });
 
-  it('boxes that are fractions, with scores that softmax makes, background first', async () => {
+  it('boxes may be fractions of the input, with softmax scores and background first', async () => {
     const decoder: Decoder = {
       kind: 'boxes',
       scores: 's',
@@ -190,7 +191,7 @@ describe('priors and boxes', () => {
     expect(listed(await decode(decoder, outputs))).toEqual([[0, 0.5, 8, 8, 16, 16]]);
   });
 
-  it('priors are counted before they are made: a slip of the pen takes no memory', async () => {
+  it('priors are counted before they are allocated, so that a mistyped size takes no memory', async () => {
     const many: Decoder = { ...PRIORS, levels: [{ columns: 100_000, rows: 100_000, sizes: [[8, 8]] }] };
     const failure = await failureOf(() =>
       decode(many, { s: { dims: [1, 4, 3], data: zeros(12) }, b: { dims: [1, 4, 4], data: zeros(16) } }),
@@ -198,7 +199,7 @@ describe('priors and boxes', () => {
     expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringContaining('10000000000') });
   });
 
-  it('as many scores as boxes are wanted', async () => {
+  it('the numbers of scores and boxes must be equal', async () => {
     const failure = await failureOf(() =>
       decode(PRIORS, { s: { dims: [1, 3, 3], data: zeros(9) }, b: { dims: [1, 4, 4], data: zeros(16) } }),
     );
@@ -223,13 +224,13 @@ describe('detections', () => {
     m: { dims: masks, data: [0.1, 0.2, 0.3] },
   });
 
-  it('takes the mask of its own class, numbered as the classes are', async () => {
+  it('uses the mask of its own class', async () => {
     const found = await decode(DETECTIONS, outputs(2));
     expect([...found.classes]).toEqual([1]);
     expect(found.masks?.data[0]).toBeCloseTo(0.3);
   });
 
-  it('no detection at all is none', async () => {
+  it('an empty output gives no detections', async () => {
     const none = {
       s: { dims: [0], data: [] },
       b: { dims: [0, 4], data: [] },
@@ -247,12 +248,12 @@ describe('detections', () => {
   });
 });
 
-describe('a decoder of one’s own', () => {
+describe('a decoder module', () => {
   const of = (source: string): Decoder => ({ kind: 'module', name: 'mine.js', source, outputs: ['y'], options: { half: 2 } });
   const Y = { y: { dims: [1, 2], data: [4, 6] } };
   const gives = (result: string) => of(`export function decode() { return ${result}; }`);
 
-  it('is given outputs, input, classes, threshold and options', async () => {
+  it('gets outputs, input, classes, threshold and options', async () => {
     const source = `
       import { strict } from 'node:assert';
       export function decode(outputs, { input, classes, scoreThreshold, options }) {
@@ -297,7 +298,7 @@ describe('a decoder of one’s own', () => {
     });
   });
 
-  it('may find nothing, and may give typed arrays and masks', async () => {
+  it('may return empty lists, typed arrays and masks', async () => {
     expect(listed(await decode(gives('{boxes: [], scores: [], classes: []}'), Y))).toEqual([]);
     const found = await decode(
       gives('{boxes: Float32Array.of(1, 2, 3, 4), scores: Float64Array.of(0.5), classes: Int32Array.of(1), masks: {side: 1, data: [0.9]}}'),

@@ -1,3 +1,4 @@
+/** Selection of objects from decoded candidates: threshold, suppression, limit, mapping back into the image. */
 import type { Candidates } from '../../../../../src/detection/families/single/decoder/candidates.js';
 import type { Selection } from '../../../../../src/detection/families/single/recipe.js';
 import { selectObjects } from '../../../../../src/detection/families/single/select-objects.js';
@@ -41,7 +42,7 @@ function select(found: Candidates, change: Partial<Selection> = {}) {
 }
 
 describe('selecting objects', () => {
-  it('the best first, by category id, mapped back into the image and cut to it', () => {
+  it('gives the best first, with category ids, mapped back into the image and clipped to it', () => {
     expect(select(candidates([0.5, 0, 4, 0, 14, 10], [0.75, 1, 0, 6, 48, 48]))).toEqual([
       [0.75, 3, 0, 3, 20, 10],
       [0.5, 7, 0, 0, 5, 5],
@@ -49,7 +50,7 @@ describe('selecting objects', () => {
     expect(select(candidates([0.75, 1, 0, 6, 48, 48]), { clip: 'none' })).toEqual([[0.75, 3, -2, 3, 22, 24]]);
   });
 
-  it('boxes of one class suppress one another, of different classes only together', () => {
+  it('boxes of different classes suppress each other only with `nmsClasses: together`', () => {
     const found = candidates([0.75, 0, 4, 0, 24, 10], [0.5, 0, 4, 0, 22, 10], [0.375, 1, 4, 0, 22, 10]);
     expect(select(found).map(([score]) => score)).toEqual([0.75, 0.375]);
     expect(select(found, { nms: { threshold: 0.5, classes: 'together' } }).map(([score]) => score)).toEqual([0.75]);
@@ -58,7 +59,7 @@ describe('selecting objects', () => {
     expect(select(found, { nms: { threshold: 0.9, classes: 'together' } })).toHaveLength(2);
   });
 
-  it('scores at the threshold, boxes that are not finite and what comes after the best are nothing', () => {
+  it('drops scores at the threshold, boxes that are not finite, and candidates beyond the limit', () => {
     const found = candidates(
       [0.25, 0, 4, 0, 6, 2],
       [0.75, 0, 4, 0, Number.POSITIVE_INFINITY, 2],
@@ -71,7 +72,7 @@ describe('selecting objects', () => {
     expect(select(candidates())).toEqual([]);
   });
 
-  it('inclusive corners gain a pixel of the image after they are mapped; masks are pasted into the boxes as they were', () => {
+  it('inclusive corners gain a pixel after mapping; masks are pasted into the boxes before it', () => {
     const found: Candidates = {
       ...candidates([0.5, 0, 4, 0, 10, 6]),
       corners: 'inclusive',

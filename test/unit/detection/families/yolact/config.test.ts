@@ -1,3 +1,4 @@
+/** The detector config of YOLACT: parsed, filled from defaults, and refused. */
 import type { Json } from '../../../../../src/base/json.js';
 import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
 import { parseYolactConfig } from '../../../../../src/detection/families/yolact/config.js';
@@ -16,11 +17,11 @@ function problemsOf(value: Json): unknown {
 }
 
 describe('a YOLACT config', () => {
-  it('reads what is written out, with a note of the architecture for people', () => {
+  it('reads every field, and ignores the note on the architecture', () => {
     expect(parseYolactConfig(example({ architecture: 'yolact' }), undefined)).toEqual({ config: TINY_YOLACT_CONFIG, fromDefaults: [] });
   });
 
-  it('reports every problem at once', () => {
+  it('reports all problems in one error', () => {
     const { priors, detection } = TINY_YOLACT_CONFIG;
     const value = example({
       priors: { ...priors, scales: [], usePixelScales: 1 },
@@ -56,7 +57,7 @@ describe('a YOLACT config', () => {
     ['yolact-darknet53', [24, 48, 96, 192, 384], 255],
     ['yolact-im400', [17, 34, 69, 139, 279], 58.4],
     ['yolact-im700', [30, 61, 122, 244, 488], 58.4],
-  ] as const)('comes whole from the defaults %s', (name, scales, std) => {
+  ] as const)('is complete with the defaults %s alone', (name, scales, std) => {
     const { config, fromDefaults } = parseYolactConfig(undefined, name);
     expect(config.priors.scales.flat()).toEqual(scales);
     expect(config.input.std[0]).toBe(std);

@@ -1,3 +1,4 @@
+/** Export of YOLACT checkpoints: outputs, names and weights; checkpoints that do not fit. */
 import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
 import { exportYolact, type YolactExport } from '../../../../../src/detection/families/yolact/export/export-yolact.js';
 import { getValue } from '../../../../../src/onnx/ir/edit.js';
@@ -32,7 +33,7 @@ const withTensors = (extra: Readonly<Record<string, RawTensor>>): Map<string, Ra
   new Map([...tinyYolactState(TINY_RESNET), ...Object.entries(extra)]);
 
 describe('exporting a YOLACT', () => {
-  it('gives the outputs of every level apart, before permute and concatenation, in the recipe’s order', () => {
+  it('has separate outputs per level, before permute and concatenation, in the order of the recipe', () => {
     const result = exportYolact(tinyYolactState(TINY_RESNET), TINY_YOLACT_CONFIG, SIZE);
     const { graph } = result.model;
     expect(shapesOf(result, graph.inputs)).toEqual({ image: [1, 3, 74, 74] });
@@ -65,7 +66,7 @@ describe('exporting a YOLACT', () => {
   ] as [
     string,
     typeof TINY_RESNET,
-  ][])('reads the structure of %s out of the checkpoint, and takes every tensor as it is', (_, structure) => {
+  ][])('reads the layers and widths of %s from the checkpoint, and copies every tensor unchanged', (_, structure) => {
     const state = tinyYolactState(structure);
     const result = exportYolact(state, TINY_YOLACT_CONFIG, SIZE);
     expect(result.structure).toEqual(structure);
@@ -86,7 +87,7 @@ describe('exporting a YOLACT', () => {
     expect(new Set(heads.map(node => node.inputs[1])).size).toBe(1);
   });
 
-  it('leaves out, by name, what the original deletes when it loads and what only training runs', () => {
+  it('ignores the tensors that the original deletes at loading, and those of training only', () => {
     const extra = {
       'backbone.layer1.0.conv1.weight': generatedWeight('a', [2, 4, 1, 1]),
       'fpn.downsample_layers.2.weight': generatedWeight('b', [6, 6, 3, 3]),
@@ -101,7 +102,7 @@ describe('exporting a YOLACT', () => {
     );
   });
 
-  it('tells what is missing and what is extra in the checkpoint of another architecture', () => {
+  it('lists missing and extra tensors for the checkpoint of another architecture', () => {
     const error = errorOf(() => exportYolact(tinyState(TINY_V2), TINY_YOLACT_CONFIG, SIZE));
     expect(error.code).toBe('checkpoint-mismatch');
     expect(error.message).toMatch(/not a YOLACT.*missing: backbone\.conv1\.weight.*unexpected: .*backbone\.body\.conv1\.weight/);
@@ -118,7 +119,7 @@ describe('exporting a YOLACT', () => {
     expect(error.help).toContain('YOLACT++');
   });
 
-  it('names a tensor of another shape, and a module that goes beyond any sequence', () => {
+  it('names a tensor of another shape, and a module with too high an index', () => {
     const wrong = errorOf(() =>
       exportYolact(withTensors({ 'fpn.lat_layers.0.weight': generatedWeight('w', [6, 21, 1, 1]) }), TINY_YOLACT_CONFIG, SIZE),
     );
@@ -129,7 +130,7 @@ describe('exporting a YOLACT', () => {
     expect(far.message).toContain('1 unexpected: proto_net.2000000000.weight');
   });
 
-  it('takes no more pyramid levels from the backbone than it has stages', () => {
+  it('refuses more pyramid levels than the backbone has stages', () => {
     const extra = Object.fromEntries([3, 4].map(n => [`fpn.lat_layers.${n}.weight`, generatedWeight('l', [6, 8, 1, 1])]));
     const error = errorOf(() => exportYolact(withTensors(extra), TINY_YOLACT_CONFIG, SIZE));
     expect(error.details).toMatchObject({ unexpected: expect.arrayContaining(['fpn.lat_layers.4.weight']) });
@@ -148,7 +149,7 @@ describe('exporting a YOLACT', () => {
     expect(error.message).toContain(message);
   });
 
-  it('takes any square, and no other size', () => {
+  it('accepts any square size, and no other', () => {
     const error = errorOf(() => exportYolact(tinyYolactState(TINY_RESNET), TINY_YOLACT_CONFIG, { height: 64, width: 96 }));
     expect(error.code).toBe('input-size');
     const { recipe } = exportYolact(tinyYolactState(TINY_RESNET), TINY_YOLACT_CONFIG, { height: 1, width: 1 });

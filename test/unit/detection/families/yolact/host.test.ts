@@ -1,3 +1,4 @@
+/** The host of YOLACT: priors, suppression, masks and objects. */
 import type { Candidates } from '../../../../../src/detection/families/yolact/candidates.js';
 import type { DetectionConfig, PriorConfig } from '../../../../../src/detection/families/yolact/config.js';
 import { exportYolact } from '../../../../../src/detection/families/yolact/export/export-yolact.js';
@@ -14,7 +15,7 @@ import { TINY_RESNET, TINY_YOLACT_CONFIG, tinyYolactState } from '../../../../su
 describe('priors', () => {
   const config: PriorConfig = { ...TINY_YOLACT_CONFIG.priors, scales: [[10]], aspectRatios: [1, 4] };
 
-  it('stand in the middle of their cells, row by row, the aspect ratios of a cell one after the other', () => {
+  it('are centered in their cells, ordered by row, then by aspect ratio', () => {
     const priors = makePriors({ height: 1, width: 2 }, 0, { ...config, useSquareAnchors: false }, 100);
     const rows = [0, 1, 2, 3].map(row => [...priors.subarray(4 * row, 4 * row + 4)].map(value => Number(value.toFixed(6))));
     expect(rows).toEqual([
@@ -54,15 +55,15 @@ describe('suppression', () => {
     chain,
   );
 
-  it('fast: what is suppressed still suppresses', () => {
+  it('fast: a suppressed box still suppresses others', () => {
     expect([...selectCandidates(one, { ...detection, nmsThreshold: 0.49 }, 100).candidates]).toEqual([0]);
   });
 
-  it('traditional: what is suppressed suppresses nothing more', () => {
+  it('traditional: a suppressed box suppresses no others', () => {
     expect([...selectCandidates(one, { ...detection, nms: 'traditional', nmsThreshold: 0.49 }, 100).candidates]).toEqual([0, 2]);
   });
 
-  it('an IoU equal to the threshold stays in the fast form and goes in the traditional one, which counts pixels inclusively', () => {
+  it('a box with IoU equal to the threshold is kept by the fast form and suppressed by the traditional one, which counts pixels inclusively', () => {
     const halves = candidates(
       [
         [0.1, 0.9],
@@ -85,7 +86,7 @@ describe('suppression', () => {
     Float32Array.of(0, 0, 1, 1, 0, 0, 1, 0.9),
   );
 
-  it('fast: one box may be an object of several classes, also below the score threshold', () => {
+  it('fast: one box may become objects of several classes, also below the score threshold', () => {
     const { candidates: kept, classes, scores } = selectCandidates(two, detection, 100);
     expect([...kept]).toEqual([1, 0]);
     expect([...classes]).toEqual([2, 1]);
@@ -96,13 +97,13 @@ describe('suppression', () => {
     expect(selectCandidates(apart, { ...detection, topK: 1 }, 100).scores).toHaveLength(2);
   });
 
-  it('fast across classes: a box has its best class alone', () => {
+  it('fast across classes: a box has only its best class', () => {
     const { candidates: kept, classes } = selectCandidates(two, { ...detection, nms: 'fast-cross-class' }, 100);
     expect([...kept]).toEqual([1]);
     expect([...classes]).toEqual([2]);
   });
 
-  it.each(['fast', 'fast-cross-class', 'traditional'] as const)('%s: nothing gives nothing', nms => {
+  it.each(['fast', 'fast-cross-class', 'traditional'] as const)('%s: no boxes give no objects', nms => {
     expect(selectCandidates(candidates([], new Float32Array(0)), { ...detection, nms }, 100).scores).toHaveLength(0);
   });
 });
@@ -120,7 +121,7 @@ describe('masks', () => {
     ['larger', { height: 31, width: 40 }],
     ['smaller', { height: 5, width: 7 }],
     ['much wider', { height: 1, width: 90 }],
-  ])('are the whole product, cropped with one cell around the box, resized and cut: in a %s image', (_, image) => {
+  ])('are the product of prototypes and coefficients, cropped with one cell around the box, resized and thresholded, in a %s image', (_, image) => {
     const boxes = Float32Array.of(0.2, 0.3, 0.6, 0.9, -0.5, 0.1, 0.2, 2, 0.7, 0.7, 0.4, 0.2, 1.4, 1.2, 1.6, 1.5);
     const coefficients = Float32Array.from(uniform('coefficients', 4 * channels));
     const masks = assembleMasks(prototypes, { coefficients, boxes, image, threshold: 0.5 });
@@ -180,14 +181,14 @@ describe('objects', () => {
     for (const prior of [0, 1, 2]) data.fill(10, prior * 3 * area, (prior * 3 + 1) * area);
   };
 
-  it('an image without objects gives none', () => {
+  it('an image without objects gives an empty list', () => {
     const values = outputs(background);
     const found = findBoxes(host, values, image);
     expect(found.boxes).toHaveLength(0);
     expect(findMasks(host, values, found, image)).toEqual([]);
   });
 
-  it('a prior of one cell is an object of its category, in whole pixels of the image', () => {
+  it('a prior above the threshold becomes an object of its category, in whole pixels of the image', () => {
     const values = outputs((name, data) => {
       background(name, data);
       // Level 4 has one cell: its first prior is 64 pixels of 74, in the middle.
@@ -212,7 +213,7 @@ describe('objects', () => {
     expect(mask === undefined ? 1 : decodeMask(mask)[25 * 100 + 2]).toBe(0);
   });
 
-  it('a box without a pixel in the image is no object', () => {
+  it('a box outside of the image gives no object', () => {
     const values = outputs((name, data) => {
       background(name, data);
       if (name === 'conf_4') data.set([0, 0, 9], 0);

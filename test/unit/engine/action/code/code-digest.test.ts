@@ -20,7 +20,7 @@ import { createCodeDigests } from '../../../../../src/engine/action/code/code-di
 import { CODE_TABLE } from '../../../../../src/engine/action/code/code-table.js';
 import { closureDigest } from '../../../../../src/engine/action/code/describe-code.js';
 import { createModuleGraph } from '../../../../../src/engine/action/code/module-graph.js';
-import type { StampedCode } from '../../../../../src/engine/store/state-log.js';
+import type { StampedCode } from '../../../../../src/engine/store/state.js';
 import { BUILT_IN_PLUGINS } from '../../../../../stages/registry.js';
 import { DIST } from '../../../../support/shapes-project.js';
 
@@ -114,7 +114,7 @@ describe('files that a module reaches in another way than by an import with a pa
     expect(await digestOf({ 'p/sub.js': '2' }, 'p/m.mjs')).not.toBe(before);
   });
 
-  it('what is beside the module that a link leads to, and not what is beside the link', async () => {
+  it('includes files next to the target of a linked module, not files next to the link', async () => {
     const before = await digestOf({ 'real/m.mjs': "import './help.js'", 'real/help.js': '1', 'p/help.js': '1' }, 'real/m.mjs');
     symlinkSync('../real/m.mjs', join(folder, 'p/m.mjs'));
     expect(await digestOf({ 'p/help.js': '2' }, 'p/m.mjs')).toBe(before);
@@ -140,7 +140,7 @@ describe('files that a module reaches in another way than by an import with a pa
     expect(await digestOf({ 'node_modules/got/package.json': '{"name":"got","version":"1.0.1"}' }, 'p/m.mjs')).not.toBe(other);
   });
 
-  it('what the plugin declares to read counts, with what comes into a folder', async () => {
+  it('includes files that the plugin declares to read, and files added to a declared folder', async () => {
     const files = { 'p/m.mjs': 'import(name)', 'p/data/a.js': "import '../far.js'", 'p/far.js': '1' };
     const before = await digestOf(files, 'p/m.mjs', ['data']);
     expect(await digestOf({ 'p/far.js': '2' }, 'p/m.mjs', ['data'])).not.toBe(before);
@@ -153,7 +153,7 @@ describe('files that a module reaches in another way than by an import with a pa
     expect(await of('{"type":"commonjs"}')).not.toBe(await of('{"type":"module"}'));
   });
 
-  it('a file that comes to stand before the one that was found is seen without reading modules', async () => {
+  it('a new file that precedes the resolved file is noticed without reading modules', async () => {
     await digestOf({ 'p/m.cjs': "require('./sub')", 'p/sub.js': '1' }, 'p/m.cjs');
     const state = { code: new Map<string, StampedCode>() };
     const digests = createCodeDigests(DIST, state, (name, code) => state.code.set(name, code));
@@ -213,7 +213,7 @@ describe("the built product's code digests", () => {
     'src/runtime/session/session-threads.js',
   ];
 
-  it('need no guard: no module of a built-in plugin imports by a computed name what no key covers', async () => {
+  it('need no guard: no built-in plugin imports a module outside its key by a computed name', async () => {
     const graph = await createModuleGraph();
     const modules = BUILT_IN_PLUGINS.flatMap(({ module }) => graph.closureOf(join(DIST, module)));
     expect(modules.length).toBeGreaterThan(100);
@@ -246,7 +246,7 @@ describe('the table of an installation', () => {
     }
   });
 
-  it('does not count where other packages are installed than those it was written with', () => {
+  it('is not used if other package versions are installed than those it was written with', () => {
     const project = mkdtempSync(join(tmpdir(), 'tanren-root-'));
     const [root, got] = [join(project, 'dist'), join(project, 'node_modules/got')];
     const isFound = (): boolean => {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createResolver, type ModuleFiles } from '../../../../../src/engine/action/code/resolve-module.js';
-import { lookAt } from '../../../../../src/engine/store/files/stamp.js';
+import { statPath } from '../../../../../src/engine/store/files/stamp.js';
 
 const LINKED_EXPORTS = {
   '.': { require: './main.cjs', import: './main.mjs' },
@@ -76,7 +76,7 @@ console.log(JSON.stringify(specifiers.map(find)));
 
 const files: ModuleFiles = {
   kindOf(path) {
-    const kind = lookAt(path)?.kind;
+    const kind = statPath(path)?.kind;
     return kind === 'file' || kind === 'folder' ? kind : undefined;
   },
   read: path => readFileSync(path),
@@ -94,7 +94,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it.each(['import', 'require'] as const)('a specifier of %s leads where it leads in Node', how => {
+it.each(['import', 'require'] as const)('a specifier of %s resolves as in Node', how => {
   const from = join(folder, how === 'import' ? 'app/m.mjs' : 'app/m.cjs');
   const flags = ['--experimental-import-meta-resolve', '--input-type=module', '-e', ORACLE];
   const question = JSON.stringify([from, how, SPECIFIERS]);

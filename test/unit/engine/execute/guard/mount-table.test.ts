@@ -1,3 +1,4 @@
+/** The mount table of Linux: parsed and escaped. */
 import { escapeField, parseMountTable } from '../../../../../src/engine/execute/guard/mount-table.js';
 
 const TABLE = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -9,19 +10,19 @@ const TABLE = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 describe('the mount table', () => {
   const table = parseMountTable(TABLE);
 
-  it('says which options a path has from the mount that it stands on, the last one where several cover each other', () => {
+  it('gives the options of the mount of a path, the last one if several cover each other', () => {
     expect(table.lockedOptions('/usr')).toEqual([]);
     expect(table.lockedOptions('/home/me')).toEqual(['nosuid']);
     expect(table.lockedOptions('/opt/with space')).toEqual(['nosuid', 'noexec']);
     expect(table.lockedOptions('/opt/with space/below')).toEqual(['nosuid', 'noexec']);
   });
 
-  it('says what is mounted below a folder', () => {
+  it('lists the mounts below a folder', () => {
     expect(table.below('/opt')).toEqual(['/opt/with space']);
     expect(table.below('/usr')).toEqual([]);
   });
 });
 
-it('fields of a table of mounts hold any path', () => {
+it('escaped fields hold any path', () => {
   expect(escapeField('/a b\t#\\\nc')).toBe('/a\\040b\\011\\043\\134\\012c');
 });

@@ -9,7 +9,7 @@ const read = (...lines: readonly string[]): readonly string[] => readTrace(lines
 const describe_ = ({ kind, path, end }: Access): string => `${kind} ${path}${end === 'done' ? '' : ' (refused)'}`;
 
 describe('readTrace', () => {
-  it('takes of what is opened the path that the descriptor has, links followed', () => {
+  it("uses the descriptor's path of an opened file, with links followed", () => {
     expect(read(`1 openat(${at('/start')}, ${q('link')}, O_RDONLY|O_CLOEXEC) = 3<${hex('/real/file')}>`)).toEqual(['read /real/file']);
     expect(read(`1 openat(${at('/start')}, ${q('new')}, O_WRONLY|O_CREAT, 0666) = 3<${hex('/start/new')}>(deleted)`)).toEqual([
       'write /start/new',
@@ -18,7 +18,7 @@ describe('readTrace', () => {
     expect(read(`1 openat(${at('/')}, ${q('etc')}, O_RDONLY|O_PATH) = 3<${hex('/etc')}>`)).toEqual([]);
   });
 
-  it('says what was looked for and not found, and leaves out other failures', () => {
+  it('lists paths that were not found, and omits other failures', () => {
     expect(read(`1 openat(${at('/a/b')}, ${q('../c')}, O_RDONLY) = -1 ENOENT (No such file or directory)`)).toEqual([
       'read /a/c (refused)',
     ]);

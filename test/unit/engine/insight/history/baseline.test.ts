@@ -41,7 +41,7 @@ describe('a baseline', () => {
     expect(text).not.toMatch(/20\d\d-|\/tmp/);
   });
 
-  it('is none where there is none', () => {
+  it('is undefined if the file does not exist', () => {
     expect(readBaseline(join(folder, 'no.json'), 'no')).toBeUndefined();
   });
 

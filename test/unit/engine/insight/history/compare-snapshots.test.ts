@@ -35,7 +35,7 @@ const show = (
 ): readonly string[] => formatDifference(compareSnapshots(before, after, rows, wanted), makeTextConsole());
 
 describe('the difference of two moments', () => {
-  it('has params, figures and gates that changed, stage by stage', () => {
+  it('has params, metrics and gates that changed, stage by stage', () => {
     const before = at('r1', { same: stage({ x: 1 }), s: stage({ AP: 2.5, AR: 4 }, { gates: [gate(2.5)] }) });
     const after = at(
       'now',
@@ -53,7 +53,7 @@ describe('the difference of two moments', () => {
     ]);
   });
 
-  it('has everything with --all, and nothing of other stages than those asked for', () => {
+  it('has everything with --all, and only the requested stages', () => {
     const side = at('r1', { one: stage({ x: 1 }), two: stage({ x: 2 }) });
     expect(show(side, at('now', { one: stage({ x: 1 }), two: stage({ x: 2 }) }), 'all', name => name === 'two')).toEqual([
       '     r1  now',
@@ -62,21 +62,21 @@ describe('the difference of two moments', () => {
       'two',
       '  x  2   2',
     ]);
-    expect(show(side, side)).toEqual(['r1 and r1: no difference in params, figures and gates']);
+    expect(show(side, side)).toEqual(['r1 and r1: no difference in params, metrics and gates']);
   });
 
-  it('says which stages are new or gone, and where nothing is known of them instead', () => {
+  it('lists added and removed stages, and stages without known results', () => {
     const [before, after] = [at('r1', { old: stage({ x: 1 }) }), at('now', { young: stage({ x: 2 }) })];
     expect(show(before, after)).toEqual(['     r1  now', 'young (new)', '  x      2', 'old (gone)', '  x  1']);
-    expect(show({ ...before, others: 'unknown' }, after)).toContain('  figures  not known of r1');
+    expect(show({ ...before, others: 'unknown' }, after)).toContain('  metrics  unknown for r1');
   });
 
-  it('says that figures are not known, and not that they changed', () => {
+  it('reports unknown metrics as unknown, not as changed', () => {
     const before = at('abc', { s: stage({}, { metrics: { kind: 'unknown' } }) }, { notes: ['a note'] });
     expect(show(before, at('now', { s: stage({ AP: 3 }) }))).toEqual([
-      '           abc               now',
+      '           abc              now',
       's',
-      '  figures  not known of abc',
+      '  metrics  unknown for abc',
       '',
       'note: a note',
     ]);

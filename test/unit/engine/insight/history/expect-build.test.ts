@@ -1,6 +1,6 @@
 /** The expected time of a build that has not started. */
 import { expectBuild } from '../../../../../src/engine/insight/history/expect-build.js';
-import type { Examined, StageStatus } from '../../../../../src/engine/insight/status/status.js';
+import type { Examined, StageStatus } from '../../../../../src/engine/insight/status/stage-status.js';
 import { planWith } from '../../../../support/report-of.js';
 
 const plan = { ...planWith({ a: { uses: 'make' }, b: { uses: 'make', reads: ['a'] }, c: { uses: 'make' } }), pools: { cpu: 1 } };
@@ -24,11 +24,11 @@ describe('the expected time of a build', () => {
     expect(expected({ a: upToDate, c: stale })).toEqual({ durationMs: 10_000, certainty: 'about' });
   });
 
-  it('is up to so much where some stages may need no run', () => {
+  it('is an upper bound if some stages may not run', () => {
     expect(expected({ a: stale, b: undecided, c: stale }, { jobs: 8 })).toEqual({ durationMs: 20_000, certainty: 'up-to' });
   });
 
-  it('is not said where nothing runs, something cannot run, or has never run', () => {
+  it('is undefined if nothing runs, or a stage cannot run or has never run', () => {
     expect(expected({ a: upToDate })).toBeUndefined();
     expect(expected({ a: stale, b: undecided }, { never: 'b' })).toBeUndefined();
     expect(expected({ a: stale, c: { kind: 'impossible', failure: { code: 'x' } as never } })).toBeUndefined();

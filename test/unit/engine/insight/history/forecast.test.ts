@@ -20,19 +20,19 @@ const outlook = (cpu: number, ...tasks: readonly Task[]): Outlook => ({ tasks, c
 const none: ReadonlySet<string> = new Set();
 
 describe('the forecast', () => {
-  it('is the longest chain where there are slots enough, and the work of the slots where there are not', () => {
+  it('is the longest chain with enough slots, and the total work per slot otherwise', () => {
     const tasks = [task('a', 10), task('b', 20, ['a']), task('c', 25), task('d', 5, ['elsewhere'])];
     expect(forecast(outlook(4, ...tasks), none)).toBe(30);
     expect(forecast(outlook(1, ...tasks), none)).toBe(60);
   });
 
-  it('counts the units of every pool, and takes a pool without a size for one unit', () => {
+  it('counts the units of every pool; a pool without a size has one unit', () => {
     const npu = { cpu: 1, npu: 1 };
     expect(forecast(outlook(8, task('a', 10, [], npu), task('b', 10, [], npu)), none)).toBe(20);
     expect(forecast(outlook(4, task('a', 10, [], { cpu: 99 }), task('b', 10, [], { cpu: 2 })), none)).toBe(15);
   });
 
-  it('leaves out what has ended, and what has already run of a stage', () => {
+  it('excludes ended stages, and the elapsed time of running stages', () => {
     const both = outlook(2, task('a', 10), task('b', 20, ['a']));
     expect(forecast(both, new Set(['a']))).toBe(20);
     expect(forecast(both, new Set(['a']), new Map([['b', 15]]))).toBe(5);
@@ -40,7 +40,7 @@ describe('the forecast', () => {
     expect(forecast(both, new Set(['a', 'b']))).toBe(0);
   });
 
-  it('is not known where a stage has never run, or runs much longer than it did', () => {
+  it('is undefined if a stage has never run, or runs much longer than before', () => {
     expect(forecast(outlook(2, task('a', 10), task('b', undefined)), none)).toBeUndefined();
     expect(forecast(outlook(2, task('a', 10_000)), none, new Map([['a', 14_000]]))).toBeUndefined();
     expect(forecast(outlook(2, task('a', 10), task('b', undefined)), new Set(['b']))).toBe(10);
@@ -54,18 +54,18 @@ describe('the time left', () => {
   it('follows the build by the clock that it is given', () => {
     const left = trackTimeLeft();
     expect(left.describe(0)).toBeUndefined();
-    left.hear({ kind: 'outlook', outlook: outlook(1, task('a', 60_000), task('b', 120_000, ['a']), task('c', undefined)) }, 0);
+    left.update({ kind: 'outlook', outlook: outlook(1, task('a', 60_000), task('b', 120_000, ['a']), task('c', undefined)) }, 0);
     expect(left.describe(0)).toBeUndefined();
-    left.hear(ended('c'), 1000);
-    left.hear(started('a'), 1000);
+    left.update(ended('c'), 1000);
+    left.update(started('a'), 1000);
     expect(left.describe(1000)).toBe('about 3 min left');
     expect(left.describe(1100)).toBe('about 3 min left');
     expect(left.describe(41_000)).toBe('about 2 min left');
-    left.hear(ended('a'), 50_000);
-    left.hear(started('b'), 50_000);
+    left.update(ended('a'), 50_000);
+    left.update(started('b'), 50_000);
     expect(left.describe(110_000)).toBe('about 60 s left');
     expect(left.describe(168_000)).toBeUndefined();
-    left.hear(ended('b'), 169_000);
+    left.update(ended('b'), 169_000);
     expect(left.describe(169_000)).toBeUndefined();
   });
 

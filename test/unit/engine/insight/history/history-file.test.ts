@@ -40,7 +40,7 @@ const full: RunRecord = runOf({
 });
 
 describe('the history', () => {
-  it('gives back what was written, numbered from 1', () => {
+  it('returns the written runs, numbered from 1', () => {
     for (const name of ['a', 'b', 'c']) appendRun(path, { ...full, params: { name } });
     const { runs, damagedLines } = loadHistory(path);
 
@@ -53,7 +53,7 @@ describe('the history', () => {
     expect(runs[0]).toEqual({ ...full, run: 'r1', params: { name: 'a' } });
   });
 
-  it('is empty where there is none', () => {
+  it('is empty if there is no file', () => {
     expect(loadHistory(path)).toEqual({ runs: [], damagedLines: 0 });
   });
 
@@ -105,7 +105,7 @@ describe('the history', () => {
     expect(loadHistory(path)).toMatchObject({ damagedLines: 0, runs: { length: 1 } });
   });
 
-  it('loses its oldest runs where it grows too large, and never the newest', () => {
+  it('drops its oldest runs if it grows too large, and never the newest', () => {
     const large = runOf({ params: { text: 'é'.repeat(MOST_BYTES / 16) } });
     for (let count = 0; count < 9; count++) appendRun(path, large);
     const names = loadHistory(path).runs.map(({ run }) => run);
@@ -118,7 +118,7 @@ describe('the history', () => {
     expect(existsSync(`${path}.tmp`)).toBe(false);
   });
 
-  it('leaves out what a line of a right checksum has wrong', () => {
+  it('ignores invalid fields of a line with a valid checksum', () => {
     appendRun(path, { ...full, durationMs: -1 });
     appendRun(path, { ...full, stages: [{ stage: 'x', outcome: 'exploded' as 'executed' }] });
     appendRun(path, full);

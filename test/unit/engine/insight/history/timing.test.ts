@@ -14,7 +14,7 @@ const span = (what: RunSpan['what'], atMs: number, durationMs: number, answer?: 
 });
 
 describe('the critical path', () => {
-  it('goes from what ended last back to the dependency that each waited for longest', () => {
+  it('goes from the stage that ended last back along the last-ended dependencies', () => {
     const ended = (stage: string, endedMs: number, ...dependsOn: readonly string[]) => ({ stage, endedMs, dependsOn });
     expect(
       findCriticalPath([ended('a', 10), ended('b', 30), ended('c', 40, 'a', 'b'), ended('d', 35, 'a'), ended('e', 20, 'not run')]),
@@ -53,7 +53,7 @@ describe('the timing of a run', () => {
     expect(parts).toEqual([{ stage: 'calibrate', part: 'sketch', kept: 1, computed: 1, dropped: 0, durationMs: 500 }]);
   });
 
-  it('is said in a few lines', () => {
+  it('is printed in a few lines', () => {
     expect(formatTiming(computeTiming(run), makeTextConsole())).toEqual([
       'critical path: 75 % of the time',
       '  calibrate   50 %  executed in 1.0 s',
@@ -62,7 +62,7 @@ describe('the timing of a run', () => {
       '  calibrate   50 %  executed in 1.0 s',
       '  bench       25 %  executed in 500 ms, after 800 ms of waiting',
       '  other        3 %  executed in 50 ms',
-      '1 stage waited for slots: 800 ms together',
+      '1 stage waited for slots: 800 ms in total',
       '  bench: 800 ms (npu)',
       'parts',
       '  calibrate: sketch: 1 kept, 1 computed in 500 ms',

@@ -78,7 +78,7 @@ describe('the trace of a run', () => {
     expect(events.filter(({ name }) => name === 'run')).toHaveLength(1);
   });
 
-  it('shows parts within their run, and those worked on at once beside it', () => {
+  it('shows parts within their run, and parallel parts in a row of their own', () => {
     const parts = events.filter(({ cat }) => cat.startsWith('part'));
     expect(parts.map(({ cat, args }) => [cat, args])).toEqual([
       ['part,kept', { stage: 'one', answer: 'kept' }],

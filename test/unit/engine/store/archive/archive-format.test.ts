@@ -28,7 +28,7 @@ async function decode(bytes: Buffer, size = 7, read: 'all' | 'some' | 'none' = '
 }
 
 describe('readFrames', () => {
-  it('gives back what was written, in pieces of any size', async () => {
+  it('returns the written content for chunks of any size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }),

@@ -43,7 +43,7 @@ describe('the digest of a source folder', () => {
     expect(await digest('elsewhere')).toBe(before);
   });
 
-  it('follows links to what a reader of them sees, and refuses a cycle', async () => {
+  it('follows links to their content, and refuses a cycle', async () => {
     writeFileSync(join(folder, 'outside.txt'), '1');
     symlinkSync('../outside.txt', join(folder, 'all/link'));
     const before = await digest();
@@ -54,7 +54,7 @@ describe('the digest of a source folder', () => {
     await expect(digest()).rejects.toMatchObject({ code: 'folder-cycle' });
   });
 
-  it('is refused where there is nothing, or no file', async () => {
+  it('is refused for a missing path and for other than files and folders', async () => {
     await expect(digest('missing')).rejects.toMatchObject({ code: 'input-missing' });
     symlinkSync('/dev/null', join(folder, 'device'));
     await expect(digest('device')).rejects.toMatchObject({ code: 'special-file' });

@@ -4,13 +4,13 @@ import { describeSelf, parseHolder } from '../../../../../src/engine/store/lock/
 const holder = { command: 'tanren build', pid: 7, user: 'smith', host: 'forge', sinceMs: 1_700_000_000_000 };
 
 describe('the holder of a lock', () => {
-  it('says what it runs, who it is and since when', () => {
+  it('has the command, the process and the start time', () => {
     const self = describeSelf();
     expect(parseHolder(`${JSON.stringify(self)}\n`)).toEqual(self);
     expect([self.pid, self.command.startsWith('tanren')]).toEqual([process.pid, true]);
   });
 
-  it('cannot write on a terminal what it likes, nor as much as it likes', () => {
+  it('cannot write control characters or long texts to a terminal', () => {
     const command = `tanren \u001b[2Jbuild\u0007 ${'x'.repeat(300)}`;
     const parsed = parseHolder(JSON.stringify({ ...holder, command }));
     expect(parsed?.command.startsWith('tanren  [2Jbuild  xxx')).toBe(true);

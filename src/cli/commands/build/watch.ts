@@ -1,0 +1,180 @@
+/**
+ * `tanren watch`: builds, and builds again after every save.
+ * File events only say when to look. Planning and building again determines what changed.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build } from '../../../engine/build.js';
+import { type Diagnostic, formatDiagnostic } from '../../../engine/model/diagnostic.js';
+import type { StageId } from '../../../engine/model/plan.js';
+import type { BuildReport } from '../../../engine/model/report.js';
+import { createRevisions, type Revision, type Revisions } from '../../../engine/model/revisions.js';
+import { createFileWatcher } from '../../../engine/watch/file-watcher.js';
+import { type Hint, type Hints, makeHints } from '../../../engine/watch/hints.js';
+import { createPresence, watchedPaths } from '../../../engine/watch/watched-paths.js';
+import type { FileWatcher } from '../../../engine/watch/watcher.js';
+import { makeEnginePorts } from '../../pipeline/engine-ports.js';
+import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '../../pipeline/open-plan.js';
+import { findSharedCache } from '../../pipeline/shared-cache.js';
+import { setBuildProcessFlags } from '../../process/build-process-flags.js';
+import { EXIT, type ExitCode } from '../../process/exit-code.js';
+import { abortOnSignals } from '../../process/interruption.js';
+import { makeBuildRenderer } from '../../render/build-renderer.js';
+import { printBuildReport } from '../../render/build-report.js';
+import { type Console, makeConsole } from '../../terminal/console.js';
+import { widest } from '../../terminal/display-width.js';
+
+export interface WatchCommandOptions extends PipelineOptions {
+  readonly jobs?: number;
+  readonly keepGoing: boolean;
+  readonly poll: boolean;
+}
+
+/** Long enough to receive the second event of one save. */
+const QUIET_MS = 10;
+
+/** A file that has just disappeared is most likely being replaced: editors and Git remove a file before they write it. */
+const REPLACED_MS = 100;
+
+interface Watch {
+  readonly targets: readonly string[];
+  readonly options: WatchCommandOptions;
+  readonly console: Console;
+  readonly hints: Hints;
+  readonly signal: AbortSignal;
+  /** The plan of the current files; undefined after diagnostics are printed if the files have errors. */
+  readonly look: () => Promise<Revision | undefined>;
+}
+
+export async function runWatch(targets: readonly string[], options: WatchCommandOptions): Promise<ExitCode> {
+  setBuildProcessFlags();
+  const console = makeConsole({ json: false });
+  if (await hasWrongTargets(targets, options, console)) return EXIT.usage;
+  const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput()]);
+  const hints = makeHints((durationMs, until) => sleep(durationMs, undefined, { signal: until }).catch(() => undefined));
+  const polls = (why: string): void => {
+    const help = 'files are checked every second until watch is restarted';
+    const warning: Diagnostic = { severity: 'warning', code: 'polling', message: why, span: undefined, help };
+    console.problem('warning', formatDiagnostic(warning, new Map()));
+  };
+  const watcher = createFileWatcher({ hint: hints.hint, polls }, options.poll ? 'poll' : 'events');
+  try {
+    await runRounds({ targets, options, console, hints, signal, look: createLook(targets, options, console, watcher, signal) });
+  } finally {
+    watcher.close();
+  }
+  return EXIT.interrupted;
+}
+
+/** Unknown targets are an error in the arguments. A pipeline file that cannot be read yet is watched until it is fixed. */
+async function hasWrongTargets(targets: readonly string[], options: WatchCommandOptions, console: Console): Promise<boolean> {
+  if (targets.length === 0) return false;
+  const loaded = await load(options, 'read-only');
+  const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
+  if (loaded.plan === undefined || resolved !== undefined) return false;
+  printDiagnostics(diagnostics, loaded.sources, console);
+  return true;
+}
+
+async function runRounds(watch: Watch): Promise<void> {
+  const { console, hints, signal } = watch;
+  let news: readonly Hint[] = ['input'];
+  let good: readonly StageId[] = [];
+  for (let round = 0; !signal.aborted; round++) {
+    const revision = await watch.look();
+    if (news.includes('input')) {
+      const report = revision === undefined ? undefined : await runRound(watch, revision, round === 0 ? 'first' : 'again');
+      if (report !== undefined) good = goodStages(report);
+      if (!signal.aborted) console.line(console.style('dim', 'watching; Ctrl-C ends'));
+    } else if (revision !== undefined) {
+      // Only stages that were built successfully before. None of them runs unless its files were changed.
+      const targets = good.filter(stage => revision.plan.stages.has(stage));
+      if (targets.length > 0) await runRound(watch, { plan: revision.plan, targets }, 'check');
+    }
+    if ((await hints.wait(['input', 'output'], QUIET_MS, signal)) === 'aborted') return;
+    news = hints.take(['input', 'output']);
+  }
+}
+
+/**
+ * Builds, and takes up edits that are saved meanwhile.
+ * @param why 'check': after events under artifacts/, which are most often our own. If nothing is to do, nothing is printed.
+ */
+async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 'check'): Promise<BuildReport> {
+  const { options, console, hints, signal } = watch;
+  const renderer = makeBuildRenderer(console, widest(first.plan.stages.keys()));
+  const revisions = createRevisions(first);
+  const done = new AbortController();
+  const building = build(
+    first.plan,
+    {
+      targets: first.targets,
+      asked: { targets: watch.targets, params: options.param },
+      failures: options.keepGoing ? 'keep-going' : 'stop',
+      force: 'never',
+      sharedCache: findSharedCache(options.cache),
+      revisions,
+      ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    },
+    makeEnginePorts(renderer.emit, signal),
+  ).finally(() => done.abort());
+  const following = why === 'check' ? undefined : followEdits(watch, revisions, AbortSignal.any([signal, done.signal]));
+  const report = await building.finally(renderer.end);
+  await following;
+  if (revisions.hasNews()) hints.hint('input');
+  const isNews = [...report.stages.values()].some(({ outcome }) => outcome.kind !== 'up-to-date');
+  if (isNews || why !== 'check') printBuildReport(revisions.taken().plan, report, console, why === 'first' ? 'all' : 'changed');
+  if (isNews && why === 'check') console.line(console.style('dim', 'watching; Ctrl-C ends'));
+  return report;
+}
+
+async function followEdits({ hints, look, console }: Watch, revisions: Revisions, done: AbortSignal): Promise<void> {
+  while ((await hints.wait(['input'], QUIET_MS, done)) === 'hinted') {
+    hints.take(['input']);
+    const revision = await look();
+    if (revision !== undefined) revisions.revise(revision);
+    else if (!done.aborted) console.line(console.style('yellow', 'the running build continues with the previous pipeline'));
+  }
+}
+
+function createLook(
+  targets: readonly string[],
+  options: WatchCommandOptions,
+  console: Console,
+  watcher: FileWatcher,
+  signal: AbortSignal,
+): Watch['look'] {
+  const presence = createPresence();
+  let told = '';
+  return async () => {
+    if (presence.hasGaps()) await sleep(REPLACED_MS, undefined, { signal }).catch(() => undefined);
+    let loaded = await load(options, 'keep');
+    for (;;) {
+      const inputs = watchedPaths(loaded.plan, loaded.reads.paths);
+      presence.note(inputs, loaded.reads.paths);
+      const projectFolder = loaded.plan?.projectFolder ?? process.cwd();
+      if (watcher.watch({ inputs, outputs: join(projectFolder, 'artifacts'), projectFolder }) === 'same') break;
+      loaded = await load(options, 'keep');
+    }
+    const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
+    const isWrong = loaded.plan === undefined || resolved === undefined;
+    // Warnings are printed once, not again in every round.
+    const text = JSON.stringify(diagnostics);
+    if (isWrong || text !== told) printDiagnostics(diagnostics, loaded.sources, console);
+    told = text;
+    return loaded.plan === undefined || resolved === undefined ? undefined : { plan: loaded.plan, targets: resolved };
+  };
+}
+
+function goodStages({ stages }: BuildReport): readonly StageId[] {
+  return [...stages.values()].flatMap(({ stage, outcome }) =>
+    outcome.kind === 'up-to-date' || outcome.kind === 'restored' || outcome.kind === 'executed' ? [stage] : [],
+  );
+}
+
+/** Aborts when stdout is closed, because no one can see the rounds any more. */
+function abortOnClosedOutput(): AbortSignal {
+  const controller = new AbortController();
+  process.stdout.once('error', () => controller.abort());
+  return controller.signal;
+}

@@ -1,0 +1,183 @@
+/** `tanren coco eval`: measures detections with the 12 COCO figures, and on request per class, per kind of error, per pixel and as curves. */
+
+import { basename } from 'node:path';
+import { countOf } from '../../../base/count-of.js';
+import { type ErrorSplit, splitErrors } from '../../../detection/coco/errors.js';
+import { COCO_FIGURE_NAMES, type CocoFigures, summarize } from '../../../detection/coco/evaluate.js';
+import { ERROR_KINDS, type ErrorKind } from '../../../detection/coco/image-errors.js';
+import { type CocoEvaluation, measureCoco } from '../../../detection/coco/measure.js';
+import { COCO_PARAMS, type CocoParams, type IouType, splitAreas } from '../../../detection/coco/params.js';
+import { measureSemantic, type SemanticFigures } from '../../../detection/coco/semantic.js';
+import { EXIT, type ExitCode } from '../../process/exit-code.js';
+import { formatTable } from '../../terminal/text-table.js';
+import { type ImageChoice, readDetections, readGroundTruth, runCoco } from './command.js';
+import { checkCurvesPath, writeCurves } from './write-curves.js';
+
+export interface CocoEvalOptions {
+  readonly groundTruth: string;
+  readonly detections: string;
+  readonly type: IouType;
+  readonly images: ImageChoice;
+  readonly maxDets: readonly number[];
+  readonly sizes: readonly [number, number];
+  readonly iou?: readonly number[];
+  readonly categories: CocoParams['categories'];
+  readonly perClass: boolean;
+  readonly errors: boolean;
+  /** The lowest score of the masks. */
+  readonly semantic?: number;
+  readonly curves?: string;
+  readonly json: boolean;
+}
+
+export function runCocoEval(options: CocoEvalOptions): Promise<ExitCode> {
+  return runCoco(options, async console => {
+    const { type, semantic } = options;
+    if (options.curves !== undefined) checkCurvesPath(options.curves);
+    const truth = await readGroundTruth(options.groundTruth, options.images);
+    const results = await readDetections(options.detections, truth, console);
+    const evaluation = measureCoco(truth.chosen, results, type, paramsOf(options));
+    const answer: Answer = {
+      evaluation,
+      figures: summarize(evaluation, evaluation.categories),
+      errors: options.errors ? splitErrors(truth.chosen, results, type) : undefined,
+      semantic: semantic === undefined ? undefined : measureSemantic(truth.chosen, results, semantic),
+    };
+    if (options.curves !== undefined) await writeCurves(options.curves, evaluation);
+    const counts = countAll(truth.chosen.images.length, evaluation);
+    if (options.json) console.json({ ...describe(options), ...counts, ...encode(answer, options) });
+    else {
+      console.line(
+        `${basename(options.detections)}: ${countOf(counts.detections, 'detection')} of ${countOf(counts.objects, 'object')} in ${countOf(counts.images, 'image')}`,
+      );
+      for (const line of format(answer, options)) console.line(line);
+      if (options.curves !== undefined) console.line(`\nwrote ${options.curves}`);
+    }
+    return EXIT.built;
+  });
+}
+
+function paramsOf({ iou, maxDets, sizes, categories }: CocoEvalOptions): CocoParams {
+  return {
+    ...COCO_PARAMS,
+    iouThresholds: iou ?? COCO_PARAMS.iouThresholds,
+    maxDetections: maxDets,
+    areaRanges: splitAreas(sizes),
+    categories,
+  };
+}
+
+interface Answer {
+  readonly evaluation: CocoEvaluation;
+  readonly figures: CocoFigures;
+  readonly errors: ErrorSplit | undefined;
+  readonly semantic: SemanticFigures | undefined;
+}
+
+interface Counts {
+  readonly images: number;
+  readonly objects: number;
+  /** The detections that were evaluated: the best of each image and category. */
+  readonly detections: number;
+}
+
+function countAll(images: number, { categories }: CocoEvaluation): Counts {
+  const sum = (of: (one: (typeof categories)[number]) => number): number => categories.reduce((total, one) => total + of(one), 0);
+  return { images, objects: sum(({ objects }) => objects), detections: sum(({ detections }) => detections) };
+}
+
+/** What was measured, for readers of the document. */
+function describe({ groundTruth, detections, type, maxDets, sizes, categories }: CocoEvalOptions) {
+  return { groundTruth: basename(groundTruth), results: basename(detections), type, maxDetections: maxDets, sizes, categories };
+}
+
+function encode({ evaluation, figures, errors, semantic }: Answer, { perClass }: CocoEvalOptions) {
+  return {
+    figures,
+    ...(perClass
+      ? {
+          classes: evaluation.categories.map(one => ({
+            category: one.category ?? null,
+            objects: one.objects,
+            detections: one.detections,
+            figures: summarize(evaluation, [one]),
+          })),
+        }
+      : {}),
+    ...(errors === undefined ? {} : { errors }),
+    ...(semantic === undefined ? {} : { semantic }),
+  };
+}
+
+function format(answer: Answer, options: CocoEvalOptions): readonly string[] {
+  const { evaluation, figures, errors, semantic } = answer;
+  return [
+    '',
+    ...formatTable([['figure', KINDS[options.type]], ...COCO_FIGURE_NAMES.map(name => [labelOf(name, options), show(figures[name])])]),
+    ...(options.perClass ? ['', ...formatClasses(evaluation)] : []),
+    ...(errors === undefined ? [] : ['', ...formatErrors(errors)]),
+    ...(semantic === undefined ? [] : ['', ...formatSemantic(semantic)]),
+  ];
+}
+
+const KINDS: Readonly<Record<IouType, string>> = { bbox: 'boxes', segm: 'masks' };
+
+/** The label of AR contains the maximum number of detections. */
+function labelOf(name: (typeof COCO_FIGURE_NAMES)[number], { maxDets }: CocoEvalOptions): string {
+  const place = ['AR1', 'AR10', 'AR100'].indexOf(name);
+  return place < 0 ? name : `AR${maxDets[place]}`;
+}
+
+/** Formats a figure; −1 means that there are no objects to find. */
+function show(figure: number | undefined): string {
+  return figure === undefined || figure < 0 ? '–' : figure.toFixed(4);
+}
+
+const CLASS_FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR100'] as const;
+
+function formatClasses(evaluation: CocoEvaluation): readonly string[] {
+  const rows = evaluation.categories.map(one => {
+    const figures = summarize(evaluation, [one]);
+    return [one.category?.name ?? 'all', String(one.objects), String(one.detections), ...CLASS_FIGURES.map(name => show(figures[name]))];
+  });
+  return formatTable([['class', 'objects', 'detections', ...CLASS_FIGURES.slice(0, -1), 'AR'], ...rows]);
+}
+
+const REASONS: Readonly<Record<ErrorKind, string>> = {
+  classification: 'classification',
+  localization: 'localization',
+  both: 'class and place',
+  duplicate: 'duplicate',
+  background: 'background',
+  missed: 'missed',
+};
+
+function formatErrors({ ap, kinds, falsePositives, falseNegatives }: ErrorSplit): readonly string[] {
+  return [
+    `errors at IoU 0.5, where AP is ${show(ap)}: what each kind costs in AP`,
+    ...formatTable([
+      ['error', 'count', 'dAP'],
+      ...ERROR_KINDS.map(kind => [REASONS[kind], String(kinds[kind].count), kinds[kind].cost.toFixed(4)]),
+      ['all false positives', String(falsePositives.count), falsePositives.cost.toFixed(4)],
+      ['all false negatives', String(falseNegatives.count), falseNegatives.cost.toFixed(4)],
+    ]).map(line => `  ${line}`),
+  ];
+}
+
+function formatSemantic({ pixelAccuracy, meanAccuracy, meanIou, classes }: SemanticFigures): readonly string[] {
+  return [
+    `pixels: accuracy ${show(pixelAccuracy)}, mPA ${show(meanAccuracy)}, mIoU ${show(meanIou)}`,
+    ...formatTable([
+      ['class', 'pixels', 'detected', 'accuracy', 'IoU'],
+      ...classes
+        .filter(({ iou }) => iou !== undefined)
+        .map(({ category, pixels, detectedPixels, accuracy, iou }) => [
+          category?.name ?? '(background)',
+          String(pixels),
+          String(detectedPixels),
+          show(accuracy),
+          show(iou),
+        ]),
+    ]).map(line => `  ${line}`),
+  ];
+}

@@ -1,0 +1,53 @@
+/** Parsers of option values. Each throws InvalidArgumentError with the expected form. */
+import { InvalidArgumentError } from 'commander';
+
+export function parseText(text: string): string {
+  return text;
+}
+
+/** A whole number from `least`. */
+export function parseInteger(least: number): (text: string) => number {
+  return text => {
+    const count = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < least)
+      throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`);
+    return count;
+  };
+}
+
+export const parseCount = parseInteger(1);
+
+/** A finite number within bounds. @param expected describes the bounds in the error message. */
+export function parseNumber(expected: string, low = Number.NEGATIVE_INFINITY, high = Number.POSITIVE_INFINITY): (text: string) => number {
+  return text => {
+    const number = Number(text);
+    if (text.trim() === '' || !Number.isFinite(number) || number < low || number > high)
+      throw new InvalidArgumentError(`Expected ${expected}.`);
+    return number;
+  };
+}
+
+/** A value that `parse` reads. @param expected describes valid values in the error message if `parse` returns undefined. */
+export function parseWith(parse: (text: string) => number | undefined, expected: string): (text: string) => number {
+  return text => {
+    const found = parse(text);
+    if (found === undefined) throw new InvalidArgumentError(`Expected ${expected}.`);
+    return found;
+  };
+}
+
+/** A day of the calendar such as "2026-11-23". */
+export function parseDay(text: string): string {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text);
+  if (!isDay) throw new InvalidArgumentError('Expected a day such as 2026-11-23.');
+  return text;
+}
+
+/** "batch=1" → ["batch", 1]. @param example a valid value, for the error message. */
+export function parseSize(example: string): (text: string) => readonly [name: string, size: number] {
+  return text => {
+    const [, name, size] = /^([^=]+)=([1-9]\d{0,8})$/.exec(text) ?? [];
+    if (name === undefined) throw new InvalidArgumentError(`Expected name=size, for example ${example}.`);
+    return [name, Number(size)];
+  };
+}

@@ -1,0 +1,5 @@
+/** Shells that completion scripts exist for. */
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export type Shell = (typeof SHELLS)[number];

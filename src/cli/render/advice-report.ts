@@ -1,0 +1,61 @@
+/** Formats the advice of `lint`: rewrites with their effect, a table of data types, and the stage to add to a pipeline file. */
+import type { Advice, Outcome, RefusedRewrite, TriedRewrite } from '../../target/advice/advise.js';
+import type { Style } from '../terminal/style.js';
+
+/** Empty if no finding names a rewrite, and there is no table. */
+export function formatAdvice({ rewrites, refused, dtypes }: Advice, style: Style): readonly string[] {
+  if (rewrites.length + refused.length + dtypes.length === 0) return [];
+  return [
+    '',
+    style('bold', 'what to do'),
+    ...rewrites.map(formatRewrite),
+    ...onePerRule(refused).map(one => `  not ${nameOf(one)}: ${one.reason}`),
+    ...(rewrites.length === 0 ? [] : ['', ...formatStage(rewrites)]),
+    ...(dtypes.length === 0 ? [] : ['', ...formatTable(dtypes, rewrites.length > 0)]),
+  ];
+}
+
+function nameOf({ rule, form }: Pick<TriedRewrite, 'rule' | 'form'>): string {
+  return `${rule}${form === undefined ? '' : `, form ${form}`}`;
+}
+
+function onePerRule(refused: readonly RefusedRewrite[]): readonly RefusedRewrite[] {
+  return refused.filter(({ rule }, index) => refused.findIndex(other => other.rule === rule) === index);
+}
+
+function formatRewrite({ before, after, places, effect, ...named }: TriedRewrite): string {
+  const where = `${places} place${places === 1 ? '' : 's'}`;
+  return `  rewrite ${nameOf(named)} (${effect}), ${where}: ${percent(before)} → ${percent(after)} on the NPU, ${before.cpuUnits} → ${after.cpuUnits} units on the CPU`;
+}
+
+function percent({ npuMacShare }: Outcome): string {
+  return `${(100 * npuMacShare).toFixed(1)} %`;
+}
+
+/** YAML for a pipeline file; the input is the stage before. */
+function formatStage(rewrites: readonly TriedRewrite[]): readonly string[] {
+  return [
+    '  rewrite:',
+    '    uses: rewrite',
+    '    with:',
+    '      rules:',
+    ...rewrites.map(({ rule, form }) => `        - {name: ${rule}, ${form === undefined ? '' : `form: ${form}, `}matches: any}`),
+    '    inputs: {model: simplify.model}',
+  ];
+}
+
+function formatTable(rows: Advice['dtypes'], isRewritten: boolean): readonly string[] {
+  const cells = rows.map(({ dtype, outcome }) => [
+    dtype,
+    percent(outcome),
+    `${outcome.npuParts} of ${outcome.parts}`,
+    String(outcome.cpuUnits),
+    `${outcome.estimatedMs.toFixed(1)} ms`,
+  ]);
+  const table = [
+    [isRewritten ? 'then, by data type' : 'by data type', 'on the NPU', 'NPU parts', 'CPU units', 'estimate per call'],
+    ...cells,
+  ];
+  const widths = [0, 1, 2, 3, 4].map(column => Math.max(...table.map(row => (row[column] ?? '').length)));
+  return table.map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
+}

@@ -1,0 +1,167 @@
+/** The keeper of a run that takes parts from the cache and stores those that it computes. */
+import { join } from 'node:path';
+import { digestJson } from '../../../base/digest.js';
+import { getDefined } from '../../../base/invariant.js';
+import type { JsonObject } from '../../../base/json.js';
+import type { CodeRoot } from '../../action/code/pinned-code.js';
+import type { Artifact } from '../../model/artifact.js';
+import { differingPorts } from '../../model/artifact.js';
+import { messageOf } from '../../model/engine-error.js';
+import type { PartAnswerKind, WarningCode } from '../../model/events.js';
+import type { ActionResult } from '../../store/action-records.js';
+import { digestPath } from '../../store/files/digest-file.js';
+import { statPath } from '../../store/files/stamp.js';
+import type { PartAnswer, PartQuestion } from '../worker/messages.js';
+import { makePartManifest, nextTicket, type PartService, type RunKeeper } from './part-service.js';
+
+export interface CachingRun {
+  /** The plugin's declared `reads` belong to its parts too. */
+  readonly plugin: CodeRoot;
+  /** 'ignore': every part is computed again. */
+  readonly kept: 'use' | 'ignore';
+  readonly warn: (code: WarningCode, message: string) => void;
+  /**
+   * Returns the changed file if the stage's code has changed since the run began.
+   * The run has loaded the older code, so its parts belong to no key.
+   */
+  readonly findChangedCode: () => Promise<string | undefined>;
+  /** Called for each part when its answer is known. Times are from `performance.now()`. */
+  readonly onPart: (part: { readonly name: string; readonly answer: PartAnswerKind }, startMs: number, endMs: number) => void;
+}
+
+export function createCachingKeeper(service: PartService, run: CachingRun): RunKeeper {
+  const state: KeeperState = { service, run, claims: new Map(), used: new Set() };
+  return {
+    find: question => findPart(state, question),
+    keep: (ticket, folder, names) => keepPart(state, ticket, folder, names),
+    drop(ticket, why) {
+      if (why !== '' && state.claims.has(ticket)) run.warn('part-not-kept', why);
+      settle(state, ticket, 'dropped');
+    },
+    used: state.used,
+    release() {
+      for (const ticket of [...state.claims.keys()]) settle(state, ticket, 'dropped');
+    },
+  };
+}
+
+interface KeeperState {
+  readonly service: PartService;
+  readonly run: CachingRun;
+  /** The parts that the run has requested and not answered yet, by ticket. */
+  readonly claims: Map<string, Claim>;
+  readonly used: Set<string>;
+}
+
+interface Claim {
+  readonly key: string;
+  readonly name: string;
+  readonly manifest: JsonObject;
+  readonly startedMs: number;
+  /** Lets other runs request the part. */
+  readonly release: () => void;
+}
+
+/** Paths of a part's files by name. */
+type PartFiles = Readonly<Record<string, string>>;
+
+async function findPart(state: KeeperState, question: PartQuestion): Promise<PartAnswer> {
+  const { service, run } = state;
+  const { name } = question;
+  const manifest = await makePartManifest(service, question, run.plugin);
+  const key = digestJson(manifest);
+  for (let other = service.running.get(key); other !== undefined; other = service.running.get(key)) await other;
+  const ticket = claimPart(state, { key, name, manifest });
+  const files = run.kept === 'use' ? await findKept(state, key, name) : undefined;
+  if (files === undefined) return { kind: 'missing', ticket };
+  state.used.add(key);
+  settle(state, ticket, 'kept');
+  return { kind: 'found', files };
+}
+
+/** Marks the part as being computed until its claim is settled. @returns the ticket of the claim. */
+function claimPart({ service, claims }: KeeperState, part: Pick<Claim, 'key' | 'name' | 'manifest'>): string {
+  let resolve: () => void = () => undefined;
+  const over = new Promise<void>(settled => {
+    resolve = settled;
+  });
+  service.running.set(part.key, over);
+  const release = (): void => {
+    service.running.delete(part.key);
+    resolve();
+  };
+  const ticket = nextTicket(service);
+  claims.set(ticket, { ...part, startedMs: performance.now(), release });
+  return ticket;
+}
+
+/** Removes the claim and reports its answer. A claim that is already settled stays as it is. */
+function settle({ claims, run }: KeeperState, ticket: string, answer: PartAnswerKind): void {
+  const claimed = claims.get(ticket);
+  if (claimed === undefined) return;
+  claimed.release();
+  claims.delete(ticket);
+  run.onPart({ name: claimed.name, answer }, claimed.startedMs, performance.now());
+}
+
+async function findKept({ service, run }: KeeperState, key: string, part: string): Promise<PartFiles | undefined> {
+  const { records, cache } = service;
+  const record = await records.find(key);
+  if (record === undefined) return undefined;
+  const result = record === 'damaged' ? undefined : record.results.at(-1);
+  if (result !== undefined && (await isWhole(service, result))) {
+    await records.noteUse(key);
+    return Object.fromEntries(Object.entries(result.outputs).map(([name, { digest }]) => [name, cache.blob(digest)]));
+  }
+  run.warn('cache-damaged', `a cached result of part ${part} is damaged or incomplete; it is computed again`);
+  if (result !== undefined) await records.dropResult(key, result);
+  return undefined;
+}
+
+async function isWhole({ store }: PartService, result: ActionResult): Promise<boolean> {
+  for (const { digest } of Object.values(result.outputs)) if ((await store.verify(digest)) !== 'found') return false;
+  return true;
+}
+
+async function keepPart(state: KeeperState, ticket: string, folder: string, names: readonly string[]): Promise<PartFiles> {
+  const { claims, run } = state;
+  const claimed = getDefined(claims.get(ticket), ticket);
+  const files = Object.fromEntries(names.map(name => [name, join(folder, name)]));
+  const changed = await run.findChangedCode();
+  if (changed !== undefined) {
+    run.warn('part-not-kept', `${changed} changed while part ${claimed.name} was computed`);
+    settle(state, ticket, 'dropped');
+    return files;
+  }
+  try {
+    await storePart(state, claimed, files);
+  } catch (error) {
+    run.warn('cache-write-failed', `the result of a part cannot be written: ${messageOf(error)}`);
+  }
+  settle(state, ticket, 'computed');
+  return files;
+}
+
+/** Moves the files to the store and records the result. A file that is in the store has its path there in `files`. */
+async function storePart({ service, run, used }: KeeperState, claimed: Claim, files: Record<string, string>): Promise<void> {
+  const { store, cache, records } = service;
+  const { key, name: part, manifest, startedMs } = claimed;
+  const outputs: Record<string, Artifact> = {};
+  for (const [name, path] of Object.entries(files)) {
+    const sizeBytes = statPath(path)?.sizeBytes ?? 0;
+    const digest = await digestPath(path, sizeBytes);
+    await store.takeFile(path, digest, 'no-flush');
+    files[name] = cache.blob(digest);
+    outputs[name] = { kind: 'file', digest, sizeBytes, executable: false };
+  }
+  const other = await records.add(key, manifest, {
+    outputs,
+    metrics: undefined,
+    log: undefined,
+    durationMs: performance.now() - startedMs,
+  });
+  used.add(key);
+  if (other === undefined) return;
+  const ports = differingPorts(other.outputs, outputs).join(', ');
+  run.warn('non-deterministic', `part ${part} gave different bytes than before for equal inputs: ${ports}`);
+}

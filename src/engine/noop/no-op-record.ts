@@ -1,0 +1,79 @@
+/**
+ * The no-op record: the stamps of everything that a build read to find all stages up to date.
+ * While all of them are unchanged, a later build reports immediately that nothing is out of date.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Digest } from '../../base/digest.js';
+import { isJsonObject, type JsonObject, parseJson } from '../../base/json.js';
+import type { GateResult } from '../model/gate-result.js';
+import { plainCrc32 } from '../store/files/crc32.js';
+import type { RecordedStamps } from '../store/files/recorded-stamps.js';
+
+export interface NoOpRecord {
+  /** The request, in the caller's format. */
+  readonly request: string;
+  /** Programs by the name that stages use, and the path where each was found. */
+  readonly programs: readonly (readonly [string, string])[];
+  /** Declared variables by name: the digest of the value, or null if the variable was not set. */
+  readonly environment: readonly (readonly [string, Digest | null])[];
+  /** Guard of the platform class; null if no stage runs a model. */
+  readonly platform: string | null;
+  /** Null if no stage is measured. */
+  readonly host: string | null;
+  readonly stamps: RecordedStamps;
+  readonly report: SettledReport;
+}
+
+/** The report of a build that finds nothing to do. */
+export interface SettledReport {
+  readonly pipeline: string;
+  /** Number of stages that are up to date. */
+  readonly stages: number;
+  /** Of the stages that have metrics, in the order of the plan. */
+  readonly metrics: readonly SettledMetrics[];
+  /** All gates are met. */
+  readonly gates: readonly GateResult[];
+}
+
+export interface SettledMetrics {
+  readonly stage: string;
+  readonly plugin: string;
+  readonly metrics: JsonObject;
+}
+
+const HEAD = 'tanren-seal 1';
+const LINE_END = 0x0a;
+
+/** Beside the state of the pipeline `pipelineName`. */
+export function noOpRecordPath(projectFolder: string, pipelineName: string): string {
+  return join(projectFolder, 'cache', 'state', `${pipelineName.replaceAll('/', '%')}.seal`);
+}
+
+/** In the file the stamps are called `sights`. */
+export function encodeNoOpRecord({ stamps, ...record }: NoOpRecord): string {
+  const body = JSON.stringify({ ...record, sights: stamps });
+  return `${HEAD} ${checksum(Buffer.from(body))}\n${body}`;
+}
+
+/** The no-op record at `path`; undefined if it is missing, damaged or of another version. */
+export function readNoOpRecord(path: string): NoOpRecord | undefined {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    return undefined;
+  }
+  const end = bytes.indexOf(LINE_END);
+  const body = bytes.subarray(end + 1);
+  if (end < 0 || bytes.toString('latin1', 0, end) !== `${HEAD} ${checksum(body)}`) return undefined;
+  // The checksum shows that `encodeNoOpRecord` wrote it. A forged record can claim that nothing is out of date, and so can a forged state.
+  const found = parseJson(body.toString());
+  if (!isJsonObject(found)) return undefined;
+  const { sights, ...record } = found as unknown as Omit<NoOpRecord, 'stamps'> & { readonly sights: RecordedStamps };
+  return { ...record, stamps: sights };
+}
+
+function checksum(body: Uint8Array): string {
+  return plainCrc32(body).toString(16).padStart(8, '0');
+}

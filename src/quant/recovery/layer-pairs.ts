@@ -1,0 +1,108 @@
+/** Pairs the layers of a quantized model with those of its float model, and says where the outputs of both are compared. */
+import { indexUses, type Use } from '../../onnx/ir/edit.js';
+import type { Graph, Model, Node, ValueId } from '../../onnx/ir/model.js';
+import { findLayerBias, type LayerBias } from './layer-bias.js';
+
+/** A layer in one of the two models. */
+export interface LayerSide {
+  readonly node: Node;
+  /** What the layer computes, before activation function and QuantizeLinear. */
+  readonly computed: ValueId;
+  /** Activation functions, QuantizeLinear and DequantizeLinear behind it, each the only reader of the value before. */
+  readonly chain: readonly Node[];
+  /** The value behind the chain. */
+  readonly seen: ValueId;
+}
+
+export interface LayerPair {
+  readonly name: string;
+  readonly float: LayerSide;
+  readonly quantized: LayerSide;
+  readonly bias: LayerBias;
+}
+
+export interface LayerPairs {
+  /** In the order of the quantized graph. */
+  readonly layers: readonly LayerPair[];
+  /** Layers that cannot be corrected. */
+  readonly skipped: readonly { readonly node: string; readonly opType: string; readonly reason: string }[];
+}
+
+/** Operators with a bias input; the channels of their output lie along axis 1. */
+const LAYERS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'Gemm']);
+const ACTIVATIONS: ReadonlySet<string> = new Set(['Relu', 'Clip', 'LeakyRelu', 'PRelu']);
+const Q_AND_DQ: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear']);
+
+/** Layers are paired by node name and operator. */
+export function pairLayers(float: Model, quantized: Model): LayerPairs {
+  const partners = indexLayers(float.graph);
+  const own = indexLayers(quantized.graph);
+  const [floatUses, uses] = [indexUses(float.graph), indexUses(quantized.graph)];
+  const layers: LayerPair[] = [];
+  const skipped: LayerPairs['skipped'][number][] = [];
+  for (const node of quantized.graph.nodes.values()) {
+    if (!isLayer(node)) continue;
+    const partner = own.get(node.name) === node ? partners.get(node.name) : undefined;
+    const bias = partner?.opType === node.opType ? findLayerBias(quantized.graph, uses, node) : 'the float model has no layer of its name';
+    const sides =
+      partner === undefined ? undefined : pairSides(followLayer(float.graph, floatUses, partner), followLayer(quantized.graph, uses, node));
+    if (typeof bias === 'string' || sides === undefined) {
+      skipped.push({ node: node.name, opType: node.opType, reason: typeof bias === 'string' ? bias : 'its output is not used' });
+    } else layers.push({ name: node.name, ...sides, bias });
+  }
+  return { layers, skipped };
+}
+
+function isLayer({ opType, domain }: Node): boolean {
+  return LAYERS.has(opType) && domain === '';
+}
+
+/** Layers by name; names that several nodes have are left out. */
+function indexLayers({ nodes }: Graph): ReadonlyMap<string, Node> {
+  const layers = new Map<string, Node>();
+  const taken = new Set<string>(['']);
+  for (const node of nodes.values()) {
+    if (taken.has(node.name)) layers.delete(node.name);
+    else if (isLayer(node)) layers.set(node.name, node);
+    taken.add(node.name);
+  }
+  return layers;
+}
+
+function followLayer(graph: Graph, uses: ReadonlyMap<ValueId, readonly Use[]>, node: Node): LayerSide | undefined {
+  const [computed] = node.outputs;
+  if (computed === undefined) return undefined;
+  const chain: Node[] = [];
+  for (let seen = computed; ; ) {
+    const next = findOnlyReader(graph, uses, seen);
+    const [output] = next?.outputs ?? [];
+    if (next === undefined || output === undefined) break;
+    chain.push(next);
+    seen = output;
+  }
+  // A value between QuantizeLinear and DequantizeLinear holds integers.
+  while (chain.at(-1)?.opType === 'QuantizeLinear') chain.pop();
+  return { node, computed, chain, seen: chain.at(-1)?.outputs[0] ?? computed };
+}
+
+function findOnlyReader(graph: Graph, uses: ReadonlyMap<ValueId, readonly Use[]>, id: ValueId): Node | undefined {
+  const [use, ...others] = uses.get(id) ?? [];
+  if (use === undefined || others.length > 0 || use.index !== 0 || graph.outputs.includes(id)) return undefined;
+  const { node } = use;
+  if (!ACTIVATIONS.has(node.opType) && !Q_AND_DQ.has(node.opType)) return undefined;
+  return node.inputs.slice(1).every(input => input === undefined || graph.values.get(input)?.constant !== undefined) ? node : undefined;
+}
+
+/** If the activation functions differ, and saturation does not replace those that are missing, the layers are compared before them. */
+function pairSides(float: LayerSide | undefined, quantized: LayerSide | undefined): Pick<LayerPair, 'float' | 'quantized'> | undefined {
+  if (float === undefined || quantized === undefined) return undefined;
+  const [kept, all] = [activationsOf(quantized), activationsOf(float)];
+  const isQuantized = quantized.chain.some(({ opType }) => opType === 'QuantizeLinear');
+  if (kept === all || (isQuantized && all.startsWith(kept))) return { float, quantized };
+  const withoutChain = (side: LayerSide): LayerSide => ({ ...side, chain: [], seen: side.computed });
+  return { float: withoutChain(float), quantized: withoutChain(quantized) };
+}
+
+function activationsOf({ chain }: LayerSide): string {
+  return chain.flatMap(({ opType }) => (ACTIVATIONS.has(opType) ? [opType] : [])).join(' ');
+}

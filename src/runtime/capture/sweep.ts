@@ -1,0 +1,101 @@
+/** Runs a model over many samples, one stretch of nodes at a time. Values that later nodes read wait in files, so that one sample is in memory at a time. */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getDefined, invariant } from '../../base/invariant.js';
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
+import { encodeModel } from '../../onnx/serde/encode-model.js';
+import { decodeNpy, encodeNpy } from '../../tensor/formats/npy.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import type { NamedTensors } from '../session/model-inputs.js';
+import { openSession, type Session } from '../session/session.js';
+import { CAPTURE_SESSION } from './capture.js';
+import { makeSegment, readsOf, type Segment, segmentModel } from './segments.js';
+
+export interface SweepRequest {
+  readonly model: Model;
+  /** Every node, in a topological order. */
+  readonly order: readonly Node[];
+  /** The inputs of each sample, by name. */
+  readonly samples: readonly (() => Promise<NamedTensors>)[];
+  /** An empty folder for waiting values. */
+  readonly folder: string;
+}
+
+export interface Sweep {
+  /** Opens the nodes from the end of the last kept stretch up to `end`, an index in `order`. Constants are read now: the model may be edited between stretches. */
+  open(end: number, wanted: readonly ValueId[]): Stretch;
+}
+
+export interface Stretch {
+  /** Runs one sample and returns the wanted values. @throws RuntimeError `model-load`, `model-run`; the errors of the sample. */
+  run(sample: number): Promise<ReadonlyMap<ValueId, Tensor>>;
+  /** 'keep': the next stretch starts at this one's end, which needs a run of every sample. 'repeat': it starts where this one did. */
+  close(then: 'keep' | 'repeat'): Promise<void>;
+}
+
+/** `model` may be edited while no stretch is open, except for its nodes and their order. */
+export function openSweep({ model, order, samples, folder }: SweepRequest): Sweep {
+  const lastReader = new Map<ValueId, number>();
+  for (const [index, node] of order.entries()) for (const id of readsOf(node)) lastReader.set(id, index);
+  const inputs = new Set(model.graph.inputs);
+  const waiting = new Set<ValueId>();
+  let start = 0;
+  const fileOf = (id: ValueId, sample: number): string => join(folder, `${id}-${sample}.npy`);
+
+  const readValues = async (ids: readonly ValueId[], sample: number): Promise<Map<ValueId, Tensor>> => {
+    const feeds = ids.some(id => inputs.has(id)) ? await getDefined(samples[sample], 'sample')() : {};
+    const values = new Map<ValueId, Tensor>();
+    for (const id of ids) {
+      const { name } = getValue(model.graph, id);
+      values.set(id, inputs.has(id) ? getDefined(feeds[name], `input ${name}`) : decodeNpy(await readFile(fileOf(id, sample))));
+    }
+    return values;
+  };
+
+  const removeRead = async (end: number): Promise<void> => {
+    for (const id of [...waiting].filter(id => (lastReader.get(id) ?? 0) < end)) {
+      waiting.delete(id);
+      for (const sample of samples.keys()) await rm(fileOf(id, sample));
+    }
+  };
+
+  return {
+    open(end, wanted) {
+      invariant(end > start, 'a stretch has nodes');
+      const piece = makeSegment(model.graph, order.slice(start, end));
+      const later = piece.computes.filter(id => (lastReader.get(id) ?? -1) >= end);
+      const computes = [...new Set([...later, ...wanted])];
+      const open = openOnce(model, { ...piece, computes });
+      return {
+        async run(sample) {
+          const values = await readValues(piece.reads, sample);
+          const session = await open(values);
+          const results = await session.run(
+            Object.fromEntries([...values].map(([id, tensor]) => [getValue(model.graph, id).name, tensor])),
+          );
+          const resultOf = (id: ValueId): Tensor => getDefined(results[getValue(model.graph, id).name], `result ${id}`);
+          for (const id of later) await writeFile(fileOf(id, sample), encodeNpy(resultOf(id)));
+          return new Map(wanted.map(id => [id, resultOf(id)]));
+        },
+        async close(then) {
+          await open.close();
+          if (then === 'repeat') return;
+          start = end;
+          for (const id of later) waiting.add(id);
+          await removeRead(end);
+        },
+      };
+    },
+  };
+}
+
+/** The session of a segment, opened with the types of the first sample's values. */
+function openOnce(model: Model, segment: Segment) {
+  let session: Session | undefined;
+  const open = async (values: ReadonlyMap<ValueId, Tensor>): Promise<Session> => {
+    session ??= await openSession(encodeModel(segmentModel(model, segment, id => getDefined(values.get(id), 'value'))), CAPTURE_SESSION);
+    return session;
+  };
+  return Object.assign(open, { close: async () => session?.close() });
+}

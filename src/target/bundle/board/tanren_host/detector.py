@@ -1,0 +1,131 @@
+"""Opens the detector of a bundle: one session per part, and the host of its family."""
+import contextlib
+import time
+
+import numpy as np
+
+from .bundle import HERE, read_json
+from .errors import Refused
+from .golden import check_golden
+from .maskrcnn import MaskRcnn
+from .masks import encode_runs, paste_mask
+from .parts import run_rois
+from .session import Loaded
+from .tiles import run_tiles
+from .yolact import Yolact
+
+FORMAT = "tanren-bundle-detector/1"
+FAMILIES = {"maskrcnn": MaskRcnn, "maskscoring": MaskRcnn, "yolact": Yolact}
+# Parts that take one image. All others take any number of RoIs.
+IMAGE_PARTS = ("backbone", "network")
+
+
+class Clock:
+    """Milliseconds of each step of one image."""
+
+    def __init__(self):
+        self.steps = {}
+
+    @contextlib.contextmanager
+    def __call__(self, step):
+        started = time.perf_counter()
+        yield
+        self.steps[step] = self.steps.get(step, 0.0) + 1000 * (time.perf_counter() - started)
+
+
+class Detection:
+    """The objects of one image, by falling score."""
+
+    def __init__(self, found, size, threshold, steps):
+        self.boxes, self.scores, self.labels, self.maps, self.mask_scores = found
+        self.size, self.threshold, self.steps = size, threshold, steps
+
+    def masks(self):
+        """Masks at the size of the image."""
+        if self.maps.dtype == bool:
+            return list(self.maps)
+        return [paste_mask(probabilities, box, *self.size, self.threshold) for probabilities, box in zip(self.maps, self.boxes)]
+
+    def results(self, image_id):
+        """COCO results."""
+        entries = []
+        for index, (box, mask) in enumerate(zip(self.boxes, self.masks())):
+            x1, y1, x2, y2 = (float(side) for side in box)
+            entry = {"image_id": image_id, "category_id": int(self.labels[index])}
+            entry["bbox"] = [x1, y1, float(np.float32(x2 - x1)), float(np.float32(y2 - y1))]
+            entry["score"] = float(self.scores[index])
+            if self.mask_scores is not None:
+                entry["mask_score"] = float(self.mask_scores[index])
+            entry["segmentation"] = {"size": list(self.size), "counts": encode_runs(mask)}
+            entries.append(entry)
+        return entries
+
+
+class Detector:
+    def __init__(self, manifest, device, identity, least_sqnr):
+        """@param least_sqnr the smallest SQNR of golden outputs in dB; None: they are not checked"""
+        definition = read_definition()
+        recipe, self.clock = definition["recipe"], Clock()
+        self.config = definition.get("config") or recipe["config"]
+        self.names = {int(label): name for label, name in definition["categories"].items()}
+        self.tiles = recipe.get("tiles", {})
+        self.sessions = {}
+        for part, values in recipe["parts"].items():
+            for model, inputs, outputs in models_of(part, values, self.tiles):
+                entry = next((one for one in manifest["models"] if one["name"] == model), None)
+                if entry is None:
+                    raise Refused("bad-detector", f"the bundle has no model {model} of the part {part}")
+                loaded = Loaded(device, identity, str(HERE / entry["whole"]), manifest["files"][entry["whole"]], entry)
+                if least_sqnr is not None:
+                    check_golden(loaded, entry, least_sqnr)
+                check_names(model, loaded, [*inputs, *outputs])
+                self.sessions[model] = loaded
+        self.outputs = {part: values["outputs"] for part, values in recipe["parts"].items()}
+        self.host = FAMILIES[recipe["architecture"]](recipe, self.config, definition.get("fit"), self.run_part, lambda step: self.clock(step))
+
+    def run_part(self, part, feeds):
+        with self.clock(part):
+            names = self.outputs[part]
+            if part in self.tiles:
+                return run_tiles(self.sessions, self.tiles[part]["steps"], feeds, names)
+            session = self.sessions[part]
+            if part in IMAGE_PARTS:
+                return dict(zip(names, session.run_once(feeds, names)))
+            return run_rois(session, feeds, names)
+
+    def detect(self, image):
+        """@param image uint8 [height, width, 3]"""
+        self.clock.steps = {}
+        started = time.perf_counter()
+        found = self.host.detect(image)
+        steps = {**self.clock.steps, "total": 1000 * (time.perf_counter() - started)}
+        return Detection(found, image.shape[:2], self.config["mask"]["threshold"], steps)
+
+
+def read_definition():
+    """The detector of the bundle. @raises Refused `no-detector`, `bad-detector`"""
+    path = HERE / "detector.json"
+    if not path.exists():
+        raise Refused("no-detector", "the bundle has no detector.json: connect `recipe` to the stage `compile`, and build the bundle again")
+    definition = read_json(path)
+    if definition.get("format") != FORMAT:
+        raise Refused("bad-detector", f"detector.json has the format {definition.get('format')!r}, expected {FORMAT!r}: use the programs of the same bundle")
+    recipe = definition["recipe"]
+    if recipe.get("architecture") not in FAMILIES:
+        raise Refused("unsupported-detector", f"this program has no host for {recipe.get('architecture')!r}, only for {', '.join(FAMILIES)}: run the detector with Tanren's external runner")
+    return definition
+
+
+def models_of(part, values, tiles):
+    """(model, inputs, outputs) of a part: one, or one per step of a part on tiles."""
+    if part not in tiles:
+        return [(part, values["inputs"], values["outputs"])]
+    name = lambda canvases: [canvas["name"] for canvas in canvases]
+    return [(step["model"], name([*step["inputs"], *step.get("masks", [])]), name(step["outputs"])) for step in tiles[part]["steps"]]
+
+
+def check_names(model, loaded, names):
+    own = {value["name"] for value in (*loaded.inputs, *loaded.outputs)}
+    missing = [name for name in names if name not in own]
+    if missing:
+        raise Refused("part-values", f"the model {model} has no {', '.join(missing)}; it has {', '.join(sorted(own))}")

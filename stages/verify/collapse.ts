@@ -1,0 +1,27 @@
+/** Finds candidates that have collapsed: outputs that are mostly noise or constant, or detections of which almost none is found. */
+import { rankOf } from '../../src/base/figure.js';
+import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
+import { boundOf, formatFigure } from './judge.js';
+import type { Thresholds } from './params.js';
+import type { Summary } from './report.js';
+
+/** Below this SQNR in dB, the error has almost a third of the power of the signal. */
+const LEAST_SQNR_DB = 5;
+/** Fewer detections of the reference say little. */
+const LEAST_DETECTIONS = 20;
+const LEAST_MATCHED = 1 / 10;
+
+/** One line per collapse that no stated threshold allows. `minSqnrDb` of a value decides about its SQNR, `maxMissed` about matched detections; nothing allows a constant. */
+export function findCollapses({ values, constants, detections }: Summary, thresholds: Thresholds): readonly string[] {
+  const found: string[] = [];
+  for (const [name, figures] of values) {
+    const constant = constants.get(name);
+    if (constant !== undefined) found.push(`${name}: all elements are ${formatFigure(constant)}, those of the reference differ`);
+    else if (figures.elements > 0 && rankOf(figures.sqnrDb) < LEAST_SQNR_DB && boundOf(thresholds.minSqnrDb, name) === undefined)
+      found.push(`${name}: SQNR ${formatFigure(rankOf(figures.sqnrDb))} dB, below ${LEAST_SQNR_DB} dB`);
+  }
+  const { reference, matched } = detections === undefined ? { reference: 0, matched: 0 } : detectionFiguresOf(detections);
+  if (reference >= LEAST_DETECTIONS && matched < reference * LEAST_MATCHED && thresholds.maxMissed === undefined)
+    found.push(`detections: ${matched} of ${reference} matched, fewer than a tenth`);
+  return found;
+}

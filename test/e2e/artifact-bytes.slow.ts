@@ -1,0 +1,84 @@
+/** Models, sketches, detections and JSON reports of all kinds of pipelines are those recorded with an earlier version. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { computePlatformClass } from '../../src/runtime/platform/platform-class.js';
+import { type ArtifactRecord, type PipelineRecord, RECORD_FILE, RECORDED, recordPipeline } from '../support/artifact-record.js';
+import { differences, readRenamedFields, withPresentNames } from '../support/renamed-fields.js';
+import { DIST, PROJECT } from '../support/shapes-project.js';
+
+const record = JSON.parse(gunzipSync(readFileSync(RECORD_FILE)).toString()) as ArtifactRecord;
+
+/** Stages that run no model, and read only what such stages made: equal on every platform. */
+const WITHOUT_INFERENCE: Readonly<Record<string, RegExp>> = {
+  maskrcnn: /^(export|parts)\//,
+  maskscoring: /^(export|export-concat|parts)\//,
+  yolact: /^export\//,
+  'maskrcnn-coco': /^(export|export-published|parts|parts-published)\//,
+  'yolact-coco': /^export\//,
+};
+
+/** Stage ids of the recorded pipelines → plugin. */
+const pluginOf = (path: string): string => {
+  const stage = path.split(/[@/]/)[0] ?? '';
+  const plugins: Readonly<Record<string, string>> = {
+    parts: 'split',
+    'parts-published': 'split',
+    'parts-with-host-models': 'split',
+    detector: 'describe',
+    presets: 'quantize',
+    ranges: 'quantize',
+    classes: 'evaluate-classes',
+  };
+  return plugins[stage] ?? stage.replace(/-(split|quantize|float|int8|published|concat|exactly|ort|classifier)$/, '');
+};
+
+let platform: string;
+beforeAll(async () => {
+  platform = await computePlatformClass();
+  if (platform !== record.platform) {
+    process.stderr.write(
+      `\nWARNING: artifact bytes were recorded on platform class "${record.platform}"; this machine is "${platform}".\n` +
+        'Only what is computed without ONNX Runtime is compared here: models of `export`, and of `split` after it.\n',
+    );
+  }
+});
+
+/** Those that this machine must reproduce. */
+function comparable<T>(name: string, entries: Readonly<Record<string, T>>): readonly (readonly [string, T])[] {
+  const independent = WITHOUT_INFERENCE[name];
+  return Object.entries(entries).filter(([path]) => platform === record.platform || independent?.test(path) === true);
+}
+
+function changedFiles(name: string, recorded: PipelineRecord, found: PipelineRecord): readonly string[] {
+  return comparable(name, recorded.files).flatMap(([path, digest]) => {
+    const now = found.files[path];
+    return now === digest ? [] : [`${path}: ${now === undefined ? 'missing' : 'other bytes'}`];
+  });
+}
+
+function changedReports(name: string, recorded: PipelineRecord, found: PipelineRecord): readonly string[] {
+  const renamed = readRenamedFields();
+  return comparable(name, recorded.reports).flatMap(([path, report]) =>
+    differences(withPresentNames(report, pluginOf(path), renamed), found.reports[path], path),
+  );
+}
+
+describe(`artifacts equal those of commit ${record.commit}`, () => {
+  it('every recorded pipeline is built', () => {
+    expect(Object.keys(record.pipelines)).toEqual(Object.keys(RECORDED));
+  });
+
+  it.each(Object.entries(record.pipelines))('%s: files have equal bytes, and reports equal fields', async (name, recorded) => {
+    const found = await recordPipeline(name, DIST);
+    expect(found.inputs).toEqual(recorded.inputs);
+    expect(changedFiles(name, recorded, found)).toEqual([]);
+    expect(changedReports(name, recorded, found)).toEqual([]);
+  });
+
+  it('docs/formats.md lists every renamed field', () => {
+    const page = readFileSync(join(PROJECT, 'docs/formats.md'), 'utf8');
+    const missing = readRenamedFields().filter(({ from, to }) => !page.includes(`| \`${from}\` | \`${to}\` |`));
+    expect(missing).toEqual([]);
+  });
+});

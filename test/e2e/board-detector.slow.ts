@@ -1,0 +1,102 @@
+/** detector.py of a bundle, with ONNX Runtime's CPU provider, finds the objects that `evaluate` finds with the same models. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Json } from '../../src/base/json.js';
+import { decodeImage } from '../../src/detection/image/decode-image.js';
+import { rleIou } from '../../src/detection/masks/rle-combine.js';
+import { decodeRleText } from '../../src/detection/masks/rle-text.js';
+import { describeWithOnnxRuntime, runProgram } from '../support/board-python.js';
+import { givenShapesProject, PROJECT, type ShapesProject } from '../support/shapes-project.js';
+
+const IMAGES = 12;
+
+interface Found {
+  readonly image_id: number;
+  readonly category_id: number;
+  readonly bbox: readonly number[];
+  readonly score: number;
+  readonly mask_score?: number;
+  readonly segmentation: { readonly size: readonly [number, number]; readonly counts: string };
+}
+
+let project: ShapesProject;
+beforeAll(() => {
+  project = givenShapesProject(IMAGES);
+});
+afterAll(() => project.remove());
+
+const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
+const CPU = ['--provider', 'CPUExecutionProvider', '--warm-up', '0'] as const;
+const DATA = ['--annotations', 'examples/shapes/data/instances_val.json', '--images', 'examples/shapes/data/val'] as const;
+
+describeWithOnnxRuntime('detector.py', () => {
+  it.each([
+    ['Mask R-CNN', 'pipeline.yaml', 'evaluate-int8'],
+    ['Mask R-CNN on tiles', 'pipelines/maskrcnn-tiles.yaml', 'evaluate-tiles'],
+    ['Mask Scoring R-CNN', 'pipelines/maskscoring-shapes.yaml', 'evaluate-int8'],
+    ['YOLACT', 'pipelines/yolact-shapes.yaml', 'evaluate-int8'],
+  ])('finds the same objects with %s, and computes the same average precision', (_, pipeline, stage) => {
+    const built = project.build('-f', pipeline, 'compile', stage);
+    expect([built.exitCode, built.failed]).toEqual([0, []]);
+    const artifact = (stage: string, port: string): string => project.path(built.stages.get(stage)?.artifacts[port] ?? '');
+    const [results, times] = [project.path('found.json'), project.path('times.json')];
+    const data = DATA.map(value => (value.startsWith('examples') ? project.path(value) : value));
+    const args = ['evaluate', ...data, ...CPU, '--samples', String(IMAGES), '--results', results, '--times', times];
+    const { exitCode, stdout, stderr } = runProgram(artifact('compile', 'bundle'), 'detector.py', args);
+    expect([exitCode, stderr.split('\n').filter(line => line.includes('error'))]).toEqual([0, []]);
+
+    const [found, expected] = [readJson<Found[]>(results), readJson<Found[]>(artifact(stage, 'detections'))];
+    expect(found.length).toBeGreaterThan(50);
+    expect(found.map(({ image_id, category_id }) => [image_id, category_id])).toEqual(
+      expected.map(({ image_id, category_id }) => [image_id, category_id]),
+    );
+    for (const [index, one] of found.entries()) {
+      const other = expected[index] as Found;
+      for (const [side, value] of one.bbox.entries()) expect(Math.abs(value - (other.bbox[side] ?? 0))).toBeLessThan(0.1);
+      expect(Math.abs(one.score - other.score)).toBeLessThan(1e-3);
+      expect(Math.abs((one.mask_score ?? 0) - (other.mask_score ?? 0))).toBeLessThan(1e-3);
+      expect(maskIou(one, other)).toBeGreaterThan(0.99);
+    }
+    const metrics = readJson<Record<string, Record<string, number>>>(artifact(stage, 'metrics'));
+    for (const type of ['bbox', 'segm']) {
+      const { AP = 0, AP50 = 0, AP75 = 0 } = metrics[type] ?? {};
+      const figures = [`AP ${AP.toFixed(4)}`, `AP50 ${AP50.toFixed(4)}`, `AP75 ${AP75.toFixed(4)}`].join(', ');
+      expect(stdout).toContain(`${type}: ${figures} on ${IMAGES} images`);
+    }
+    expect(readJson<{ steps: Json }>(times)).toMatchObject({ images: IMAGES, threads: 1, steps: { total: { repeats: IMAGES } } });
+  });
+
+  it('draws pictures, and keeps the folder of the bundle as it is', async () => {
+    const built = project.build('compile');
+    const bundle = project.path(built.stages.get('compile')?.artifacts.bundle ?? '');
+    const before = readdirSync(bundle, { recursive: true }).sort();
+    const overlays = project.path('overlays');
+    const image = project.path('examples/shapes/data/val/000000001000.jpg');
+    const { exitCode, stdout } = runProgram(bundle, 'detector.py', ['detect', image, ...CPU, '--overlays', overlays]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^step +p50 +p90 +p99 {2}ms of 1 image/);
+    const [original, drawn] = await Promise.all(
+      [image, join(overlays, '000000001000.png')].map(async path => decodeImage(readFileSync(path), path)),
+    );
+    expect([drawn?.width, drawn?.height]).toEqual([256, 192]);
+    expect(drawn?.data).not.toEqual(original?.data);
+    expect(readdirSync(bundle, { recursive: true }).sort()).toEqual(before);
+  });
+
+  it('reads frames of a camera', () => {
+    const built = project.build('compile');
+    const bundle = project.path(built.stages.get('compile')?.artifacts.bundle ?? '');
+    const results = project.path('frames.json');
+    const { exitCode, stderr } = runProgram(bundle, 'detector.py', ['camera', '--frames', '2', ...CPU, '--results', results], {
+      PYTHONPATH: join(PROJECT, 'test/fixtures/stub-camera'),
+      STUB_CAMERA: project.path('examples/shapes/data/val/000000001000.jpg'),
+    });
+    expect([exitCode, stderr.match(/^frame-\d+: \d+ objects/gm)?.length]).toEqual([0, 2]);
+    expect(new Set(readJson<Found[]>(results).map(({ image_id }) => image_id))).toEqual(new Set([1, 2]));
+  });
+});
+
+function maskIou(one: Found, other: Found): number {
+  const mask = ({ segmentation: { size, counts } }: Found) => decodeRleText(counts, size[0], size[1]);
+  return one.segmentation.counts === other.segmentation.counts ? 1 : rleIou(mask(one), mask(other));
+}

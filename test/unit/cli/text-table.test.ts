@@ -1,0 +1,57 @@
+/** Text tables and live lines by display width: wide characters take two columns, combining accents none. */
+import { cut, displayWidth, padEnd, padStart } from '../../../src/cli/terminal/display-width.js';
+import { makeLiveArea } from '../../../src/cli/terminal/live-area.js';
+import { formatTable } from '../../../src/cli/terminal/text-table.js';
+import { makeTextConsole } from '../../support/text-console.js';
+
+it.each([
+  ['abc', 3],
+  ['', 0],
+  ['自転車', 6],
+  ['é', 1],
+  ['e\u0301', 1],
+  ['\u001b[31mred\u001b[0m', 3],
+  ['✓ –', 3],
+])('%j takes %i columns', (text, width) => expect(displayWidth(text)).toBe(width));
+
+it('text is padded by its display width', () => {
+  expect([padEnd('自', 4), padStart('自', 4), padEnd('long', 2)]).toEqual(['自  ', '  自', 'long']);
+});
+
+it('text is truncated before a character that does not fit', () => {
+  expect([cut('自転車', 5), cut('abc', 2), cut('abc', 3), cut('abc', 0)]).toEqual(['自転', 'ab', 'abc', '']);
+});
+
+it('columns of numbers are right-aligned, other columns left-aligned', () => {
+  expect(
+    formatTable([
+      ['class', 'AP', 'note'],
+      ['自転車', '0.5', 'wide'],
+      ['bus', '–', ''],
+    ]),
+  ).toEqual(['class    AP  note', '自転車  0.5  wide', 'bus       –']);
+});
+
+it('columns can be left-aligned explicitly', () => {
+  expect(
+    formatTable(
+      [
+        ['run', 'AP'],
+        ['r1', '0.5'],
+      ],
+      'left',
+    ),
+  ).toEqual(['run  AP', 'r1   0.5']);
+});
+
+it('a table without rows has no lines', () => expect(formatTable([])).toEqual([]));
+
+it('a live area is replaced, and erased at the end', () => {
+  const console = makeTextConsole({ live: true, width: 6 });
+  const area = makeLiveArea(console);
+  area.draw(['one', 'two']);
+  area.draw(['自転車']);
+  expect(console.screen()).toEqual(['自転']);
+  area.erase();
+  expect(console.screen()).toEqual([]);
+});
