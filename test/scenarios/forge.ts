@@ -108,7 +108,8 @@ export function append(forge: Forge, name: string, line: string): void {
 }
 
 export function removeAll(forge: Forge, name: string): void {
-  rmSync(forge.path(name), { recursive: true, force: true });
+  // A watcher may restore files while they are removed.
+  rmSync(forge.path(name), { recursive: true, force: true, maxRetries: 5 });
 }
 
 export function makeFolder(forge: Forge, name: string): void {

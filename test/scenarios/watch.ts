@@ -27,7 +27,9 @@ function watched(
       const watch = forge.project.start('watch', ...args);
       await watch.waitFor(READY);
       deepStrictEqual(forge.ran(), ['a', 'b', 'c', 'lone']);
-      await scene(forge, watch);
+      await scene(forge, watch).catch((error: unknown) => {
+        throw new Error(`${String(error)}\nafter:\n${watch.output()}`, { cause: error });
+      });
       watch.signal('SIGINT');
       strictEqual(await watch.ended, 130);
     },
@@ -193,13 +195,14 @@ export const WATCH: readonly Scenario[] = [
       );
       append(forge, 'b.txt', 'first');
       await waitForFile(forge, '.hooks/pid');
+      const pid = Number(forge.project.read('.hooks/pid'));
       const whole = forge.project.read('pipeline.yaml');
       forge.project.write('pipeline.yaml', whole.replace('uses: command', 'uses: comand'));
       await watch.waitFor('the running build continues with the previous pipeline');
       forge.project.write('pipeline.yaml', whole);
       append(forge, 'a.txt', 'second');
       await watch.waitFor('stopped: a runs again');
-      await expectGone(Number(forge.project.read('.hooks/pid')));
+      await expectGone(pid);
       forge.project.write('.hooks/free', '');
       deepStrictEqual(await untilQuiet(forge, watch), ['a', 'b', 'b', 'c', 'c']);
     },
@@ -213,6 +216,22 @@ export const WATCH: readonly Scenario[] = [
     deepStrictEqual(await untilQuiet(forge, watch), []);
     forge.project.write('artifacts/c/all/stranger.txt', 'x');
     deepStrictEqual(await untilQuiet(forge, watch), []);
+  }),
+  watched(294, 'watch: an edit during a run that only a removed artifact started is taken up at once', async (forge, watch) => {
+    forge.hook(
+      'c',
+      '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/new; mv $HOOKS/new $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }',
+    );
+    removeAll(forge, 'cache/cas');
+    removeAll(forge, 'artifacts/c');
+    await waitForFile(forge, '.hooks/pid');
+    const pid = Number(forge.project.read('.hooks/pid'));
+    append(forge, 'a.txt', 'second');
+    await watch.waitFor('stopped: a runs again');
+    await expectGone(pid);
+    forge.project.write('.hooks/free', '');
+    await watch.waitFor(READY);
+    forge.expectRight();
   }),
   watched(66, 'watch: a failing stage is tried once per save, and again when it is fixed', async (forge, watch) => {
     forge.hook('b', 'exit 3');

@@ -17,6 +17,8 @@ import { dirname, join } from 'node:path';
 import { DIST } from './world.js';
 
 const TANREN = join(DIST, 'bin/tanren.js');
+/** Less than the shortest time limit of a test that waits, so that its failure shows what was printed. */
+const WAIT_MS = 200_000;
 
 export interface CliResult {
   readonly exitCode: number | null;
@@ -44,7 +46,7 @@ export interface CliWorld {
 }
 
 export interface CliProcess {
-  /** Resolves with the output since the last wait, once it holds `text`. @throws Error where the process ends before. */
+  /** Resolves with the output since the last wait, once it holds `text`. @throws Error where the process ends before, or is silent too long. */
   waitFor(text: string): Promise<string>;
   /** All output so far. */
   output(): string;
@@ -126,6 +128,7 @@ export function followProcess(child: ChildProcess): CliProcess {
   });
   return {
     async waitFor(text) {
+      const until = performance.now() + WAIT_MS;
       for (;;) {
         const at = all.indexOf(text, seen);
         if (at >= 0) {
@@ -134,8 +137,14 @@ export function followProcess(child: ChildProcess): CliProcess {
           return since;
         }
         if (over) throw new Error(`it ended without "${text}":\n${all.slice(seen)}`);
+        const leftMs = until - performance.now();
+        if (leftMs <= 0) throw new Error(`no "${text}" in ${WAIT_MS / 1000} s, after character ${seen} of:\n${all}`);
         await new Promise<void>(resolve => {
-          wake = resolve;
+          const timer = setTimeout(resolve, leftMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
         });
       }
     },

@@ -176,8 +176,8 @@ export async function checkRandomBuilds(runs: number): Promise<void> {
     numRuns: runs,
     examples: [...[1, 2, 3, 4, 5].map(cancelledAfter), ...(['codeMix', 'partMix', 'toolMix'] as const).map(editedAsItRuns)],
     seed,
-    // A smaller history is worth so much.
-    interruptAfterTimeLimit: Math.max(60_000, runs * 3_000),
+    // Ends the search for a smaller failing history; a slow machine plays all of the given ones in this time.
+    interruptAfterTimeLimit: Math.max(240_000, runs * 12_000),
     markInterruptAsFailure: true,
     ...(path === undefined ? {} : { path }),
   });

@@ -30,7 +30,7 @@ export async function publishStage(
     accepted,
   };
   try {
-    if (accepted !== undefined) session.writer?.startReplacing(stage.id);
+    if (accepted !== undefined) startReplacing(session, stage);
     const placed = await publish(publication, content, session.published);
     if (placed === undefined) return undefined;
     warnOfForeign(session, stage, placed.foreign);
@@ -41,6 +41,19 @@ export async function publishStage(
       help: 'free space or make artifacts/ writable, and build again: the result is in the cache',
       cause: error,
     });
+  }
+}
+
+/**
+ * Records that the artifacts of the accepted result may now be replaced. Where the cache cannot be written, a warning says so, as no later line of
+ * the state can be written either.
+ */
+function startReplacing(session: Session, stage: PlannedStage): void {
+  try {
+    session.writer?.startReplacing(stage.id);
+  } catch (error) {
+    const message = `the state cannot be written: ${messageOf(error)}`;
+    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
   }
 }
 

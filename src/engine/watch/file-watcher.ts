@@ -127,7 +127,8 @@ function identify(folder: string): string | undefined {
   } catch {
     return undefined;
   }
-  return stats?.isDirectory() === true ? `${stats.dev}:${stats.ino}` : undefined;
+  // Some file systems give the number of a removed folder to the next one at once.
+  return stats?.isDirectory() === true ? `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` : undefined;
 }
 
 function isLimit(error: unknown): boolean {

@@ -77,30 +77,39 @@ async function hasWrongTargets(targets: readonly string[], options: WatchCommand
 }
 
 async function runRounds(watch: Watch): Promise<void> {
-  const { console, hints, signal } = watch;
+  const { hints, signal } = watch;
   let news: readonly Hint[] = ['input'];
   let good: readonly StageId[] = [];
   for (let round = 0; !signal.aborted; round++) {
     const revision = await watch.look();
     if (news.includes('input')) {
-      const report = revision === undefined ? undefined : await runRound(watch, revision, round === 0 ? 'first' : 'again');
-      if (report !== undefined) good = goodStages(report);
-      if (!signal.aborted) console.line(console.style('dim', 'watching; Ctrl-C ends'));
+      if (revision === undefined) printReady(watch);
+      else good = goodStages((await runRound(watch, revision, round === 0 ? 'first' : 'again')).report);
     } else if (revision !== undefined) {
       // Only stages that were built successfully before. None of them runs unless its files were changed.
       const targets = good.filter(stage => revision.plan.stages.has(stage));
-      if (targets.length > 0) await runRound(watch, { plan: revision.plan, targets }, 'check');
+      const checked = targets.length === 0 ? undefined : await runRound(watch, { plan: revision.plan, targets }, 'check');
+      // What a check could not restore is tried again after the next event.
+      if (checked?.followed === 'edited') good = goodStages(checked.report);
     }
     if ((await hints.wait(['input', 'output'], QUIET_MS, signal)) === 'aborted') return;
     news = hints.take(['input', 'output']);
   }
 }
 
+interface Round {
+  readonly report: BuildReport;
+  readonly followed: Followed;
+}
+
+/** Whether inputs changed while a build ran. */
+type Followed = 'edited' | 'quiet';
+
 /**
  * Builds, and takes up edits that are saved meanwhile.
- * @param why 'check': after events under artifacts/, which are most often our own. If nothing is to do, nothing is printed.
+ * @param why 'check': after events under artifacts/, which are most often our own. If nothing is to do and nothing was edited, nothing is printed.
  */
-async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 'check'): Promise<BuildReport> {
+async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 'check'): Promise<Round> {
   const { options, console, hints, signal } = watch;
   const renderer = makeBuildRenderer(console, widest(first.plan.stages.keys()));
   const revisions = createRevisions(first);
@@ -118,23 +127,31 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
     },
     makeEnginePorts(renderer.emit, signal),
   ).finally(() => done.abort());
-  const following = why === 'check' ? undefined : followEdits(watch, revisions, AbortSignal.any([signal, done.signal]));
+  const following = followEdits(watch, revisions, AbortSignal.any([signal, done.signal]));
   const report = await building.finally(renderer.end);
-  await following;
+  const followed = await following;
+  const isAnswer = followed === 'edited' || why !== 'check';
   if (revisions.hasNews()) hints.hint('input');
   const isNews = [...report.stages.values()].some(({ outcome }) => outcome.kind !== 'up-to-date');
-  if (isNews || why !== 'check') printBuildReport(revisions.taken().plan, report, console, why === 'first' ? 'all' : 'changed');
-  if (isNews && why === 'check') console.line(console.style('dim', 'watching; Ctrl-C ends'));
-  return report;
+  if (isNews || isAnswer) printBuildReport(revisions.taken().plan, report, console, why === 'first' ? 'all' : 'changed');
+  if (isNews || isAnswer) printReady(watch);
+  return { report, followed };
 }
 
-async function followEdits({ hints, look, console }: Watch, revisions: Revisions, done: AbortSignal): Promise<void> {
+function printReady({ console, signal }: Watch): void {
+  if (!signal.aborted) console.line(console.style('dim', 'watching; Ctrl-C ends'));
+}
+
+async function followEdits({ hints, look, console }: Watch, revisions: Revisions, done: AbortSignal): Promise<Followed> {
+  let followed: Followed = 'quiet';
   while ((await hints.wait(['input'], QUIET_MS, done)) === 'hinted') {
     hints.take(['input']);
+    followed = 'edited';
     const revision = await look();
     if (revision !== undefined) revisions.revise(revision);
     else if (!done.aborted) console.line(console.style('yellow', 'the running build continues with the previous pipeline'));
   }
+  return followed;
 }
 
 function createLook(
