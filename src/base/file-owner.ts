@@ -2,6 +2,7 @@
 import { accessSync, constants, lstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
+import { FORBIDDEN, hasCode } from './system-error.js';
 
 /**
  * For a denied call: the file or folder on the path that belongs to another user, and the next step.
@@ -9,7 +10,7 @@ import { dirname } from 'node:path';
  */
 export function explainForbidden(error: unknown): string | undefined {
   const me = process.geteuid?.();
-  if (me === undefined || !isForbidden(error)) return undefined;
+  if (me === undefined || !hasCode(error, ...FORBIDDEN)) return undefined;
   const { path, dest } = error;
   for (const one of [path, dest]) {
     const place = typeof one === 'string' ? findForbidden(one, me) : undefined;
@@ -24,12 +25,6 @@ export function explainForbidden(error: unknown): string | undefined {
 export function nameUser(uid: number): string {
   const name = uid === process.geteuid?.() ? ownName() : (passwdName(uid) ?? (uid === 0 ? 'root' : undefined));
   return name === undefined ? `uid ${uid}` : `${name} (uid ${uid})`;
-}
-
-type Forbidden = Error & { readonly path?: unknown; readonly dest?: unknown };
-
-function isForbidden(error: unknown): error is Forbidden {
-  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }
 
 /** The first of `path`, its folder and its nearest existing ancestor that belongs to another user and is not accessible. */

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** The executable: answers a build with nothing to do at once; in all other cases it loads the command line. */
+import { hasCode, OPEN_FILES_LIMIT } from '../base/system-error.js';
 import { answerQuickly } from './quick-answer.js';
 
 if (!answerQuickly(process.argv.slice(2))) {
   import('./tanren.js').catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code !== 'EMFILE' && code !== 'ENFILE') throw error;
+    if (!hasCode(error, ...OPEN_FILES_LIMIT)) throw error;
     process.stderr.write(
       `error[system-refused]: ${String(error)}\n  help: raise the number of files that a process may open (ulimit -n)\n`,
     );

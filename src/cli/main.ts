@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander';
 import { isCodedError } from '../base/coded-error.js';
 import { explainForbidden } from '../base/file-owner.js';
+import { FORBIDDEN, hasCode, isSystemCallError } from '../base/system-error.js';
 import { EXIT, type ExitCode } from './process/exit-code.js';
 import { buildProgram } from './program.js';
 import { batchedStreams, flushOutput } from './terminal/batched-output.js';
@@ -45,23 +46,18 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
       batchedStreams.stderr.write('error[no-folder]: the current folder no longer exists\n  help: change to another folder\n');
       return EXIT.usage;
     }
-    if (isForbidden(error)) {
+    if (isSystemCallError(error) && hasCode(error, ...FORBIDDEN)) {
       const why = explainForbidden(error);
       batchedStreams.stderr.write(`error[not-permitted]: ${error.message}${why === undefined ? '' : `\n  help: ${why}`}\n`);
       return EXIT.failed;
     }
-    if (isSystemRefusal(error)) {
+    if (isSystemCallError(error) && Object.hasOwn(REFUSALS, error.code)) {
       batchedStreams.stderr.write(`error[system-refused]: ${error.message}\n  help: ${REFUSALS[error.code]}\n`);
       return EXIT.failed;
     }
     batchedStreams.stderr.write(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.internal;
   }
-}
-
-/** Whether any system call failed because a file may not be read or written. */
-function isForbidden(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }
 
 /** Errors of system calls that the user can fix, with the help text for each. */
@@ -80,12 +76,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ESTALE: 'the network file system lost the file: start the command again',
 };
 
-function isSystemRefusal(error: unknown): error is Error & { readonly code: string } {
-  return (
-    error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string' && Object.hasOwn(REFUSALS, error.code)
-  );
-}
-
 function isHomeless(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
+  return isSystemCallError(error) && error.syscall === 'uv_cwd';
 }

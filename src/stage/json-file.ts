@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { findNonFinite } from '../base/figure.js';
 import type { Json, JsonObject } from '../base/json.js';
+import { codeOrText } from '../base/system-error.js';
 import { StageError } from './stage-error.js';
 
 /** @throws StageError `json-unreadable` if the file cannot be read, `json-malformed` if it is not JSON. Both name the file without its folder. */
@@ -23,8 +24,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new StageError('json-unreadable', `${basename(path)} cannot be read: ${reason}`, { cause: error });
+    throw new StageError('json-unreadable', `${basename(path)} cannot be read: ${codeOrText(error)}`, { cause: error });
   }
 }
 

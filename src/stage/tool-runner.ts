@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { delimiter, isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { hasCode, OPEN_FILES_LIMIT } from '../base/system-error.js';
 import type { RunningProgram, SpawnOptions, SpawnResult } from './context.js';
 import { type Mask, maskChunks, NO_MASK, readMasked } from './mask.js';
 import { killGroup, sweepGroup } from './process-group.js';
@@ -227,12 +228,11 @@ async function follow(child: ChildProcess, command: readonly string[], surroundi
 }
 
 /** Errors of exhausted system resources. */
-const LIMITS = ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'];
+const LIMITS = [...OPEN_FILES_LIMIT, 'EAGAIN', 'ENOMEM'];
 
 function cannotStart(command: readonly string[], error: Error): StageError {
-  const code = 'code' in error ? String(error.code) : '';
-  if (LIMITS.includes(code)) return systemLimit(command, error);
-  if (code === 'E2BIG') return tooLong(command, error);
+  if (hasCode(error, ...LIMITS)) return systemLimit(command, error);
+  if (hasCode(error, 'E2BIG')) return tooLong(command, error);
   return new StageError('tool-missing', `cannot start "${command[0]}": ${error.message}`, { cause: error });
 }
 

@@ -17,6 +17,7 @@ import {
 import { copyFile, cp, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { hasCode, MISSING } from '../../src/base/system-error.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -112,7 +113,7 @@ function isThere(path: string): boolean {
     const entry = lstatSync(path);
     return entry.isFile() || entry.isDirectory();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return false;
+    if (hasCode(error, ...MISSING)) return false;
     throw error;
   }
 }
@@ -121,13 +122,12 @@ async function move(from: string, to: string): Promise<void> {
   try {
     renameSync(from, to);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EACCES') {
+    if (hasCode(error, 'EACCES')) {
       // A folder that the program made read-only cannot be moved, although we own it.
       chmodSync(from, 0o700);
       return renameSync(from, to);
     }
-    if (code !== 'EXDEV') throw error;
+    if (!hasCode(error, 'EXDEV')) throw error;
     await cp(from, to, { recursive: true });
     await rm(from, { recursive: true });
   }

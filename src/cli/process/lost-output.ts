@@ -1,4 +1,5 @@
 /** Handles output that cannot be written. The work continues; if output is lost while it still has a reader, the exit code is not 0. */
+import { hasCode } from '../../base/system-error.js';
 import { EXIT } from './exit-code.js';
 
 /** The reader may leave early (`tanren plugins | head`), or the terminal may be closed. Then no one waits for the lost output. */
@@ -8,7 +9,7 @@ export function watchOutput(): void {
   let lost: Error | undefined;
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', error => {
-      if (!('code' in error && NOBODY_LISTENS.includes(String(error.code)))) lost ??= error;
+      if (!hasCode(error, ...NOBODY_LISTENS)) lost ??= error;
     });
   }
   process.on('exit', code => {

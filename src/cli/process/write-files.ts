@@ -1,6 +1,7 @@
 /** Writes the output files of a command: all files or none, with one error message if that fails. */
 import { basename } from 'node:path';
 import { CodedError, isCodedError } from '../../base/coded-error.js';
+import { isSystemCallError } from '../../base/system-error.js';
 import { type NewFile, writeBeside } from '../../base/write-beside.js';
 
 /** @throws CodedError `not-writable`, `not-a-file`; errors of producing a file's content. */
@@ -8,7 +9,7 @@ export async function writeFiles(files: readonly NewFile[]): Promise<void> {
   try {
     await writeBeside(files, 'no-flush');
   } catch (error) {
-    if (isCodedError(error) || !(error instanceof Error && 'syscall' in error)) throw error;
+    if (isCodedError(error) || !isSystemCallError(error)) throw error;
     const [first] = files;
     throw new CodedError('not-writable', `"${basename(first?.path ?? '')}" cannot be written: ${error.message}`, {
       cause: error,

@@ -1,6 +1,6 @@
 /** Writes a short text to stdout without its stream. All of it is written before this returns; if that is not possible, the stream writes the rest. */
 import { writeSync } from 'node:fs';
-import { systemCode } from '../../engine/model/engine-error.js';
+import { hasCode } from '../../base/system-error.js';
 import { watchOutput } from './lost-output.js';
 
 export function writeNow(text: string): void {
@@ -9,9 +9,8 @@ export function writeNow(text: string): void {
     try {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
-      const code = systemCode(error);
       // The reader may have closed the pipe.
-      if (code === 'EPIPE') return;
+      if (hasCode(error, 'EPIPE')) return;
       watchOutput();
       process.stdout.write(rest);
       return;

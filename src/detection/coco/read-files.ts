@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import { JsonListError, type ListDefect, readListElements } from '../../base/json-elements.js';
+import { codeOrText, isSystemCallError } from '../../base/system-error.js';
 import { DetectionError } from '../error/detection-error.js';
 import { type CocoDataset, parseCocoDataset } from './dataset.js';
 import { type CocoResult, makeResultParser } from './results.js';
@@ -29,7 +30,7 @@ export async function readCocoResults(path: string, dataset: CocoDataset): Promi
     if (error instanceof DetectionError) throw error;
     if (error instanceof JsonListError && error.defect.kind === 'not-a-list') return readDocument(path, dataset);
     if (error instanceof JsonListError) throw describeDefect(path, error.defect);
-    if (isSystemError(error)) throw unreadable(path, error);
+    if (isSystemCallError(error)) throw unreadable(path, error);
     throw error;
   }
   return results;
@@ -98,10 +99,8 @@ function malformed(path: string, what: string, cause?: unknown): DetectionError 
 }
 
 function unreadable(path: string, error: unknown): DetectionError {
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  return new DetectionError('coco-unreadable', `${basename(path)} cannot be read: ${reason}`, { cause: error, help: 'check the path' });
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
+  return new DetectionError('coco-unreadable', `${basename(path)} cannot be read: ${codeOrText(error)}`, {
+    cause: error,
+    help: 'check the path',
+  });
 }

@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
+import { systemCode } from '../../base/system-error.js';
 import { EngineError } from '../model/engine-error.js';
 import type { PlanObserver } from '../planning/load-pipeline.js';
 import type { RecordedStamps } from '../store/files/recorded-stamps.js';
@@ -65,13 +66,9 @@ async function recordPlugin(specifier: string, projectFolder: string, recorder: 
       return real.startsWith(found.package.folder + sep);
     }
   } catch (error) {
-    if (error instanceof EngineError || isUnresolved(error)) return false;
+    if (error instanceof EngineError || systemCode(error) !== undefined) return false;
     throw error;
   }
-}
-
-function isUnresolved(error: unknown): boolean {
-  return error instanceof Error && 'code' in error;
 }
 
 /** The CommonJS modules of this process, which a computed `require` may have loaded. */

@@ -1,10 +1,9 @@
 /** Digests that the lock files of a project pin, so that the cache keeps them. */
-
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Digest } from '../../base/digest.js';
+import { isMissing } from '../../base/system-error.js';
 import { hasPipelineEnding } from '../config/pipeline-name.js';
-import { isMissing } from '../model/engine-error.js';
 import { digestsIn } from './lock.js';
 import { readLockFile } from './lock-file.js';
 import { type LockFile, lockFileOf } from './lock-path.js';

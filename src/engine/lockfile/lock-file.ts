@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isMissing, messageOf, systemCode } from '../model/engine-error.js';
+import { FORBIDDEN, hasCode, isMissing } from '../../base/system-error.js';
+import { messageOf } from '../model/engine-error.js';
 import type { CacheFolder } from '../store/cache-folder.js';
 import type { Stamp } from '../store/files/stamp.js';
 import { statPath } from '../store/files/stamp.js';
@@ -64,7 +65,7 @@ export async function writeLockFile({ path }: LockFile, text: string, cache: Cac
     await put(existsSync(cache.temporary) ? elsewhere : beside, text, target);
   } catch (error) {
     // The cache is on another file system, or cannot be written.
-    if (!['EXDEV', 'EROFS', 'EACCES', 'EPERM', 'ENOENT'].includes(systemCode(error) ?? '')) throw error;
+    if (!hasCode(error, 'EXDEV', 'EROFS', 'ENOENT', ...FORBIDDEN)) throw error;
     await put(beside, text, target);
   }
   return statPath(path)?.stamp;

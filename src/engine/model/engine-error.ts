@@ -1,21 +1,10 @@
-/** Errors of the engine itself, and helpers that read system error codes and messages from any thrown value. */
+/** Errors of the engine itself, and the message of any thrown value. */
 import { CodedError } from '../../base/coded-error.js';
 import { explainForbidden } from '../../base/file-owner.js';
 
 /** Codes: docs/errors.md, section "engine". */
 export class EngineError extends CodedError {
   override readonly name = 'EngineError';
-}
-
-/** Returns the system's code of a failed call ("ENOENT"), if `error` has one. */
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** Whether a call failed because nothing exists at its path. A link that leads to itself counts as missing. */
-export function isMissing(error: unknown): boolean {
-  const code = systemCode(error);
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
 }
 
 /**

@@ -2,6 +2,7 @@
 import { isCodedError } from '../../base/coded-error.js';
 import { InternalError } from '../../base/invariant.js';
 import type { Json } from '../../base/json.js';
+import { DISK_FULL, FORBIDDEN, hasCode } from '../../base/system-error.js';
 import { messageOf } from './engine-error.js';
 
 /** One failed stage: the error's stable code and message, its causes, and the path of its log. */
@@ -34,14 +35,13 @@ export function toFailure(error: unknown): Failure {
 
 /** Returns a failure that the user can fix: a full disk, a folder that cannot be written, a name that is too long. */
 function systemFailure(error: Error): Failure | undefined {
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (hasCode(error, ...DISK_FULL)) {
     return { ...blank, code: 'disk-full', message: `no space left: ${error.message}`, help: 'free space and build again; nothing is lost' };
   }
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+  if (hasCode(error, 'EROFS', ...FORBIDDEN)) {
     return { ...blank, code: 'not-permitted', message: messageOf(error), help: 'make the folder writable and build again' };
   }
-  if (code === 'ENAMETOOLONG') {
+  if (hasCode(error, 'ENAMETOOLONG')) {
     return { ...blank, code: 'name-too-long', message: error.message, help: 'shorten the name: most file systems take 255 bytes' };
   }
   return undefined;

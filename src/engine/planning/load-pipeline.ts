@@ -1,5 +1,6 @@
 /** Loading of a pipeline file from disk as a plan: read, parse, check, plan. All problems are reported at once. */
 import { relative, resolve } from 'node:path';
+import { FORBIDDEN, hasCode, MISSING } from '../../base/system-error.js';
 import { foldName } from '../../stage/fold-name.js';
 import { checkSchema, compileSchema } from '../config/check-schema.js';
 import { findMember, type Located, membersOf, toJson } from '../config/located.js';
@@ -11,7 +12,7 @@ import { findProjectFolder } from '../config/project-folder.js';
 import { readConfigText } from '../config/read-text.js';
 import { DEFAULT_PIPELINE } from '../model/artifact-path.js';
 import { type Diagnostic, type DiagnosticList, makeDiagnosticList, sortDiagnostics } from '../model/diagnostic.js';
-import { messageOf, systemCode } from '../model/engine-error.js';
+import { messageOf } from '../model/engine-error.js';
 import type { Plan } from '../model/plan.js';
 import type { PluginEntry, PluginRegistry } from '../model/plugin-entry.js';
 import type { SourceSpan } from '../model/source-span.js';
@@ -113,9 +114,8 @@ function readYaml(
 }
 
 function describeUnreadable(error: unknown): string {
-  const code = systemCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'file not found';
-  return code === 'EACCES' || code === 'EPERM' ? 'it cannot be read: permission denied' : messageOf(error);
+  if (hasCode(error, ...MISSING)) return 'file not found';
+  return hasCode(error, ...FORBIDDEN) ? 'it cannot be read: permission denied' : messageOf(error);
 }
 
 function readParamsFile(

@@ -5,9 +5,9 @@ import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
+import { isMissing } from '../../base/system-error.js';
 import type { Artifacts, BlobRef } from '../model/artifact.js';
 import { encodeArtifacts, parseArtifacts, sameArtifacts } from '../model/artifact.js';
-import { isMissing } from '../model/engine-error.js';
 import type { CacheFolder } from './cache-folder.js';
 import { writeWhole } from './files/write-file.js';
 

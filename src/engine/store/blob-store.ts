@@ -5,8 +5,8 @@ import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { digestBytes } from '../../base/digest.js';
+import { hasCode } from '../../base/system-error.js';
 import type { BlobRef } from '../model/artifact.js';
-import { systemCode } from '../model/engine-error.js';
 import type { CacheFolder } from './cache-folder.js';
 import { AT_ONCE_BYTES, copyDigesting, digestPath } from './files/digest-file.js';
 import { statPath } from './files/stamp.js';
@@ -72,7 +72,7 @@ async function takeFile(path: string, blob: string, digest: Digest, flushing: 'f
   try {
     withFolder(blob, () => renameOut(path, blob));
   } catch (error) {
-    if (systemCode(error) !== 'EXDEV') throw error;
+    if (!hasCode(error, 'EXDEV')) throw error;
     await moveAcross(path, blob);
   }
 }
@@ -82,7 +82,7 @@ function renameOut(path: string, blob: string): void {
   try {
     renameSync(path, blob);
   } catch (error) {
-    if (systemCode(error) !== 'EACCES') throw error;
+    if (!hasCode(error, 'EACCES')) throw error;
     chmodSync(dirname(path), 0o700);
     renameSync(path, blob);
   }

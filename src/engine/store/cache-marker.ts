@@ -1,7 +1,8 @@
 /** The marker of a cache folder, and the check that a folder may be used as a cache. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EngineError, isMissing } from '../model/engine-error.js';
+import { isMissing } from '../../base/system-error.js';
+import { EngineError } from '../model/engine-error.js';
 import { findForeign, listForeign } from './own-names.js';
 
 export const CACHE_MARKER = '.tanren';

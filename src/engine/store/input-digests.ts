@@ -1,8 +1,9 @@
 /** Digests of the current content of sources: taken from stamps where these prove it, otherwise from reading. */
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
+import { hasCode } from '../../base/system-error.js';
 import type { Artifact } from '../model/artifact.js';
-import { EngineError, messageOf, systemCode } from '../model/engine-error.js';
+import { EngineError, messageOf } from '../model/engine-error.js';
 import { digestPath } from './files/digest-file.js';
 import type { FileStat, Stamp } from './files/stamp.js';
 import { isRacy, stampsOfLinks, statLink, statPath } from './files/stamp.js';
@@ -165,6 +166,6 @@ async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
 
 function unreadable(path: string, error: unknown): unknown {
   if (error instanceof EngineError) return error;
-  const code = systemCode(error) === 'ENOENT' ? 'input-missing' : 'input-unreadable';
+  const code = hasCode(error, 'ENOENT') ? 'input-missing' : 'input-unreadable';
   return new EngineError(code, `source ${path} cannot be read: ${messageOf(error)}`, { cause: error });
 }

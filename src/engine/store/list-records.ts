@@ -1,9 +1,9 @@
 /** Lists the records of a cache and of its shared cache one by one: all that are intact and readable. */
 import { join } from 'node:path';
+import { FORBIDDEN, hasCode } from '../../base/system-error.js';
 import { type ActionRecord, readRecord } from './action-records.js';
 import type { CacheFolder } from './cache-folder.js';
 import { filesUnder } from './files/list-files.js';
-import { isForbidden } from './files/open-folders.js';
 
 export function* listRecords(cache: CacheFolder): Generator<ActionRecord> {
   for (const { name } of readableUnder(join(cache.root, 'actions'))) {
@@ -18,7 +18,7 @@ function readableUnder(folder: string): ReturnType<typeof filesUnder> {
   try {
     return filesUnder(folder);
   } catch (error) {
-    if (isForbidden(error)) return [];
+    if (hasCode(error, ...FORBIDDEN)) return [];
     throw error;
   }
 }

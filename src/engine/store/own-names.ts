@@ -2,7 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMissing, systemCode } from '../model/engine-error.js';
+import { hasCode, isMissing } from '../../base/system-error.js';
 import { withOpenFolders } from './files/open-folders.js';
 
 /** The suffixes that `writeWhole` and other writers give to incomplete files. */
@@ -69,7 +69,7 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
   }
 }
 

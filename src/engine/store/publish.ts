@@ -2,9 +2,10 @@
 import { linkSync, lstatSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
+import { hasCode, LINK_REFUSED } from '../../base/system-error.js';
 import type { Published, PublishedArtifact } from '../model/accepted-stage.js';
 import type { Artifact } from '../model/artifact.js';
-import { EngineError, systemCode } from '../model/engine-error.js';
+import { EngineError } from '../model/engine-error.js';
 import type { BlobStore } from './blob-store.js';
 import { stampOfLink } from './files/stamp.js';
 import type { TreeEntry } from './files/tree.js';
@@ -46,12 +47,10 @@ async function linkVerified(store: BlobStore, digest: Digest, path: string): Pro
     linkSync(blob, path);
     return true;
   } catch (error) {
-    if (NOT_LINKED.includes(systemCode(error) ?? '')) return false;
+    if (hasCode(error, ...LINK_REFUSED)) return false;
     throw error;
   }
 }
-
-const NOT_LINKED = ['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 export interface Publication {
   /** Absolute path of artifacts/. */

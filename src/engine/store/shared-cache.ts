@@ -8,7 +8,8 @@ import { chmodSync, constants, linkSync, renameSync, rmSync, writeFileSync } fro
 import { copyFile, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
-import { isMissing, messageOf, systemCode } from '../model/engine-error.js';
+import { hasCode, isMissing, LINK_REFUSED } from '../../base/system-error.js';
+import { messageOf } from '../model/engine-error.js';
 import { type ActionRecords, openActionRecords } from './action-records.js';
 import { type BlobStore, type Fetch, openBlobStore } from './blob-store.js';
 import type { CacheFolder } from './cache-folder.js';
@@ -150,18 +151,14 @@ async function makeFolderOf(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
 }
 
-/** Error codes for hard links that cannot be made within or across file systems. */
-const NO_LINK = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EACCES'];
-
 /** Makes a hard link, and its folder if that is missing; false if no link can be made. */
 function linkIn(from: string, to: string): boolean {
   try {
     withFolder(to, () => linkSync(from, to));
     return true;
   } catch (error) {
-    const code = systemCode(error) ?? '';
-    if (code === 'EEXIST') return true;
-    if (NO_LINK.includes(code)) return false;
+    if (hasCode(error, 'EEXIST')) return true;
+    if (hasCode(error, 'EACCES', ...LINK_REFUSED)) return false;
     throw error;
   }
 }

@@ -2,8 +2,9 @@
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EngineError, systemCode } from '../model/engine-error.js';
-import { isForbidden, openFolder, openFolders, withOpenFolders } from './files/open-folders.js';
+import { FORBIDDEN, hasCode } from '../../base/system-error.js';
+import { EngineError } from '../model/engine-error.js';
+import { openFolder, openFolders, withOpenFolders } from './files/open-folders.js';
 import { uniqueName } from './files/unique-name.js';
 
 /**
@@ -25,7 +26,7 @@ export function listStanding(artifactsRoot: string, folder: string): readonly st
   try {
     return readdirSync(path);
   } catch (error) {
-    if (!isForbidden(error)) throw error;
+    if (!hasCode(error, ...FORBIDDEN)) throw error;
     openFolder(path);
     return readdirSync(path);
   }
@@ -35,7 +36,7 @@ function lstatUnder(artifactsRoot: string, path: string): ReturnType<typeof lsta
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if (systemCode(error) === 'ENOTDIR' && dirname(path) !== artifactsRoot) throw blocked(dirname(path));
+    if (hasCode(error, 'ENOTDIR') && dirname(path) !== artifactsRoot) throw blocked(dirname(path));
     throw error;
   }
 }
@@ -97,7 +98,7 @@ function moveOut(from: string, to: string): void {
   try {
     tryRename(from, to);
   } catch (error) {
-    if (!isForbidden(error)) throw error;
+    if (!hasCode(error, ...FORBIDDEN)) throw error;
     openFolders(from);
     tryRename(from, to);
   }
@@ -109,7 +110,7 @@ function tryRename(from: string, to: string): boolean {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
     return false;
   }
 }
@@ -129,7 +130,7 @@ export function newStaging(artifactsRoot: string): string {
     // Not recursive: on a read-only file system a recursive mkdir reports a missing folder.
     mkdirSync(folder);
   } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
     if (!isFolder(folder)) throw blocked(folder, 'the folder where outputs are prepared, and is not a folder');
   }
   return join(folder, uniqueName(16));

@@ -4,8 +4,8 @@
 import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
+import { isMissing } from '../../base/system-error.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
-import { isMissing } from '../model/engine-error.js';
 import { encodeCheckedLine } from './files/checked-line.js';
 import { emptyState, type KnownDevice, type StampedCode, type StampedDigest, type State, type WrittenLock } from './state.js';
 import { applyLine, encodeCode, encodeDevice, encodeFiles, encodeLock, encodeReplacing, encodeStage } from './state-lines.js';

@@ -1,7 +1,7 @@
 /** Detects file changes by the system's events on folders. Polls every second if the system has no more watches or no events. */
 import { type BigIntStats, type FSWatcher, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../model/engine-error.js';
+import { codeOrText, hasCode, OPEN_FILES_LIMIT } from '../../base/system-error.js';
 import type { Hint } from './hints.js';
 import { pollPaths, STAGING } from './poll-paths.js';
 import { findWatchPoints, type WatchPoints } from './watch-points.js';
@@ -132,13 +132,12 @@ function identify(folder: string): string | undefined {
 }
 
 function isLimit(error: unknown): boolean {
-  return ['ENOSPC', 'EMFILE', 'ENFILE', 'ENOSYS'].includes(systemCode(error) ?? '');
+  return hasCode(error, 'ENOSPC', 'ENOSYS', ...OPEN_FILES_LIMIT);
 }
 
 function describeTrouble(error: unknown): string {
-  const code = systemCode(error);
-  if (code === 'ENOSPC') return 'the system has no more watches for files: raise fs.inotify.max_user_watches (sysctl)';
-  if (code === 'EMFILE' || code === 'ENFILE')
+  if (hasCode(error, 'ENOSPC')) return 'the system has no more watches for files: raise fs.inotify.max_user_watches (sysctl)';
+  if (hasCode(error, ...OPEN_FILES_LIMIT))
     return 'the system has no more watchers: raise fs.inotify.max_user_instances (sysctl), or the limit of open files';
-  return `the system gives no file events (${code ?? String(error)})`;
+  return `the system gives no file events (${codeOrText(error)})`;
 }

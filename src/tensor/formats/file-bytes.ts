@@ -1,6 +1,7 @@
 /** Reading of a whole file into one aligned buffer, also beyond Node's limit for one read. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { codeOrText, hasCode, MISSING } from '../../base/system-error.js';
 import { TensorError } from '../tensor-error.js';
 
 const CHUNK_BYTES = 1 << 28;
@@ -27,9 +28,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'r');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new TensorError('file-missing', `the file ${basename(path)} does not exist`, { cause: error });
-    throw new TensorError('file-unreadable', `${basename(path)} cannot be opened (${code})`, { cause: error });
+    if (hasCode(error, ...MISSING)) throw new TensorError('file-missing', `the file ${basename(path)} does not exist`, { cause: error });
+    throw new TensorError('file-unreadable', `${basename(path)} cannot be opened (${codeOrText(error)})`, { cause: error });
   }
 }

@@ -1,13 +1,14 @@
 /** Runs a detector on one picture, from the file to run-length encoded masks, and measures every step. */
 import { readFile } from 'node:fs/promises';
 import { isCodedError } from '../../../base/coded-error.js';
+import { systemCode } from '../../../base/system-error.js';
 import { type CocoResult, encodeResult } from '../../../detection/coco/results.js';
 import type { DetectedObjects, Detector } from '../../../detection/detector/detector.js';
 import type { StepTime, Stopwatch } from '../../../detection/detector/measure.js';
 import { makeCocoResults } from '../../../detection/detector/object-results.js';
 import { DetectionError } from '../../../detection/error/detection-error.js';
 import { decodeImage, type RgbImage } from '../../../detection/image/decode-image.js';
-import { messageOf, systemCode } from '../../../engine/model/engine-error.js';
+import { messageOf } from '../../../engine/model/engine-error.js';
 import type { Picture } from './list-pictures.js';
 
 /** A detector with the stopwatch that measures its steps. */

@@ -3,6 +3,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatBytes } from '../../../base/format.js';
+import { codeOrText } from '../../../base/system-error.js';
 import type { BoardFile } from '../../../target/board/read-evidence.js';
 import { TargetError } from '../../../target/report/target-error.js';
 
@@ -69,6 +70,5 @@ async function listFolder(folder: string): Promise<readonly string[]> {
 }
 
 function refuse(path: string, cause: unknown): never {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : cause;
-  throw new TargetError('board-file-unreadable', `${path} cannot be read: ${code}`, { cause });
+  throw new TargetError('board-file-unreadable', `${path} cannot be read: ${codeOrText(cause)}`, { cause });
 }

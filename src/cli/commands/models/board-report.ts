@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { digestBytes } from '../../../base/digest.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
+import { codeOrText, hasCode } from '../../../base/system-error.js';
 import type { NewFile } from '../../../base/write-beside.js';
 import { explainNodes, reportBoard } from '../../../target/board/board-report.js';
 import { isAssignment } from '../../../target/board/json-files.js';
@@ -91,9 +92,8 @@ function choiceOf({ device, dtype, software }: BoardReportOptions): { device?: s
 /** The user's profile, or the built-in one if the file does not exist yet. */
 async function readOwnProfile(path: string, target: string): Promise<Json> {
   const content = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    const cause = error instanceof Error && 'code' in error ? error.code : error;
-    throw new TargetError('profile-unreadable', `target profile ${path} cannot be read: ${cause}`, { cause: error });
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw new TargetError('profile-unreadable', `target profile ${path} cannot be read: ${codeOrText(error)}`, { cause: error });
   });
   if (content === undefined) return getBuiltInProfile(target);
   const profile = parseJson(content);

@@ -1,8 +1,8 @@
 /** `tanren lint MODEL --target T`: lists the nodes of a model that an NPU would not run, and why. It tries the rewrites that would help, and writes nothing. */
-
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Json } from '../../../base/json.js';
+import { codeOrText } from '../../../base/system-error.js';
 import type { Model } from '../../../onnx/ir/model.js';
 import { readModel } from '../../../onnx/serde/model-file.js';
 import { adviseModel } from '../../../target/advice/advise.js';
@@ -79,10 +79,7 @@ async function readProfileFile(path: string): Promise<Json> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Json;
   } catch (cause) {
-    const reason =
-      cause instanceof SyntaxError
-        ? `is not JSON: ${cause.message}`
-        : `cannot be read: ${cause instanceof Error && 'code' in cause ? cause.code : cause}`;
+    const reason = cause instanceof SyntaxError ? `is not JSON: ${cause.message}` : `cannot be read: ${codeOrText(cause)}`;
     throw new TargetError('profile-unreadable', `target profile ${path} ${reason}`, { cause });
   }
 }

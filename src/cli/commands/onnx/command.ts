@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isCodedError } from '../../../base/coded-error.js';
+import { isSystemCallError } from '../../../base/system-error.js';
 import { listConstants } from '../../../onnx/analysis/model-stats.js';
 import { assertModel } from '../../../onnx/check/check-model.js';
 import type { Model } from '../../../onnx/ir/model.js';
@@ -69,7 +70,7 @@ export async function writeResult(path: string, model: Model, weights: Weights):
     await writeModel(path, model, { ...placeWeights(path, model, weights), flush: 'flush' });
     if (had && !(await hasOwnData(path))) await rm(dataFileOf(path));
   } catch (error) {
-    if (isCodedError(error) || !(error instanceof Error && 'syscall' in error)) throw error;
+    if (isCodedError(error) || !isSystemCallError(error)) throw error;
     throw new OnnxError('not-writable', `"${basename(path)}" cannot be written: ${error.message}`, {
       cause: error,
       help: 'free space, make the folder writable, or name another file',

@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
+import { systemCode } from '../../../base/system-error.js';
 import type { NamedFile } from './find-specifiers.js';
 
 /** The file system as a resolver sees it. Every path that is queried affects the result, whether or not a file exists there. */
@@ -142,7 +143,7 @@ export function createResolver(files: ModuleFiles): Resolver {
         return byTarget(resolveKeys(scope?.manifest.imports, specifier, folder, conditionsOf(how), 'names'), folder, how);
       } catch (error) {
         // Node does not load an invalid URL or an inaccessible file either.
-        if (error instanceof Error && 'code' in error) return MISSING;
+        if (systemCode(error) !== undefined) return MISSING;
         throw error;
       }
     },

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { assertNever } from '../../../base/assert-never.js';
+import { hasCode, systemCode } from '../../../base/system-error.js';
 import { hasExited, killGroup, sweepGroup } from '../../../stage/process-group.js';
 import type { OutputStream, Program } from '../../../stage/tool-runner.js';
 import type { FromStarter, ToStarter } from './messages.js';
@@ -101,14 +102,13 @@ function tellReaper(line: string): void {
       return;
     } catch (error) {
       // EAGAIN means that the pipe is full for a moment. Any other error means that the reaper is gone, and with it the protection of killed builds.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+      if (!hasCode(error, 'EAGAIN')) return;
     }
   }
 }
 
 function fail(id: number, error: unknown): void {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-  say({ kind: 'failed', id, code, message: error instanceof Error ? error.message : String(error) });
+  say({ kind: 'failed', id, code: systemCode(error), message: error instanceof Error ? error.message : String(error) });
 }
 
 function say(message: FromStarter, onSent: () => void = () => undefined): void {

@@ -8,7 +8,8 @@ import { anyList, anyObject, constant, mapOf, openObject } from '../../../base/s
 import { FIGURE_SCHEMA } from '../../../base/schema/figure-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
-import { EngineError, isMissing, messageOf } from '../../model/engine-error.js';
+import { isMissing } from '../../../base/system-error.js';
+import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { Plan } from '../../model/plan.js';
 import { isRunName } from './run-name.js';
 import { GATE_SCHEMA } from './run-record.js';

@@ -4,7 +4,7 @@
  */
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isMissing } from '../../model/engine-error.js';
+import { isMissing } from '../../../base/system-error.js';
 import { encodeCheckedLine, isWholeLine, parseCheckedLine } from '../../store/files/checked-line.js';
 import { encodeRun, parseRun, type RunRecord } from './run-record.js';
 

@@ -1,7 +1,7 @@
 /** The log of a stage: of its last run, of the run that made its restored result, or of an earlier run in the history. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMissing } from '../../model/engine-error.js';
+import { isMissing } from '../../../base/system-error.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import { readRecord } from '../../store/action-records.js';
 import { readBlob } from '../../store/blob-store.js';

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { isSystemCallError } from '../../../base/system-error.js';
 import { selectStages } from '../../model/dependencies.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { Plan, StageId } from '../../model/plan.js';
@@ -121,7 +122,7 @@ async function writeTo<T>(target: ExportTarget, work: (put: Put) => Promise<T>):
     return result;
   } catch (error) {
     await rm(temporary, { force: true });
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    if (!isSystemCallError(error)) throw error;
     throw new EngineError('not-exported', `${target.path} cannot be written: ${messageOf(error)}`, {
       help: 'free space, or name a file in a folder that can be written',
       cause: error,

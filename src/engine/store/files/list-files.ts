@@ -1,7 +1,7 @@
 /** Lists names and files of folders. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMissing } from '../../model/engine-error.js';
+import { isMissing } from '../../../base/system-error.js';
 
 /** Names in a folder; none if the folder is missing. */
 export function listNames(folder: string): readonly string[] {

@@ -4,7 +4,7 @@
  */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../model/engine-error.js';
+import { FORBIDDEN, hasCode } from '../../../base/system-error.js';
 
 const FOLDER = 0o700;
 const FILE = 0o400;
@@ -14,7 +14,7 @@ export async function withOpenFolders<T>(folder: string, work: () => T | Promise
   try {
     return await work();
   } catch (error) {
-    if (!isForbidden(error)) throw error;
+    if (!hasCode(error, ...FORBIDDEN)) throw error;
     openFolders(folder);
     return await work();
   }
@@ -33,11 +33,6 @@ export function openFolders(folder: string): void {
 /** Like `openFolders`, for the folder alone. */
 export function openFolder(folder: string): void {
   open(folder, FOLDER);
-}
-
-export function isForbidden(error: unknown): boolean {
-  const code = systemCode(error);
-  return code === 'EACCES' || code === 'EPERM';
 }
 
 function open(path: string, least: number): void {

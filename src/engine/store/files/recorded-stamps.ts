@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isJsonObject, type Json } from '../../../base/json.js';
-import { isMissing } from '../../model/engine-error.js';
+import { isMissing } from '../../../base/system-error.js';
 import { stampOf, stampOfLink } from './stamp.js';
 import { listStamps, walkFolder } from './tree.js';
 

@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Brand } from '../../../base/brand.js';
-import { isMissing } from '../../model/engine-error.js';
+import { isMissing } from '../../../base/system-error.js';
 
 /** Equal stamps of a settled file mean equal content. */
 export type Stamp = Brand<string, 'Stamp'>;

@@ -2,6 +2,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { hasCode } from '../../../base/system-error.js';
 import { uniqueName } from './unique-name.js';
 
 /** Suffix of incomplete files. A file that a killed process leaves with it is not damage. */
@@ -42,7 +43,7 @@ export function withFolder(path: string, action: () => void): void {
   try {
     action();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     action();
   }

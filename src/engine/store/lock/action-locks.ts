@@ -3,7 +3,8 @@
  * the result.
  */
 import { join } from 'node:path';
-import { isMissing, messageOf, systemCode } from '../../model/engine-error.js';
+import { hasCode, isMissing } from '../../../base/system-error.js';
+import { messageOf } from '../../model/engine-error.js';
 import type { EnginePorts } from '../../model/ports.js';
 import type { CacheFolder } from '../cache-folder.js';
 import { acquireLock, type Lock } from './lock.js';
@@ -114,7 +115,7 @@ async function tryAgain<T>(work: () => Promise<T>, tries = TRIES): Promise<T> {
  * Whether garbage collection has just removed the folder of a released lock. Making a socket in a removed folder fails as "not permitted".
  */
 export function isTakenAway(error: unknown): boolean {
-  return isMissing(error) || systemCode(error) === 'EACCES';
+  return isMissing(error) || hasCode(error, 'EACCES');
 }
 
 /** Undefined if another process holds the lock. */

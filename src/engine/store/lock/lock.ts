@@ -8,7 +8,7 @@ import type { Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { systemCode } from '../../model/engine-error.js';
+import { hasCode } from '../../../base/system-error.js';
 import type { Holder } from '../../model/lock-holder.js';
 import { describeSelf, parseHolder } from './lock-holder.js';
 
@@ -79,7 +79,7 @@ async function acquirePipe(folder: string, wait: Wait): Promise<Lock> {
       const server = await listen(address);
       return { release: () => close(server) };
     } catch (error) {
-      if (systemCode(error) !== 'EADDRINUSE') throw error;
+      if (!hasCode(error, 'EADDRINUSE')) throw error;
       await wait(address, address);
     }
   }
@@ -101,7 +101,7 @@ function tryLink(from: string, to: string): boolean {
     linkSync(from, to);
     return true;
   } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
+    if (hasCode(error, 'EEXIST')) return false;
     throw error;
   }
 }
@@ -147,10 +147,9 @@ function waitForEnd(
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
       if (connected || signal.aborted) return resolve('ended');
-      const code = systemCode(refused);
-      if (code === 'ECONNREFUSED') return resolve('dead');
+      if (hasCode(refused, 'ECONNREFUSED')) return resolve('dead');
       // The link was removed, the holder's queue is full, or the holder ended before it accepted the connection: try again.
-      if (code !== undefined && LOOK_AGAIN.includes(code)) return resolve('ended');
+      if (hasCode(refused, ...LOOK_AGAIN)) return resolve('ended');
       reject(refused === undefined ? new Error(`cannot connect to ${address}`) : Object.assign(refused, { path }));
     });
     socket.resume();
