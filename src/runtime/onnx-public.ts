@@ -8,11 +8,10 @@ import { assertModel, findProblems } from '../onnx/check/check-model.js';
 import type { Model } from '../onnx/ir/model.js';
 import { sortTopologically } from '../onnx/ir/sort.js';
 import { type Simplified, simplifyToFixedPoint } from '../onnx/passes/simplify.js';
-import type { Edit } from '../onnx/rewrite/edits.js';
-import type { Matches } from '../onnx/rewrite/matches.js';
+import type { Edit } from '../onnx/rewrite/edit-schema.js';
 import { type RewriteRecord, rewriteModel } from '../onnx/rewrite/rewrite-model.js';
 import { getRule } from '../onnx/rules/target/get-rule.js';
-import type { NodeSelector } from '../onnx/selection/node-selector.js';
+import type { Matches, NodeSelector } from '../onnx/selection/node-selector.js';
 
 export * from '../onnx/public.js';
 

@@ -37,7 +37,7 @@ export function withChecks<T>(reader: JsonReader<T>, check: (value: T) => readon
     const before = problems.length;
     const read = reader(value, path, problems);
     if (read === undefined || problems.length > before) return read;
-    problems.push(...check(read).map(problem => ({ ...problem, path: path === '' ? problem.path : `${path}.${problem.path}` })));
+    for (const { path: below, message } of check(read)) problems.push({ path: [path, below].filter(Boolean).join('.'), message });
     return read;
   };
 }
@@ -144,7 +144,7 @@ function readTuple(items: readonly JsonObject[], least: Json): Reader {
 function readObject(schema: JsonObject): Reader {
   const { properties, additionalProperties } = schema;
   if (isJsonObject(properties)) {
-    checkKeywords(schema, ['properties', 'required', 'additionalProperties']);
+    checkKeywords(schema, ['properties', 'required', 'additionalProperties', 'minProperties']);
     const required = isList(schema.required) ? schema.required : [];
     const readers = Object.entries(properties).map(([name, member]): [string, Reader] => {
       invariant(isJsonObject(member), 'a property has a schema');
@@ -152,12 +152,15 @@ function readObject(schema: JsonObject): Reader {
       return [name, required.includes(name) || 'default' in member ? reader : maybe(reader)];
     });
     const known: Readonly<Record<string, Reader>> = Object.fromEntries(readers);
-    return additionalProperties === false ? fields<JsonObject>(known) : someFields<JsonObject>(known);
+    return withLeast(schema, additionalProperties === false ? fields<JsonObject>(known) : someFields<JsonObject>(known));
   }
-  checkKeywords(schema, ['additionalProperties', 'propertyNames']);
+  checkKeywords(schema, ['additionalProperties', 'propertyNames', 'minProperties']);
   const member = isJsonObject(additionalProperties) ? additionalProperties : undefined;
-  if (member === undefined) return readAnyObject;
-  return record(readJson(member), nameCheck(schema.propertyNames));
+  const members =
+    member === undefined && schema.propertyNames === undefined
+      ? readAnyObject
+      : record(readJson(member ?? {}), nameCheck(schema.propertyNames));
+  return withLeast(schema, members);
 }
 
 const readNull: Reader = (value, path, problems) => {
@@ -171,14 +174,33 @@ const readAnyObject: Reader = (value, path, problems) => {
   return undefined;
 };
 
+/** An object with at least `minProperties` members, which is 1 in all contracts. */
+function withLeast({ minProperties }: JsonObject, reader: Reader): Reader {
+  if (minProperties === undefined) return reader;
+  invariant(minProperties === 1, 'objects of a contract have any number of members, or at least one');
+  return (value, path, problems) => {
+    if (!isJsonObject(value) || Object.keys(value).length > 0) return reader(value, path, problems);
+    problems.push({ path, message: 'should not be empty' });
+    return undefined;
+  };
+}
+
 function nameCheck(names: Json | undefined): (name: string) => string | undefined {
   if (!isJsonObject(names)) return () => undefined;
+  if (isList(names.enum)) {
+    checkKeywords(names, ['enum']);
+    const allowed = names.enum;
+    return name => (allowed.includes(name) ? undefined : `should be one of ${allowed.join(', ')}`);
+  }
   checkKeywords(names, ['pattern']);
   const expression = new RegExp(String(names.pattern), 'u');
   return name => (expression.test(name) ? undefined : `should be ${String(names.title)}`);
 }
 
-/** Forms differ in their type; objects differ in a field that has constants in all forms. The last form names what was expected if none has the type. */
+/**
+ * Forms differ in their type; objects differ in a field that has constants in all forms. If no form has the type, the title says what was expected, or else
+ * the last form.
+ */
 function readForms(schema: JsonObject, forms: readonly JsonObject[]): Reader {
   checkKeywords(schema, ['anyOf', 'oneOf']);
   const objects = forms.filter(form => typeOf(form) === 'object');
@@ -192,7 +214,10 @@ function readForms(schema: JsonObject, forms: readonly JsonObject[]): Reader {
   invariant(last !== undefined, 'a contract has at least one form');
   return (value, path, problems) => {
     const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
-    return (readers.find(one => one.type === type) ?? last).read(value, path, problems);
+    const form = readers.find(one => one.type === type);
+    if (form !== undefined || typeof schema.title !== 'string') return (form ?? last).read(value, path, problems);
+    problems.push({ path, message: `should be ${schema.title}, ${describeFound(value)}` });
+    return undefined;
   };
 }
 

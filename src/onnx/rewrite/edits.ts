@@ -1,46 +1,16 @@
 /** Edits of attributes and constants that a user requests: each edit selects nodes or initializers, changes them, and records the old and new values. */
 import { describeNear, findClosest, findNear } from '../../base/did-you-mean.js';
-import type { DType } from '../../tensor/dtype.js';
 import { float, floats, int, ints, string } from '../ir/attribute.js';
 import { addInitializer, freshName, getValue, indexUses, setInput } from '../ir/edit.js';
 import type { Attribute, Model, Node, Value } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { makeNameMatcher } from '../selection/name-pattern.js';
-import type { NodeSelector } from '../selection/node-selector.js';
+import type { Matches } from '../selection/node-selector.js';
 import { describeNode, formatDims } from '../shape-inference/context/node-context.js';
 import { describeAttribute } from '../text/describe-attribute.js';
+import type { AttributeType, Edit, SetAttribute, SetConstant } from './edit-schema.js';
 import { makeNumbers } from './make-numbers.js';
-import { type Matches, selectMatching, severalMatches } from './matches.js';
-
-export type AttributeType = 'int' | 'ints' | 'float' | 'floats' | 'string' | 'strings';
-
-export interface SetAttribute {
-  readonly name: string;
-  readonly type: AttributeType;
-  readonly value: number | string | readonly (number | string)[];
-}
-
-export interface SetConstant {
-  /** Index of the input of the selected node; absent if `constant` selects. */
-  readonly input?: number;
-  readonly dtype: DType;
-  /** Default: the shape of the old constant if it has as many elements, else a vector. */
-  readonly dims?: readonly number[];
-  readonly values: readonly number[];
-}
-
-/**
- * Exactly one of `setAttribute`, `deleteAttribute` and `setConstant`, at the nodes that `select` matches. For `setConstant`, `constant` may select initializers
- * by name instead; `*` matches any characters.
- */
-export interface Edit {
-  readonly select?: NodeSelector;
-  readonly constant?: string;
-  readonly matches?: Matches;
-  readonly setAttribute?: SetAttribute;
-  readonly deleteAttribute?: string;
-  readonly setConstant?: SetConstant;
-}
+import { selectMatching, severalMatches } from './matches.js';
 
 export interface EditRecord {
   /** The node, or the initializer. */

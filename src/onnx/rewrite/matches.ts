@@ -1,12 +1,9 @@
 /** Selection of nodes with a check of their number: exactly one, unless 'any' is requested. */
 import type { Graph, Node } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
-import type { NodeSelector } from '../selection/node-selector.js';
+import type { Matches, NodeSelector } from '../selection/node-selector.js';
 import { selectNodes } from '../selection/select-nodes.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
-
-/** 'one': exactly one. 'any': none, one or several. */
-export type Matches = 'one' | 'any';
 
 /** Maximum number of candidates that a message lists. */
 const SHOWN = 8;

@@ -2,12 +2,13 @@
 import type { FindProblems } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
-import type { NodeSelector } from '../selection/node-selector.js';
+import type { Matches, NodeSelector } from '../selection/node-selector.js';
 import { describeNode, formatDims, type Known } from '../shape-inference/context/node-context.js';
 import { inferShapes, isMadeDim, type KnownTypes, writeTypes } from '../shape-inference/infer-shapes.js';
-import { applyEdit, type Edit, type EditRecord } from './edits.js';
+import type { Edit } from './edit-schema.js';
+import { applyEdit, type EditRecord } from './edits.js';
 import { viewModel } from './graph-view.js';
-import { type Matches, selectMatching, severalMatches } from './matches.js';
+import { selectMatching, severalMatches } from './matches.js';
 import { applyRule, findSites, type RuleRecord } from './rewriter.js';
 import type { RewriteRule } from './rule.js';
 

@@ -1,57 +1,67 @@
-/** Node selectors, by name, operator, attributes and neighbors, and their JSON Schema for params of plugins. */
-import { schemaOf } from '../../base/schema/from-schema.js';
+/** The grammar of node selectors, by name, operator, attributes and neighbors: a JSON Schema, and its types. It holds data only, so that plans load it. */
+import { keysOf } from '../../base/keys-of.js';
+import { anyOf, anyText, list, NULL, number, oneOf, text } from '../../base/schema/build-schema.js';
+import { type FromSchema, type SchemaOf, schemaOf } from '../../base/schema/from-schema.js';
 
-/**
- * A string is a node name. In an object, all given fields must match: `name` the node name, `op` the operator, `output` an output value, `input` an input value,
- * `producer` a producer of an input, `consumer` a reader of an output, `inputs` the producers of the inputs in order (null: any), `attributes` attribute values.
- * A string for `producer` and `consumer` is an operator; in `inputs`, a node name. In all strings `*` matches any characters, and after `re:` follows a regular
- * expression.
- */
-export type NodeSelector = string | NodeFields;
+/** Fields with one text. In every text `*` matches any characters, and after `re:` follows a regular expression. */
+const TEXTS = {
+  name: text('The name of the node.'),
+  op: text('Its operator.'),
+  output: text('One of its outputs.'),
+  input: text('One of its inputs.'),
+} as const;
 
-export interface NodeFields {
-  readonly name?: string;
-  readonly op?: string;
-  readonly output?: string;
-  readonly input?: string;
-  readonly producer?: string | NodeFields;
-  readonly consumer?: string | NodeFields;
-  readonly inputs?: readonly (NodeSelector | null)[];
-  readonly attributes?: Readonly<Record<string, AttributeWanted>>;
-}
+export const FIELD_NAMES = [...keysOf(TEXTS), 'producer', 'consumer', 'inputs', 'attributes'] as const;
 
-export type AttributeWanted = number | string | readonly number[];
+/** A selector inside another one. `readSelector` checks its fields. */
+const NESTED: SchemaOf<NodeFields> = schemaOf<NodeFields>({ type: 'object', minProperties: 1, propertyNames: { enum: FIELD_NAMES } });
 
-export const FIELD_NAMES = ['name', 'op', 'output', 'input', 'producer', 'consumer', 'inputs', 'attributes'] as const;
+/** As a text, an operator. */
+const NEIGHBOR = anyOf([text(), NESTED]);
 
-/** A nested selector; its fields are checked when it is used. */
-const NESTED = schemaOf<NodeFields>({ type: 'object', minProperties: 1, propertyNames: { enum: FIELD_NAMES } });
-const NEIGHBOR = { anyOf: [{ type: 'string', minLength: 1 }, NESTED] } as const;
+/** Fields that a text may state. */
+export const TEXT_FIELDS = {
+  ...TEXTS,
+  producer: { ...NEIGHBOR, description: 'A producer of an input.' },
+  consumer: { ...NEIGHBOR, description: 'A reader of an output.' },
+} as const;
 
-/** The JSON Schema of a selector, for the params of plugins. */
-export const NODE_SELECTOR_SCHEMA = {
-  anyOf: [
-    { type: 'string', minLength: 1 },
-    {
-      type: 'object',
-      additionalProperties: false,
-      minProperties: 1,
-      properties: {
-        name: { type: 'string', minLength: 1 },
-        op: { type: 'string', minLength: 1 },
-        output: { type: 'string', minLength: 1 },
-        input: { type: 'string', minLength: 1 },
-        producer: NEIGHBOR,
-        consumer: NEIGHBOR,
-        inputs: { type: 'array', minItems: 1, items: { anyOf: [{ type: 'string', minLength: 1 }, NESTED, { type: 'null' }] } },
-        attributes: {
-          type: 'object',
-          minProperties: 1,
-          additionalProperties: { anyOf: [{ type: 'number' }, { type: 'string' }, { type: 'array', items: { type: 'number' } }] },
-        },
-      },
+const FIELDS = {
+  type: 'object',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: {
+    ...TEXT_FIELDS,
+    inputs: {
+      ...list(anyOf([text(), NESTED, NULL])),
+      description: 'The producers of its inputs in order, by name or selector; null: any.',
     },
-  ],
+    attributes: {
+      type: 'object',
+      minProperties: 1,
+      additionalProperties: anyOf([number(), anyText(), { type: 'array', items: number() }]),
+      description: 'Values of attributes.',
+    },
+  },
+} as const;
+
+/** The JSON Schema of a selector: the name of a node, or fields that must all match. */
+export const NODE_SELECTOR_SCHEMA = {
+  anyOf: [text(), FIELDS],
+  title: 'the name of a node, or an object such as {op: Conv}',
   description:
     'A node: its name, or {name, op, output, input, producer, consumer, inputs, attributes} that must all match. `*` matches any characters, after `re:` follows a regular expression; producer and consumer are operators or nested selectors.',
 } as const;
+
+/** An interface, because it contains itself. */
+export interface NodeFields extends FromSchema<typeof FIELDS> {}
+
+export type NodeSelector = FromSchema<typeof NODE_SELECTOR_SCHEMA>;
+
+export type AttributeWanted = NonNullable<NodeFields['attributes']>[string];
+
+/** How many nodes a selector may match. */
+export const MATCHES_SCHEMA = oneOf(['one', 'any'], 'one: exactly one match, any other number is an error. any: none, one or several.');
+
+/** 'one': exactly one. 'any': none, one or several. */
+export type Matches = FromSchema<typeof MATCHES_SCHEMA>;

@@ -6,13 +6,15 @@ import { OnnxError } from '../ir/onnx-error.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
 import { describeAttribute } from '../text/describe-attribute.js';
 import { makeNameMatcher } from './name-pattern.js';
-import { type AttributeWanted, FIELD_NAMES, type NodeFields, type NodeSelector } from './node-selector.js';
+import type { AttributeWanted, NodeFields, NodeSelector } from './node-selector.js';
+import { assertSelector } from './read-selector.js';
 
 /**
  * The nodes of `graph` (not of its subgraphs) that `selector` matches, in graph order; at least one.
  * @throws OnnxError `selector-matches-nothing`, with the nearest candidates; `bad-selector`.
  */
 export function selectNodes(graph: Graph, selector: NodeSelector): Node[] {
+  assertSelector(selector);
   const fields = typeof selector === 'string' ? { name: selector } : selector;
   const conditions = makeConditions(makeNeighborhood(graph), fields);
   const found = [...graph.nodes.values()].filter(node => conditions.every(({ holds }) => holds(node)));
@@ -49,19 +51,11 @@ function makeNeighborhood(graph: Graph): Neighborhood {
   };
 }
 
-/** Maximum nesting depth of selectors. */
-const MAX_DEPTH = 8;
-
-function makeConditions(neighborhood: Neighborhood, fields: NodeFields, depth = 0): readonly Condition[] {
-  const unknown = Object.keys(fields).find(name => !FIELD_NAMES.some(field => field === name));
-  if (unknown !== undefined || depth > MAX_DEPTH) {
-    const reason = unknown === undefined ? `is nested deeper than ${MAX_DEPTH}` : `has no field "${unknown}"`;
-    throw new OnnxError('bad-selector', `a selector ${reason}`, { help: `its fields are ${FIELD_NAMES.join(', ')}` });
-  }
+function makeConditions(neighborhood: Neighborhood, fields: NodeFields): readonly Condition[] {
   const { graph, producersOf, readersOf } = neighborhood;
   const names = (ids: Node['inputs']): string[] => namesOf(graph, ids);
   const inner = (selector: NodeSelector, text: 'name' | 'op'): ((node: Node | undefined) => boolean) => {
-    const conditions = makeConditions(neighborhood, typeof selector === 'string' ? { [text]: selector } : selector, depth + 1);
+    const conditions = makeConditions(neighborhood, typeof selector === 'string' ? { [text]: selector } : selector);
     return node => node !== undefined && conditions.every(({ holds }) => holds(node));
   };
   const conditions: Condition[] = [];

@@ -4,7 +4,8 @@ import { checkModel, findNewProblem, type ModelProblem } from '../check/check-mo
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { sortTopologically } from '../ir/sort.js';
-import { applyEdit, type Edit } from '../rewrite/edits.js';
+import type { Edit } from '../rewrite/edit-schema.js';
+import { applyEdit } from '../rewrite/edits.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
 import { inferShapes, writeTypes } from '../shape-inference/infer-shapes.js';
 import { addOutput, dropInput, dropOutput } from './ends.js';

@@ -3,8 +3,8 @@ import { addInitializer, addNode, type NewNode, replaceAllUses } from '../ir/edi
 import type { Attribute, Constant, Model, Node, ValueId } from '../ir/model.js';
 import { makeNameScope } from '../ir/name-scope.js';
 import { OnnxError } from '../ir/onnx-error.js';
-import { type Matches, selectMatching } from '../rewrite/matches.js';
-import type { NodeSelector } from '../selection/node-selector.js';
+import { selectMatching } from '../rewrite/matches.js';
+import type { Matches, NodeSelector } from '../selection/node-selector.js';
 import { getNamedValue } from './find-value.js';
 
 export interface Insertion {

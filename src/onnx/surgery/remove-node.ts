@@ -4,8 +4,8 @@ import type { Graph, Model, Node, ValueId } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { removeDeadFrom } from '../passes/remove-dead.js';
 import { findConstantValue } from '../rewrite/graph-view.js';
-import { type Matches, selectMatching } from '../rewrite/matches.js';
-import type { NodeSelector } from '../selection/node-selector.js';
+import { selectMatching } from '../rewrite/matches.js';
+import type { Matches, NodeSelector } from '../selection/node-selector.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
 
 export interface Removal {

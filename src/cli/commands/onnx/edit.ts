@@ -2,9 +2,9 @@
 import { basename } from 'node:path';
 import type { Model } from '../../../onnx/ir/model.js';
 import { OnnxError } from '../../../onnx/ir/onnx-error.js';
-import type { SetAttribute } from '../../../onnx/rewrite/edits.js';
-import { type Matches, selectMatching } from '../../../onnx/rewrite/matches.js';
-import type { NodeSelector } from '../../../onnx/selection/node-selector.js';
+import type { SetAttribute } from '../../../onnx/rewrite/edit-schema.js';
+import { selectMatching } from '../../../onnx/rewrite/matches.js';
+import type { Matches, NodeSelector } from '../../../onnx/selection/node-selector.js';
 import { type EditStep, editModel } from '../../../onnx/surgery/edit-model.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { type OnnxOptions, readSound, runOnnx, type Weights, writeResult } from './command.js';

@@ -1,32 +1,29 @@
 /** Parses a node selector from an argument: a name, fields such as "op=MaxPool producer=Conv kernel_shape=[1,1]", or JSON. */
 import type { Json } from '../../../base/json.js';
 import { OnnxError } from '../../../onnx/ir/onnx-error.js';
-import type { NodeFields, NodeSelector } from '../../../onnx/selection/node-selector.js';
+import { type NodeSelector, TEXT_FIELDS } from '../../../onnx/selection/node-selector.js';
+import { parseSelectorJson } from '../../../onnx/selection/read-selector.js';
 
-const FIELDS = new Set(['name', 'op', 'output', 'input', 'producer', 'consumer']);
-
-/** @throws OnnxError `bad-selector` if the text begins like JSON and is not valid JSON. Its fields are checked when it is used. */
+/** @throws OnnxError `bad-selector` if the text begins like JSON and is not valid JSON, or has invalid fields. */
 export function parseSelector(text: string): NodeSelector {
-  if (text.trimStart().startsWith('{')) return parseJson(text);
+  if (text.trimStart().startsWith('{')) return parseSelectorJson(parseJson(text));
   const terms = text.trim().split(/\s+/);
-  const isFields = terms.every(term => /^[A-Za-z_]\w*=./.test(term)) && FIELDS.has(terms[0]?.split('=')[0] ?? '');
+  const isFields = terms.every(term => /^[A-Za-z_]\w*=./.test(term)) && Object.hasOwn(TEXT_FIELDS, terms[0]?.split('=')[0] ?? '');
   if (!isFields) return text;
   const fields: Record<string, string> = {};
   const attributes: Record<string, number | string | readonly number[]> = {};
   for (const term of terms) {
     const at = term.indexOf('=');
     const [key, value] = [term.slice(0, at), term.slice(at + 1)];
-    if (FIELDS.has(key)) fields[key] = value;
+    if (Object.hasOwn(TEXT_FIELDS, key)) fields[key] = value;
     else attributes[key] = parseValue(value);
   }
-  return (Object.keys(attributes).length === 0 ? fields : { ...fields, attributes }) as NodeFields;
+  return parseSelectorJson(Object.keys(attributes).length === 0 ? fields : { ...fields, attributes });
 }
 
-function parseJson(text: string): NodeSelector {
+function parseJson(text: string): Json {
   try {
-    const value = JSON.parse(text) as Json;
-    // Fields are checked when the selector is used.
-    return value as unknown as NodeFields;
+    return JSON.parse(text) as Json;
   } catch (cause) {
     throw new OnnxError('bad-selector', `${text} is not JSON: ${cause instanceof Error ? cause.message : cause}`, {
       cause,

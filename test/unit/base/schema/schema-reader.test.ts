@@ -27,6 +27,7 @@ import {
 } from '../../../../src/base/schema/build-schema.js';
 import { readerOf, withChecks } from '../../../../src/base/schema/schema-reader.js';
 import { DECODER_SCHEMA } from '../../../../src/detection/families/single/decoder/decoder.js';
+import { EDIT_PROPERTIES } from '../../../../src/onnx/rewrite/edit-schema.js';
 import { CAPTURE_INDEX_SCHEMA } from '../../../../src/runtime/capture/capture-index.js';
 import { getBuiltInProfile } from '../../../../src/target/profile/choose-target.js';
 import { PROFILE_SCHEMA } from '../../../../src/target/profile/profile.js';
@@ -88,6 +89,18 @@ const decoder = {
   classes: { channel: 5, power: 0.5, activation: 'none' },
 };
 
+const edit = {
+  select: {
+    op: 'Conv',
+    producer: { name: 'a', consumer: { op: 'Add' } },
+    inputs: ['b', null, { op: 'Mul' }],
+    attributes: { group: 1, mode: 'x', pads: [0, 1] },
+  },
+  matches: 'any',
+  setAttribute: { name: 'pads', type: 'ints', value: [1, 'x'] },
+  setConstant: { input: 1, dtype: 'int8', dims: [], values: [2, 0.5] },
+};
+
 const captureIndex = {
   format: 'tanren-capture',
   version: 1,
@@ -146,6 +159,7 @@ describe('a reader of a schema', () => {
     ['decoder', DECODER_SCHEMA, decoder],
     ['target profile', PROFILE_SCHEMA, getBuiltInProfile('generic-int8')],
     ['capture index', CAPTURE_INDEX_SCHEMA, captureIndex],
+    ['edit', object({}, EDIT_PROPERTIES), edit],
   ] as const)('accepts a %s exactly if ajv does', (_name, schema: JsonObject, sample: Json) => {
     const validate = new Ajv({ strict: false }).compile(schema);
     const reader = readerOf(schema);
@@ -206,6 +220,25 @@ describe('a reader of a schema', () => {
     expect(problemsOf(readerOf(constant(true)), false)).toEqual(['should be true, it is false']);
   });
 
+  it('says what a value of no allowed type should be by the title, if there is one', () => {
+    const reader = readerOf({ anyOf: [text(), object({ a: text() })], title: 'a name or {a}' });
+    expect([3, [], '', { a: 1 }].map(value => problemsOf(reader, value))).toEqual([
+      ['should be a name or {a}, it is 3'],
+      ['should be a name or {a}, it is a list'],
+      ['should not be empty'],
+      ['a: should be text, it is 1'],
+    ]);
+  });
+
+  it('refuses empty objects and names where the schema does', () => {
+    const reader = readerOf({ type: 'object', minProperties: 1, propertyNames: { enum: ['a', 'b'] } });
+    expect([{}, { c: 1 }, { a: 1, b: null }].map(value => problemsOf(reader, value))).toEqual([
+      ['should not be empty'],
+      ['c: should be one of a, b'],
+      [],
+    ]);
+  });
+
   it('needs the fields that have a default, because files are written complete', () => {
     const schema = {
       type: 'object',
@@ -217,7 +250,8 @@ describe('a reader of a schema', () => {
 
   it('is not made from a schema with a keyword that it would ignore', () => {
     expect(() => readerOf({ type: 'array', items: { type: 'string' }, uniqueItems: true })).toThrow('uniqueItems');
-    expect(() => readerOf({ type: 'object', properties: {}, minProperties: 1 })).toThrow('minProperties');
+    expect(() => readerOf({ type: 'object', properties: {}, maxProperties: 1 })).toThrow('maxProperties');
+    expect(() => readerOf({ type: 'object', properties: {}, minProperties: 2 })).toThrow('or at least one');
     expect(() => readerOf({ type: ['string', 'null'] })).toThrow('not supported');
   });
 

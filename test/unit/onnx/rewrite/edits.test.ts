@@ -1,7 +1,7 @@
 /** Tests of edits and of the rewriter. */
 import { ints, string } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
-import type { Edit } from '../../../../src/onnx/rewrite/edits.js';
+import type { Edit } from '../../../../src/onnx/rewrite/edit-schema.js';
 import { newConstant, newNode, outputOf, patch } from '../../../../src/onnx/rewrite/patch.js';
 import { any, op } from '../../../../src/onnx/rewrite/pattern.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';

@@ -1,4 +1,7 @@
 /** Tests of node selectors. */
+import type { Json } from '../../../../src/base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../../../src/base/json-shape.js';
+import { parseSelectorJson, readSelector } from '../../../../src/onnx/selection/read-selector.js';
 import { selectNodes } from '../../../../src/onnx/selection/select-nodes.js';
 import { smallGraph } from '../../quant/small-graph.js';
 
@@ -55,7 +58,44 @@ describe('selectors by neighbors of a node', () => {
     );
   });
 
-  it.each([['re:('], [{ producer: { kind: 'Relu' } as object }]])('%j is no selector', selector => {
-    expect(() => selectNodes(graph(), selector)).toThrow(expect.objectContaining({ code: 'bad-selector' }));
+  it('whose text is no regular expression are an error', () => {
+    expect(() => selectNodes(graph(), 're:(')).toThrow(expect.objectContaining({ code: 'bad-selector' }));
+  });
+});
+
+/** `{producer: {producer: … {op: Relu}}}`, with `levels` selectors in each other. */
+function nest(levels: number): Json {
+  return levels === 0 ? { op: 'Relu' } : { producer: nest(levels - 1) };
+}
+
+describe('the reader of selectors', () => {
+  it.each<[Json, readonly string[]]>([
+    ['', ['should not be empty']],
+    [3, ['should be the name of a node, or an object such as {op: Conv}, it is 3']],
+    [{}, ['should not be empty']],
+    [{ kind: 'Relu', op: 7 }, ['kind: is not a known field', 'op: should be text, it is 7']],
+    [{ producer: { kind: 'Relu' } }, ['producer.kind: should be one of name, op, output, input, producer, consumer, inputs, attributes']],
+    [{ producer: { consumer: { op: 3 } } }, ['producer.consumer.op: should be text, it is 3']],
+    [{ inputs: [null, { attributes: { axis: true } }] }, ['inputs[1].attributes.axis: should be a list, it is true']],
+    [nest(9), [`${'producer.'.repeat(8)}producer: is nested deeper than 8`]],
+  ])('finds the problems of %j', (selector, problems) => {
+    const result = readJsonShape(readSelector, selector);
+    expect(result.kind === 'problems' && formatJsonProblems(result.problems)).toEqual(problems);
+    expect(() => parseSelectorJson(selector)).toThrow(
+      expect.objectContaining({ code: 'bad-selector', message: `a selector is invalid: ${problems.join('; ')}` }),
+    );
+  });
+
+  it.each<[Json]>([
+    ['*relu'],
+    [{ op: 'Relu', attributes: { alpha: 0.1, mode: 'nearest', pads: [1, 1] } }],
+    [{ producer: 'Conv', consumer: { op: 'Add', inputs: ['a', null, { producer: { name: 'b' } }] } }],
+    [nest(8)],
+  ])('keeps %j as it is', selector => {
+    expect(readJsonShape(readSelector, selector)).toEqual({ kind: 'ok', value: selector });
+  });
+
+  it('checks selectors that a program made, before it compares anything', () => {
+    expect(() => selectNodes(graph(), { producer: { kind: 'Relu' } as object })).toThrow(expect.objectContaining({ code: 'bad-selector' }));
   });
 });
