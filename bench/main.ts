@@ -46,7 +46,7 @@ const words = process.argv.slice(2);
 const named = words.filter(word => word !== '--peers');
 const unknown = named.filter(name => !(name in MEASUREMENTS));
 if (unknown.length > 0) {
-  console.error(`no measurement is called ${unknown.join(', ')}; there are ${Object.keys(MEASUREMENTS).join(', ')}`);
+  console.error(X);
   process.exitCode = 2;
 } else {
   console.log(`measured on ${describeMachine()}`);
