@@ -46,7 +46,7 @@ const words = process.argv.slice(2);
 const named = words.filter(word => word !== '--peers');
 const unknown = named.filter(name => !(name in MEASUREMENTS));
 if (unknown.length > 0) {
-  console.error(X);
+  console.error(`unknown measurements: ${unknown.join(', ')}; known: ${Object.keys(MEASUREMENTS).join(', ')}`);
   process.exitCode = 2;
 } else {
   console.log(`measured on ${describeMachine()}`);
