@@ -130,11 +130,14 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
   const following = followEdits(watch, revisions, AbortSignal.any([signal, done.signal]));
   const report = await building.finally(renderer.end);
   const followed = await following;
-  const isAnswer = followed === 'edited' || why !== 'check';
   if (revisions.hasNews()) hints.hint('input');
   const isNews = [...report.stages.values()].some(({ outcome }) => outcome.kind !== 'up-to-date');
-  if (isNews || isAnswer) printBuildReport(revisions.taken().plan, report, console, why === 'first' ? 'all' : 'changed');
-  if (isNews || isAnswer) printReady(watch);
+  // An edit that this build has not taken up is answered by the next round.
+  const isAnswered = followed === 'edited' && !revisions.hasNews();
+  if (isNews || isAnswered || why !== 'check') {
+    printBuildReport(revisions.taken().plan, report, console, why === 'first' ? 'all' : 'changed');
+    printReady(watch);
+  }
   return { report, followed };
 }
 
