@@ -34,7 +34,7 @@ const FIELDS = {
     ...TEXT_FIELDS,
     inputs: {
       ...list(anyOf([text(), NESTED, NULL])),
-      description: 'The producers of its inputs in order, by name or selector; null: any.',
+      description: 'The producers of its inputs in order, by name or selector; null matches any producer.',
     },
     attributes: {
       type: 'object',
