@@ -1,6 +1,7 @@
 /** The project of most scenarios: four stages of programs whose runs leave a trace, and a plain function that says what must come out. */
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { hasCode } from '../../src/base/system-error.js';
 import { type CliProcess, type CliResult, type CliWorld, givenProject } from '../support/cli-world.js';
 
 /** a → b → c, and lone on its own. `a` leaves comments out; `b` takes a folder, where files come and go, and a variable of the environment. */
@@ -108,8 +109,15 @@ export function append(forge: Forge, name: string, line: string): void {
 }
 
 export function removeAll(forge: Forge, name: string): void {
-  // A watcher may restore files while they are removed.
-  rmSync(forge.path(name), { recursive: true, force: true, maxRetries: 5 });
+  for (let tries = 0; ; tries++) {
+    try {
+      rmSync(forge.path(name), { recursive: true, force: true });
+      return;
+    } catch (error) {
+      // A watcher may restore files while they are removed.
+      if (tries === 20 || !hasCode(error, 'ENOTEMPTY')) throw error;
+    }
+  }
 }
 
 export function makeFolder(forge: Forge, name: string): void {
