@@ -4,7 +4,7 @@ import { decodeSafetensors, encodeSafetensors } from '../../src/tensor/formats/s
 import { givenShapesProject, type ShapesProject } from '../support/shapes-project.js';
 
 const QUANTIZE = ['quantize@backbone', 'quantize@box_head', 'quantize@mask_head'];
-const AFTER_QUANTIZE = ['verify-quantize', 'evaluate-int8', 'compile', 'bench', 'report'];
+const AFTER_QUANTIZE = ['verify-quantize', 'tile-rois', 'verify-tiles', 'evaluate-int8', 'compile', 'bench', 'report'];
 
 describe('the default pipeline', () => {
   let project: ShapesProject;
@@ -26,11 +26,23 @@ describe('the default pipeline', () => {
       for (const path of Object.values(artifacts)) expect(existsSync(project.path(path))).toBe(true);
   });
 
+  it('puts the heads on tiles into the bundle beside those that take one RoI, with the same values', () => {
+    const { stages } = project.build();
+    const bundle = project.path(stages.get('compile')?.artifacts.bundle ?? '');
+    const { models } = JSON.parse(readFileSync(`${bundle}/manifest.json`, 'utf8')) as {
+      readonly models: readonly { readonly name: string }[];
+    };
+
+    expect(models.map(({ name }) => name)).toEqual(['backbone', 'box_head', 'box_head_tiles', 'mask_head', 'mask_head_tiles']);
+    expect(stages.get('verify-tiles')?.metrics?.worst).toMatchObject({ maxAbs: 0, sqnrDb: 'equal' });
+    expect(stages.get('compile')?.metrics?.total).toMatchObject({ npuMacShare: 1, cpuNodes: 0 });
+  });
+
   it('runs nothing the second time, and reports it', () => {
     const { exitCode, stdout } = project.tanren('build');
 
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/nothing to do: 24 stages up to date/);
+    expect(stdout).toMatch(/nothing to do: 26 stages up to date/);
   });
 
   it('runs quantize and its dependents for another preset, and restores them for the first one', () => {
