@@ -1,10 +1,9 @@
 /** The scheduler: it builds each stage when all its inputs are ready, the most urgent first, as far as the pools allow. */
 import { setMaxListeners } from 'node:events';
 import PQueue from 'p-queue';
-import { unlessAborted } from '../../base/on-abort.js';
 import type { Session } from '../action/session.js';
 import { measure } from '../execute/measure.js';
-import { createPartService } from '../execute/parts/part-service.js';
+import { createPartService, type PartService } from '../execute/parts/part-service.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { CheckResult } from '../model/check-result.js';
 import { dependenciesOf } from '../model/dependencies.js';
@@ -17,9 +16,9 @@ import { cpuUnits, poolUnits } from './cpu-units.js';
 import { computePriority, computeUrgency } from './critical-path.js';
 import { findNextStep, type NextStep } from './find-next-step.js';
 import type { ResultRule } from './result-rule.js';
+import { checkInSlot, runInSlot } from './run-in-slot.js';
 import type { RunServices } from './run-services.js';
 import { joinRun } from './run-stage.js';
-import { type BusyAction, isBusy, runUnderActionLock } from './run-under-action-lock.js';
 import { endWithFailure, type StageNeeds } from './stage-needs.js';
 
 export interface StagesToBuild {
@@ -45,44 +44,111 @@ export interface StagesBuilt {
   readonly checks: readonly CheckResult[];
 }
 
+/** What one call of `buildStages` knows, and how far it is. */
+interface StagesBuild {
+  readonly session: Session;
+  readonly order: StagesToBuild;
+  readonly parts: PartService;
+  /** Checks for existing results (digests, restores). They need little processor time, so they do not wait for the slots of runs. */
+  readonly lookups: PQueue;
+  /** The stage with the highest figure starts first. */
+  readonly urgency: (stage: StageId) => number;
+  /** Runs from before the build switched to this plan. */
+  readonly carried: readonly StageId[];
+  /** Ends that were reported before the build switched to this plan. */
+  readonly reported: ReadonlySet<StageEnd>;
+  readonly ends: Map<StageId, Promise<StageEnd>>;
+  readonly finished: Map<StageId, StageEnd>;
+  /** The first stage that failed. */
+  failed: StageId | undefined;
+}
+
 /** Builds the stages that are not settled, and checks the stages to be checked. */
 export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
   const { plan, ports } = session;
-  const { services, superseded } = order;
-  const cpu = cpuUnits(plan, order.jobs);
+  const { selected, services, settled } = order;
   services.setCapacity(poolUnits(plan, order.jobs));
-  // Checks for existing results (digests, restores) need little processor time, so they do not wait for the slots of runs.
-  const looks = new PQueue({ concurrency: 2 * cpu });
   // The listener limit is off, because every stage listens to these signals. Many listeners are no sign of a leak.
-  setMaxListeners(0, ports.signal, superseded);
+  setMaxListeners(0, ports.signal, order.superseded);
+  ports.emit({ kind: 'outlook', outlook: outlookOf(session, order) });
+  const build = beginBuild(session, order);
+  const ids = new Set(selected.map(stage => stage.id));
+  for (const stage of build.carried) if (!ids.has(stage)) void services.runs.stop(stage, 'it is no longer built');
+  for (const stage of selected) {
+    const accepted = settled.get(stage.id);
+    const end: Promise<StageEnd> =
+      accepted === undefined ? buildAndClear(build, stage) : Promise.resolve({ outcome: { kind: 'up-to-date' }, accepted });
+    build.ends.set(
+      stage.id,
+      end.then(done => finish(build, stage.id, done)),
+    );
+  }
+  const checks = Promise.all(selected.filter(stage => order.checked.has(stage.id)).map(stage => checkOne(build, stage)));
+  const ended = new Map(await Promise.all([...build.ends].map(async ([id, end]) => [id, await end] as const)));
+  return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
+}
+
+function beginBuild(session: Session, order: StagesToBuild): StagesBuild {
+  const { runs, failures } = order.services;
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
   const priority = computePriority(order.selected);
-  const urgencyOf = (id: StageId): number => (priority.get(id) ?? 0) * PRIORITY_FIRST + (urgency.get(id) ?? 0);
-  ports.emit({ kind: 'outlook', outlook: outlookOf(session, order) });
-  const parts = createPartService({ ...session, platformClass: session.platformClass.get });
-  // Runs from before the build switched to this plan.
-  const carried = services.runs.stages();
-  const told = new Set([...services.failures.values()].map(({ end }) => end));
-  const ends = new Map<StageId, Promise<StageEnd>>();
-  const finished = new Map<StageId, StageEnd>();
-  let failed: StageId | undefined;
-
-  const whyNot = (dependencies: readonly (readonly [StageId, StageEnd])[]): StageEnd | undefined => {
-    if (ports.signal.aborted || superseded.aborted) return cancelled;
-    const stopped = dependencies.find(([, end]) => end.accepted === undefined);
-    if (stopped !== undefined) return { outcome: stoppedBy(...stopped), accepted: undefined };
-    return failed !== undefined && order.failures === 'stop'
-      ? { outcome: { kind: 'skipped', because: failed }, accepted: undefined }
-      : undefined;
+  return {
+    session,
+    order,
+    parts: createPartService({ ...session, platformClass: session.platformClass.get }),
+    lookups: new PQueue({ concurrency: 2 * cpuUnits(session.plan, order.jobs) }),
+    urgency: id => (priority.get(id) ?? 0) * PRIORITY_FIRST + (urgency.get(id) ?? 0),
+    carried: runs.stages(),
+    reported: new Set([...failures.values()].map(({ end }) => end)),
+    ends: new Map(),
+    finished: new Map(),
+    failed: undefined,
   };
+}
 
-  /** Returns a stage's end with the state's current result, because artifacts may have been restored since the stage ended. */
-  const endOf = (id: StageId): StageEnd | undefined => {
-    const end = finished.get(id);
-    return end?.accepted === undefined ? end : { ...end, accepted: session.state.stages.get(id) ?? end.accepted };
-  };
+/** Stops a run that still continues although its stage has ended in another way, because nothing needs its result. */
+async function buildAndClear(build: StagesBuild, stage: PlannedStage): Promise<StageEnd> {
+  const { services, superseded } = build.order;
+  const end = await buildOne(build, stage);
+  if (!superseded.aborted) await services.runs.stop(stage.id, 'its result is no longer needed');
+  return end;
+}
 
-  const needsOf = (stage: PlannedStage): StageNeeds => ({
+async function buildOne(build: StagesBuild, stage: PlannedStage): Promise<StageEnd> {
+  const { session, order, ends, lookups } = build;
+  const dependencies = await Promise.all(dependenciesOf(stage).map(async id => [id, await (ends.get(id) ?? cancelled)] as const));
+  const early = whyNot(build, dependencies);
+  if (early !== undefined) return early;
+  const needs = needsOf(build, stage);
+  const urgency = build.urgency(stage.id);
+  return endWithFailure(async () => {
+    const findNext = async () =>
+      order.superseded.aborted ? SUPERSEDED : measure(session.ports, stage.id, 'look', () => findNextStep(needs));
+    const next = await lookups.add(findNext, { priority: urgency });
+    if (next.kind === 'ended') return next.end;
+    if (next.kind === 'join') {
+      const joined = await joinRun(needs, next.run);
+      if (joined !== undefined) return joined;
+    }
+    stopReaders(build, stage.id);
+    return runInSlot(needs, urgency, { whyNot: () => whyNot(build, dependencies), onEnd: end => finish(build, stage.id, end) });
+  });
+}
+
+/** Returns the end of a stage that must not start; undefined if it may. */
+function whyNot({ session, order, failed }: StagesBuild, dependencies: readonly (readonly [StageId, StageEnd])[]): StageEnd | undefined {
+  if (session.ports.signal.aborted || order.superseded.aborted) return cancelled;
+  const stopped = dependencies.find(([, end]) => end.accepted === undefined);
+  if (stopped !== undefined) return { outcome: stoppedBy(...stopped), accepted: undefined };
+  return failed !== undefined && order.failures === 'stop'
+    ? { outcome: { kind: 'skipped', because: failed }, accepted: undefined }
+    : undefined;
+}
+
+function needsOf(build: StagesBuild, stage: PlannedStage): StageNeeds {
+  const { session, parts, order } = build;
+  const { services, superseded, rule } = order;
+  return {
     session,
     stage,
     parts,
@@ -90,139 +156,50 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
     services,
     superseded,
     forced: order.forced.has(stage.id),
-    rule: order.rule,
-    endOf,
-  });
-
-  const checkOne = async (stage: PlannedStage): Promise<CheckResult | undefined> => {
-    const accepted = (await ends.get(stage.id))?.accepted;
-    if (accepted === undefined) return undefined;
-    const result = stage.determinism === 'measured' ? leaveOut(stage) : await checkInSlot(needsOf(stage), accepted, urgencyOf(stage.id));
-    ports.emit({ kind: 'check', result });
-    return result;
+    rule,
+    endOf: id => endOf(build, id),
   };
+}
 
-  const stopReaders = (stage: StageId): void => {
-    for (const run of carried) if (dependsOn(plan, run, stage)) void services.runs.stop(run, `${stage} runs again`);
-  };
+/** Returns a stage's end with the state's current result, because artifacts may have been restored since the stage ended. */
+function endOf({ session, finished }: StagesBuild, id: StageId): StageEnd | undefined {
+  const end = finished.get(id);
+  return end?.accepted === undefined ? end : { ...end, accepted: session.state.stages.get(id) ?? end.accepted };
+}
 
-  const buildOne = async (stage: PlannedStage): Promise<StageEnd> => {
-    const dependencies = await Promise.all(dependenciesOf(stage).map(async id => [id, await (ends.get(id) ?? cancelled)] as const));
-    const early = whyNot(dependencies);
-    if (early !== undefined) return early;
-    const needs = needsOf(stage);
-    const urgent = urgencyOf(stage.id);
-    return endWithFailure(async () => {
-      const findNext = async () => (superseded.aborted ? SUPERSEDED : measure(ports, stage.id, 'look', () => findNextStep(needs)));
-      const next = await looks.add(findNext, { priority: urgent });
-      if (next.kind === 'ended') return next.end;
-      if (next.kind === 'join') {
-        const joined = await joinRun(needs, next.run);
-        if (joined !== undefined) return joined;
-      }
-      stopReaders(stage.id);
-      return runInSlot(needs, urgent, { whyNot: () => whyNot(dependencies), onEnd: end => finish(stage.id, end) });
-    });
-  };
+/** Stops the runs that depend on the stage, because it runs again. */
+function stopReaders({ session, order, carried }: StagesBuild, stage: StageId): void {
+  for (const run of carried) if (dependsOn(session.plan, run, stage)) void order.services.runs.stop(run, `${stage} runs again`);
+}
 
-  /** Stops a run that still continues although its stage has ended in another way, because nothing needs its result. */
-  const buildAndClear = async (stage: PlannedStage): Promise<StageEnd> => {
-    const end = await buildOne(stage);
-    if (!superseded.aborted) await services.runs.stop(stage.id, 'its result is no longer needed');
-    return end;
-  };
+/** Records and reports the end of a stage. The first end counts. */
+function finish(build: StagesBuild, stage: StageId, end: StageEnd): StageEnd {
+  const { finished, order, reported } = build;
+  const { ports } = build.session;
+  if (finished.has(stage)) return end;
+  finished.set(stage, end);
+  if (end.outcome.kind === 'failed') build.failed ??= stage;
+  // The newer plan determines and reports the outcome.
+  if (end.outcome.kind === 'cancelled' && order.superseded.aborted && !ports.signal.aborted) return end;
+  if (!reported.has(end)) ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
+  return end;
+}
 
-  const finish = (stage: StageId, end: StageEnd): StageEnd => {
-    if (finished.has(stage)) return end;
-    finished.set(stage, end);
-    if (end.outcome.kind === 'failed') failed ??= stage;
-    // The newer plan determines and reports the outcome.
-    if (end.outcome.kind === 'cancelled' && superseded.aborted && !ports.signal.aborted) return end;
-    if (!told.has(end)) ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
-    return end;
-  };
-
-  const selected = new Set(order.selected.map(stage => stage.id));
-  for (const stage of carried) if (!selected.has(stage)) void services.runs.stop(stage, 'it is no longer built');
-  for (const stage of order.selected) {
-    const accepted = order.settled.get(stage.id);
-    const end: Promise<StageEnd> =
-      accepted === undefined ? buildAndClear(stage) : Promise.resolve({ outcome: { kind: 'up-to-date' }, accepted });
-    ends.set(
-      stage.id,
-      end.then(done => finish(stage.id, done)),
-    );
-  }
-  const checks = Promise.all(order.selected.filter(stage => order.checked.has(stage.id)).map(checkOne));
-  const ended = new Map(await Promise.all([...ends].map(async ([id, end]) => [id, await end] as const)));
-  return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
+async function checkOne(build: StagesBuild, stage: PlannedStage): Promise<CheckResult | undefined> {
+  const accepted = (await build.ends.get(stage.id))?.accepted;
+  if (accepted === undefined) return undefined;
+  const result: CheckResult =
+    stage.determinism === 'measured'
+      ? { verdict: 'measured', stage: stage.id }
+      : await checkInSlot(needsOf(build, stage), accepted, build.urgency(stage.id));
+  build.session.ports.emit({ kind: 'check', result });
+  return result;
 }
 
 const SUPERSEDED: NextStep = { kind: 'ended', end: cancelled };
 
-/** Runs the stage in a slot. Everything is checked again just before the run, because the wait in the queue may have been long. */
-async function runInSlot(
-  needs: StageNeeds,
-  urgency: number,
-  { whyNot, onEnd }: { whyNot(): StageEnd | undefined; onEnd(end: StageEnd): void },
-): Promise<StageEnd> {
-  const { session, stage } = needs;
-  const { slots, runs } = needs.services;
-  const { ports } = session;
-  const units = { cpu: 1, ...stage.resources };
-  for (;;) {
-    let begun = false;
-    const readyMs = performance.now();
-    const end = new Promise<StageEnd | BusyAction>((resolve, reject) => {
-      const job = async (): Promise<void> => {
-        begun = true;
-        if (!needs.superseded.aborted)
-          ports.emit({ kind: 'span', stage: stage.id, what: 'wait', startMs: readyMs, endMs: performance.now() });
-        let releaseAction: () => Promise<void> = () => Promise.resolve();
-        const work = async (): Promise<StageEnd | BusyAction> =>
-          whyNot() ??
-          runUnderActionLock(needs, release => {
-            releaseAction = release;
-          });
-        const end = await measure(ports, stage.id, 'slot', () => endWithFailure(work));
-        // The end is announced before the slot is free: stages that wait for the slot must know of a failure, and they start after this stage has ended.
-        if (!isBusy(end)) onEnd(end);
-        resolve(end);
-        // A run that continues without its build keeps its slot.
-        await runs.whenEnded(stage.id);
-        await releaseAction();
-      };
-      slots.add(job, { urgency, units }).catch(reject);
-    });
-    const first = await unlessAborted(end, needs.superseded);
-    const ended = first !== 'aborted' ? first : begun ? await end : cancelled;
-    if (!isBusy(ended)) return ended;
-    ports.emit({ kind: 'waiting-for-run', stage: stage.id, where: ended.where });
-    const wait = ended.over().catch((error: unknown) => {
-      if (!ports.signal.aborted) throw error;
-    });
-    if ((await unlessAborted(wait, needs.superseded)) === 'aborted') return cancelled;
-  }
-}
-
-/** Checks run after all stages that wait to be built, because nothing depends on a check. */
-async function checkInSlot(needs: StageNeeds, accepted: AcceptedStage, urgency: number): Promise<CheckResult> {
-  const { checkStage } = await import('./check-stage.js');
-  const { session, stage } = needs;
-  const run = async (): Promise<CheckResult> =>
-    session.ports.signal.aborted ? { verdict: 'cancelled', stage: stage.id } : checkStage(needs, accepted);
-  return needs.services.slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
-}
-
 /** Larger than the duration of any build in milliseconds, so that priority outranks urgency. */
 const PRIORITY_FIRST = 1e12;
-
-/** Larger than any priority times PRIORITY_FIRST, so that checks come last. */
-const CHECKS_LAST = 1e16;
-
-function leaveOut({ id }: PlannedStage): CheckResult {
-  return { verdict: 'measured', stage: id };
-}
 
 /** Returns the stages that are not settled, with the durations of their last runs. */
 function outlookOf({ plan, state }: Session, { selected, settled, jobs }: StagesToBuild): Outlook {
