@@ -43,4 +43,6 @@ export type SummarizedGate = {
   /** Absent if the stage's metrics have no such figure. */
   readonly value?: Figure;
   readonly verdict: 'met' | 'missed';
+  /** Of a missed gate, if the stage states any. */
+  readonly reasons?: readonly string[];
 };

@@ -2,16 +2,25 @@
 import type { JsonObject } from '../../src/base/json.js';
 import { sumEstimates } from '../../src/target/estimate/estimate.js';
 import type { CompileReport, LatencyEstimate, ModelCounts } from '../../src/target/report/compile-report.js';
+import { listCostlyReasons } from '../../src/target/report/costly-reasons.js';
 
-/** `<model>.npuMacShare`, `<model>.cpuNodes`, …, and `total.…`. Times are estimates and are named so; heads that run on tiles instead add none to the total. */
+/**
+ * `<model>.npuMacShare`, `<model>.cpuNodes`, …, and `total.…`. Times are estimates and are named so; heads that run on tiles instead add none to the total.
+ * `reasons` has the costliest reasons of each share that is not whole, for missed gates.
+ */
 export function makeMetrics({ models }: CompileReport): JsonObject {
   const all = models.map(model => model.counts);
+  const reasons = [...models.map(model => [model.name, [model]] as const), ['total', models] as const].flatMap(([name, some]) => {
+    const found = listCostlyReasons(some);
+    return found.length === 0 ? [] : [[`${name}.npuMacShare`, found] as const];
+  });
   return {
     ...Object.fromEntries(models.map(({ name, counts, estimate }) => [name, metricsOf(counts, estimate.image.perImage)])),
     total: metricsOf(
       addCounts(all),
       sumEstimates(models.flatMap(model => (model.replacedBy === undefined ? [model.estimate.image.perImage] : []))),
     ),
+    ...(reasons.length === 0 ? {} : { reasons: Object.fromEntries(reasons) }),
   };
 }
 

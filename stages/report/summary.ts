@@ -50,8 +50,8 @@ function gateTile(count: number, missed: number): Tile {
 function drawGates(gates: readonly { readonly stage: string; readonly gate: SummarizedGate }[]): Html {
   const missed = gates.filter(({ gate }) => gate.verdict === 'missed');
   const list = html`<ul class="gates">${[...missed, ...gates.filter(one => !missed.includes(one))].map(
-    ({ stage, gate: { metric, operator, bound, value, verdict } }) =>
-      html`<li>${verdict === 'met' ? drawBadge('good', '✓ met') : drawBadge('bad', '✗ missed')} ${stage}: <code>${metric} ${operator} ${formatNumber(bound)}</code>, is ${value === undefined ? 'missing' : formatFigure(value)}</li>\n`,
+    ({ stage, gate: { metric, operator, bound, value, verdict, reasons = [] } }) =>
+      html`<li>${verdict === 'met' ? drawBadge('good', '✓ met') : drawBadge('bad', '✗ missed')} ${stage}: <code>${metric} ${operator} ${formatNumber(bound)}</code>, is ${value === undefined ? 'missing' : formatFigure(value)}${reasons.map(reason => html`<br>${reason}`)}</li>\n`,
   )}</ul>`;
   return html`<details class="plain"${missed.length > 0 ? html` open` : undefined}><summary>All gates</summary>${list}</details>
 `;

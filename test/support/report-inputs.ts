@@ -49,7 +49,7 @@ export const BUILD: BuildSummary = {
       ],
       [
         { metric: 'bbox.AP', operator: '>=', bound: 0.5, value: 0.6, verdict: 'met' },
-        { metric: 'segm.AP', operator: '>=', bound: 0.5, verdict: 'missed' },
+        { metric: 'segm.AP', operator: '>=', bound: 0.5, verdict: 'missed', reasons: ['the first reason', 'the second reason'] },
       ],
     ),
   ],

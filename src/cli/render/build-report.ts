@@ -144,13 +144,14 @@ export function encodeBuildReport(report: BuildReport): unknown {
     locked,
     artifacts,
   }));
-  const gates = report.gates.map(({ stage, gate, value, verdict }) => ({
+  const gates = report.gates.map(({ stage, gate, value, verdict, reasons }) => ({
     stage,
     metric: gate.metric,
     operator: gate.operator,
     bound: gate.bound,
     value,
     verdict,
+    reasons,
   }));
   return { conclusion: report.conclusion, durationMs: report.durationMs, stages, gates, checks: report.checks };
 }

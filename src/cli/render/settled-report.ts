@@ -35,7 +35,10 @@ export function printTables(tables: readonly (readonly MetricsColumn[])[], conso
 
 export function printGates(gates: readonly GateResult[], console: Console): void {
   if (gates.length > 0) console.line('');
-  for (const gate of gates) console.line(formatGate(gate, console));
+  for (const gate of gates) {
+    console.line(formatGate(gate, console));
+    for (const reason of gate.reasons ?? []) console.line(`    ${reason}`);
+  }
 }
 
 export function artifactsLine(pipeline: string): string {

@@ -70,9 +70,9 @@ export function summarizeBuild(plan: Plan, stage: PlannedStage, endOf: (stage: S
 }
 
 function summarizeGate(stage: StageId, gate: Gate, { metrics }: AcceptedStage): SummarizedGate {
-  const { value, verdict } = checkGate(stage, gate, metrics);
+  const { value, verdict, reasons } = checkGate(stage, gate, metrics);
   const { metric, operator, bound } = gate;
-  return { metric, operator, bound, ...(value === undefined ? {} : { value }), verdict };
+  return { metric, operator, bound, ...(value === undefined ? {} : { value }), verdict, ...(reasons === undefined ? {} : { reasons }) };
 }
 
 function readsOf({ inputs }: PlannedStage): readonly SummarizedInput[] {

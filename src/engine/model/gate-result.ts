@@ -11,12 +11,25 @@ export interface GateResult {
   /** undefined: the stage's metrics have no value of that name. */
   readonly value: Figure | undefined;
   readonly verdict: 'met' | 'missed';
+  /** Of a missed gate: what the stage states in its metrics as reasons for the value. */
+  readonly reasons?: readonly string[];
 }
 
 /** A missing metric misses its gate. "equal" is above every bound. */
 export function checkGate(stage: StageId, gate: Gate, metrics: JsonObject | undefined): GateResult {
   const value = findMetric(metrics, gate.metric);
-  return { stage, gate, value, verdict: value !== undefined && holds(rankOf(value), gate) ? 'met' : 'missed' };
+  if (value !== undefined && holds(rankOf(value), gate)) return { stage, gate, value, verdict: 'met' };
+  const reasons = findReasons(metrics, gate.metric);
+  return { stage, gate, value, verdict: 'missed', ...(reasons.length === 0 ? {} : { reasons }) };
+}
+
+/** Metrics may have the key `reasons`: dotted path of a metric → texts. Metrics of several ports have it below the name of the port. */
+function findReasons(metrics: JsonObject | undefined, path: string): readonly string[] {
+  const stated = isJsonObject(metrics?.reasons) ? metrics.reasons[path] : undefined;
+  if (Array.isArray(stated)) return stated.filter(text => typeof text === 'string');
+  const dot = path.indexOf('.');
+  const inner = dot < 0 ? undefined : metrics?.[path.slice(0, dot)];
+  return isJsonObject(inner) ? findReasons(inner, path.slice(dot + 1)) : [];
 }
 
 /** Returns the value at a dotted path. Keys that contain dots are found too. */

@@ -53,6 +53,18 @@ describe('the report of a build', () => {
     expect(lines.at(-1)).toBe('built, but a gate was missed: 1 up to date (1.2 s)');
   });
 
+  it('prints the reasons of a missed gate below it, and has them in the JSON form', () => {
+    const reasons = ['Conv "a": too large', 'Resize "b": not documented'];
+    const gates = [{ stage: 'judge' as StageId, gate, value: 0.25, verdict: 'missed', reasons }] as const;
+    const report = reportOf({ judge: {} }, { gates, conclusion: 'gate-missed' });
+    expect(printed(report).slice(1, 4)).toEqual([
+      '✗ gate judge: bbox.AP >= 0.5: 0.2500 missed (pipeline.yaml:7:3)',
+      '    Conv "a": too large',
+      '    Resize "b": not documented',
+    ]);
+    expect(encodeBuildReport(report)).toMatchObject({ gates: [{ metric: 'bbox.AP', verdict: 'missed', reasons }] });
+  });
+
   it('counts stages by outcome', () => {
     const report = reportOf(
       {

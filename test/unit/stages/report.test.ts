@@ -90,6 +90,7 @@ describe('the page', () => {
     const page = await pageOf(inputs);
     const top = page.slice(page.indexOf('<main>'), page.indexOf('<section'));
     expect(top).toContain('✗ 1 of 2 missed');
+    expect(top).toContain('the first reason<br>the second reason');
     expect(top).toContain('third: <code>segm.AP &gt;= 0.5</code>, is missing');
     expect(top).toMatch(/Box AP, float to int8.*−0\.0200.*0\.6000 → 0\.5800/);
     expect(top).toContain('75.0');
