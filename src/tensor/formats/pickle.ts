@@ -1,10 +1,9 @@
 /** Decoder of Python pickles: a small stack machine that imports nothing and calls only hooks. Source: CPython's Lib/pickletools.py, protocols 0 to 5. */
-
-import { TensorError } from '../tensor-error.js';
 import { ByteCursor } from './byte-cursor.js';
-import { isKind, type PickleDict, type PickleGlobal, type PickleHooks, type PickleSequence, type PickleValue } from './pickle-value.js';
-
-const MAX_LONG_BYTES = 256;
+import { malformed } from './pickle-error.js';
+import { addPairs, PickleMachine } from './pickle-machine.js';
+import { parseInteger, takeLong } from './pickle-numbers.js';
+import { isKind, type PickleDict, type PickleHooks, type PickleSequence, type PickleValue } from './pickle-value.js';
 
 /**
  * Decodes one pickle from `start`; `end` is the offset after it.
@@ -12,7 +11,7 @@ const MAX_LONG_BYTES = 256;
  * @throws TensorError `unsafe-global` (names the callable), `whole-module` (names the class of the first object), `pickle-malformed`, `truncated`.
  */
 export function decodePickle<T>(bytes: Uint8Array, hooks: PickleHooks<T>, start = 0): { value: PickleValue<T>; end: number } {
-  const machine = new Machine(new ByteCursor(bytes, 'the pickle', start), hooks);
+  const machine = new PickleMachine(new ByteCursor(bytes, 'the pickle', start), hooks);
   const { cursor } = machine;
   for (let opcode = cursor.takeUint8(); opcode !== STOP; opcode = cursor.takeUint8()) {
     const step = STEPS.get(opcode);
@@ -24,126 +23,7 @@ export function decodePickle<T>(bytes: Uint8Array, hooks: PickleHooks<T>, start 
 
 const STOP = '.'.charCodeAt(0);
 
-class Machine<T> {
-  readonly cursor: ByteCursor;
-  readonly #hooks: PickleHooks<T>;
-  readonly #memo = new Map<number, PickleValue<T>>();
-  readonly #marks: number[] = [];
-  readonly #stack: PickleValue<T>[] = [];
-  /** The first callable that is not allowed; the pickle is rejected at its end at the latest. */
-  #forbidden: string | undefined;
-
-  constructor(cursor: ByteCursor, hooks: PickleHooks<T>) {
-    this.cursor = cursor;
-    this.#hooks = hooks;
-  }
-
-  push(value: PickleValue<T>): void {
-    this.#stack.push(value);
-  }
-
-  pop(): PickleValue<T> {
-    const value = this.#stack.length > (this.#marks.at(-1) ?? 0) ? this.#stack.pop() : undefined;
-    if (value === undefined) throw malformed(`the stack is empty at offset ${this.cursor.position}`);
-    return value;
-  }
-
-  top(): PickleValue<T> {
-    const value = this.pop();
-    this.push(value);
-    return value;
-  }
-
-  mark(): void {
-    this.#marks.push(this.#stack.length);
-  }
-
-  popToMark(): PickleValue<T>[] {
-    const mark = this.#marks.pop();
-    if (mark === undefined) throw malformed(`no mark is set at offset ${this.cursor.position}`);
-    return this.#stack.splice(mark);
-  }
-
-  popMany(count: number): PickleValue<T>[] {
-    return Array.from({ length: count }, () => this.pop()).reverse();
-  }
-
-  popText(): string {
-    const text = this.pop();
-    if (typeof text !== 'string') throw malformed(`expected a string at offset ${this.cursor.position}`);
-    return text;
-  }
-
-  memoize(index: number = this.#memo.size): void {
-    this.#memo.set(index, this.top());
-  }
-
-  recall(index: number): void {
-    const value = this.#memo.get(index);
-    if (value === undefined) throw malformed(`memo ${index} is not set at offset ${this.cursor.position}`);
-    this.push(value);
-  }
-
-  pushGlobal(module: string, name: string): void {
-    const path = `${module}.${name}`;
-    if (!this.#hooks.isAllowed(path)) this.#forbidden ??= path;
-    this.push({ kind: 'global', path });
-  }
-
-  call(): void {
-    const args = this.pop();
-    const target = this.#popGlobal();
-    if (!isKind(args, 'tuple')) throw malformed(`"${target.path}" is called without a tuple of arguments`);
-    if (!this.#hooks.isAllowed(target.path)) throw unsafe(target.path);
-    this.push(this.#hooks.call(target.path, args.items));
-  }
-
-  /** An instance of a class: the pickle contains a whole module, or an object besides tensors. */
-  makeInstance(target: PickleValue<T>, args: readonly PickleValue<T>[]): void {
-    if (!isKind(target, 'global')) throw malformed(`an object without a class at offset ${this.cursor.position}`);
-    if (!this.#hooks.isAllowed(target.path)) throw args.length === 0 ? wholeModule(target.path) : unsafe(target.path);
-    this.push(this.#hooks.call(target.path, args));
-  }
-
-  load(id: PickleValue<T>): void {
-    this.push(this.#hooks.load(id));
-  }
-
-  append(values: readonly PickleValue<T>[]): void {
-    const target = this.top();
-    if (!isKind(target, 'list') && !isKind(target, 'set'))
-      throw malformed(`append to a value that is not a list at offset ${this.cursor.position}`);
-    for (const value of values) target.items.push(value);
-  }
-
-  setItems(values: readonly PickleValue<T>[]): void {
-    const target = this.top();
-    if (!isKind(target, 'dict')) throw malformed(`an item is set on a value that is not a dictionary at offset ${this.cursor.position}`);
-    addPairs(target, values);
-  }
-
-  /** The state of a dictionary (`_metadata` of torch) is dropped; other values have no state. */
-  build(): void {
-    this.pop();
-    const target = this.top();
-    if (!isKind(target, 'dict')) throw malformed(`a state is set on a value that is not a dictionary at offset ${this.cursor.position}`);
-  }
-
-  finish(): PickleValue<T> {
-    if (this.#forbidden !== undefined) throw unsafe(this.#forbidden);
-    const value = this.pop();
-    if (this.#stack.length > 0 || this.#marks.length > 0) throw malformed('the stack is not empty at its end');
-    return value;
-  }
-
-  #popGlobal(): PickleGlobal {
-    const target = this.pop();
-    if (!isKind(target, 'global')) throw malformed(`a call of a value that is not a function at offset ${this.cursor.position}`);
-    return target;
-  }
-}
-
-type Step = <T>(machine: Machine<T>) => void;
+type Step = <T>(machine: PickleMachine<T>) => void;
 
 const sequence = <T>(kind: PickleSequence<T>['kind'], items: PickleValue<T>[]): PickleSequence<T> => ({ kind, items });
 
@@ -219,90 +99,39 @@ const STEPS: ReadonlyMap<number, Step> = new Map([
   ...BY_CODE,
 ]);
 
-function appendOne<T>(machine: Machine<T>): void {
+function appendOne<T>(machine: PickleMachine<T>): void {
   const value = machine.pop();
   machine.append([value]);
 }
 
-function makeDict<T>(machine: Machine<T>): void {
+function makeDict<T>(machine: PickleMachine<T>): void {
   const dict: PickleDict<T> = { kind: 'dict', entries: [] };
   addPairs(dict, machine.popToMark());
   machine.push(dict);
 }
 
-function makeInst<T>(machine: Machine<T>): void {
+function makeInst<T>(machine: PickleMachine<T>): void {
   machine.pushGlobal(machine.cursor.takeLine(), machine.cursor.takeLine());
   const target = machine.pop();
   machine.makeInstance(target, machine.popToMark());
 }
 
-function makeObj<T>(machine: Machine<T>): void {
+function makeObj<T>(machine: PickleMachine<T>): void {
   const [target = null, ...args] = machine.popToMark();
   machine.makeInstance(target, args);
 }
 
-function makeNew<T>(machine: Machine<T>): void {
+function makeNew<T>(machine: PickleMachine<T>): void {
   const args = machine.pop();
   machine.makeInstance(machine.pop(), isKind(args, 'tuple') ? args.items : []);
 }
 
-function makeNewWithNames<T>(machine: Machine<T>): void {
+function makeNewWithNames<T>(machine: PickleMachine<T>): void {
   machine.pop();
   makeNew(machine);
 }
 
-function pushStackGlobal<T>(machine: Machine<T>): void {
+function pushStackGlobal<T>(machine: PickleMachine<T>): void {
   const name = machine.popText();
   machine.pushGlobal(machine.popText(), name);
-}
-
-function addPairs<T>(dict: PickleDict<T>, values: readonly PickleValue<T>[]): void {
-  if (values.length % 2 !== 0) throw malformed('a dictionary has a key without a value');
-  for (let i = 0; i < values.length; i += 2) dict.entries.push([values[i] ?? null, values[i + 1] ?? null]);
-}
-
-/** An integer, as a number if it is safe. Protocol 0 writes booleans as 00 and 01. */
-function parseInteger(text: string): number | bigint | boolean {
-  if (text === '00' || text === '01') return text === '01';
-  if (!/^-?\d{1,600}$/.test(text)) throw malformed('an integer is malformed');
-  return narrow(BigInt(text));
-}
-
-/** Little-endian two's complement of any length. */
-function takeLong(cursor: ByteCursor, length: number): number | bigint {
-  if (length > MAX_LONG_BYTES) throw malformed(`an integer has ${length} bytes`);
-  const bytes = cursor.take(length);
-  const unsigned = bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-  return narrow(BigInt.asIntN(8 * length, unsigned));
-}
-
-function narrow(value: bigint): number | bigint {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
-}
-
-function malformed(reason: string): TensorError {
-  return new TensorError('pickle-malformed', `the pickle is malformed: ${reason}`);
-}
-
-function unsafe(path: string): TensorError {
-  return new TensorError(
-    'unsafe-global',
-    `the pickle refers to ${path}, which is not on the list of allowed names: the whole file is rejected`,
-    {
-      details: { global: path },
-      help: 'save a plain state dict: torch.save(model.state_dict(), path)',
-    },
-  );
-}
-
-function wholeModule(path: string): TensorError {
-  return new TensorError(
-    'whole-module',
-    `the pickle contains an object of class ${path}, but only tensors are supported: save model.state_dict() in the environment that wrote the file`,
-    {
-      details: { class: path },
-      help: 'torch.save(model.state_dict(), path)',
-    },
-  );
 }

@@ -2,9 +2,10 @@
 import { builtinModules } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
+import { isJsonObject, type JsonObject, parseJson } from '../../../base/json.js';
 import { systemCode } from '../../../base/system-error.js';
 import type { NamedFile } from './find-specifiers.js';
+import { resolveExports, resolveKeys, type Target } from './package-exports.js';
 
 /** The file system as a resolver sees it. Every path that is queried affects the result, whether or not a file exists there. */
 export interface ModuleFiles {
@@ -42,105 +43,21 @@ export interface Resolver {
 const MISSING: Resolution = { kind: 'missing' };
 const ENDINGS = ['', '.js', '.json', '.node'] as const;
 
-/** A path, another specifier to resolve, 'none' for an explicit exclusion, or undefined for no match. */
-type Target = { readonly path: string } | { readonly name: string } | 'none' | undefined;
+/** The file system and the manifests read so far, by path. */
+interface Lookup {
+  readonly files: ModuleFiles;
+  readonly manifests: Map<string, JsonObject | undefined>;
+}
 
 export function createResolver(files: ModuleFiles): Resolver {
-  const manifests = new Map<string, JsonObject | undefined>();
-
-  const manifestOf = (folder: string): JsonObject | undefined => {
-    const path = join(folder, 'package.json');
-    if (!manifests.has(path)) {
-      const document = files.kindOf(path) === 'file' ? parseJson(files.read(path).toString()) : undefined;
-      manifests.set(path, isJsonObject(document) ? document : document === undefined ? undefined : {});
-    }
-    return manifests.get(path);
-  };
-
-  const findScope: Resolver['findScope'] = path => {
-    for (const folder of foldersAbove(path)) {
-      if (folder.endsWith(`${sep}node_modules`)) return undefined;
-      const manifest = manifestOf(folder);
-      if (manifest !== undefined) return { path: join(folder, 'package.json'), manifest };
-    }
-    return undefined;
-  };
-
-  const findPackage: Resolver['findPackage'] = (name, from) => {
-    for (const folder of [from, ...foldersAbove(from)]) {
-      if (folder.endsWith(`${sep}node_modules`)) continue;
-      const candidate = join(folder, 'node_modules', name);
-      if (files.kindOf(candidate) === 'folder') return { name, folder: files.realPath(candidate) };
-    }
-    return undefined;
-  };
-
-  const asFile = (path: string): string | undefined => ENDINGS.map(ending => path + ending).find(at => files.kindOf(at) === 'file');
-  const asIndex = (folder: string): string | undefined => asFile(join(folder, 'index.js')) ?? asFile(join(folder, 'index'));
-  const asFolder = (folder: string): string | undefined => {
-    if (files.kindOf(folder) !== 'folder') return undefined;
-    const main = manifestOf(folder)?.main;
-    const at = typeof main === 'string' ? resolve(folder, main) : undefined;
-    return (at === undefined ? undefined : (asFile(at) ?? asIndex(at))) ?? asIndex(folder);
-  };
-  const exact = (path: string): string | undefined => (files.kindOf(path) === 'file' ? path : undefined);
-  const found = (path: string | undefined, linked?: PackageFolder): Resolution =>
-    path === undefined ? MISSING : { kind: 'module', path: files.realPath(path), ...(linked === undefined ? {} : { linked }) };
-
-  const byPath = (specifier: string, from: string, how: NamedFile['how']): string | undefined => {
-    if (how !== 'require') return exact(fileURLToPath(new URL(specifier, pathToFileURL(from))));
-    const path = resolve(dirname(from), specifier);
-    return (/(^|\/)\.{0,2}$/.test(specifier) ? undefined : asFile(path)) ?? asFolder(path);
-  };
-
-  const byTarget = (target: Target, folder: string, how: NamedFile['how'], linked?: PackageFolder): Resolution => {
-    if (target === undefined || target === 'none') return MISSING;
-    if ('path' in target) return found(exact(target.path), linked);
-    return byName(target.name, join(folder, 'package.json'), how);
-  };
-
-  const byName = (specifier: string, from: string, how: NamedFile['how']): Resolution => {
-    if (isBuiltIn(specifier)) return { kind: 'built-in' };
-    const { name, inner } = splitName(specifier);
-    const conditions = conditionsOf(how);
-    const scope = findScope(from);
-    if (scope?.manifest.name === name && scope.manifest.exports !== undefined && scope.manifest.exports !== null) {
-      const folder = dirname(scope.path);
-      return byTarget(resolveExports(scope.manifest.exports, inner, folder, conditions), folder, how);
-    }
-    const located = findPackage(name, dirname(from));
-    if (located === undefined) return how === 'require' ? found(findLoneFile(specifier, from)) : MISSING;
-    if (isInstalled(located.folder)) return { kind: 'installed', package: located };
-    const { folder } = located;
-    const exports = manifestOf(folder)?.exports;
-    if (exports !== undefined && exports !== null)
-      return byTarget(resolveExports(exports, inner, folder, conditions), folder, how, located);
-    if (inner === '.') return found(asFolder(folder), located);
-    const path = join(folder, inner);
-    return found(how === 'require' ? (asFile(path) ?? asFolder(path)) : exact(path), located);
-  };
-
-  /** CommonJS also finds single files in node_modules. */
-  const findLoneFile = (specifier: string, from: string): string | undefined => {
-    for (const folder of foldersAbove(from)) {
-      const path = folder.endsWith(`${sep}node_modules`) ? undefined : asFile(join(folder, 'node_modules', specifier));
-      if (path !== undefined) return path;
-    }
-    return undefined;
-  };
-
+  const lookup: Lookup = { files, manifests: new Map() };
   return {
-    manifestOf,
-    findScope,
-    findPackage,
+    manifestOf: folder => manifestOf(lookup, folder),
+    findScope: path => findScope(lookup, path),
+    findPackage: (name, from) => findPackage(lookup, name, from),
     resolve(specifier, from, how) {
       try {
-        if (/^\.{1,2}(\/|$)|^\//.test(specifier) || how === 'url') return found(byPath(specifier, from, how));
-        if (specifier.startsWith('file:')) return how === 'require' ? MISSING : found(exact(fileURLToPath(new URL(specifier))));
-        if (!specifier.startsWith('#')) return /^[a-z][a-z0-9+.-]+:/.test(specifier) ? { kind: 'built-in' } : byName(specifier, from, how);
-        const scope = findScope(from);
-        const folder = dirname(scope?.path ?? from);
-        return byTarget(resolveKeys(scope?.manifest.imports, specifier, folder, conditionsOf(how), 'names'), folder, how);
+        return resolveSpecifier(lookup, specifier, from, how);
       } catch (error) {
         // Node does not load an invalid URL or an inaccessible file either.
         if (systemCode(error) !== undefined) return MISSING;
@@ -148,6 +65,111 @@ export function createResolver(files: ModuleFiles): Resolver {
       }
     },
   };
+}
+
+function resolveSpecifier(lookup: Lookup, specifier: string, from: string, how: NamedFile['how']): Resolution {
+  const { files } = lookup;
+  if (/^\.{1,2}(\/|$)|^\//.test(specifier) || how === 'url') return found(files, byPath(lookup, specifier, from, how));
+  if (specifier.startsWith('file:')) return how === 'require' ? MISSING : found(files, exact(files, fileURLToPath(new URL(specifier))));
+  if (!specifier.startsWith('#'))
+    return /^[a-z][a-z0-9+.-]+:/.test(specifier) ? { kind: 'built-in' } : byName(lookup, specifier, from, how);
+  const scope = findScope(lookup, from);
+  const folder = dirname(scope?.path ?? from);
+  return byTarget(lookup, resolveKeys(scope?.manifest.imports, specifier, folder, conditionsOf(how), 'names'), folder, how);
+}
+
+function byPath(lookup: Lookup, specifier: string, from: string, how: NamedFile['how']): string | undefined {
+  if (how !== 'require') return exact(lookup.files, fileURLToPath(new URL(specifier, pathToFileURL(from))));
+  const path = resolve(dirname(from), specifier);
+  return (/(^|\/)\.{0,2}$/.test(specifier) ? undefined : asFile(lookup.files, path)) ?? asFolder(lookup, path);
+}
+
+function byName(lookup: Lookup, specifier: string, from: string, how: NamedFile['how']): Resolution {
+  if (isBuiltIn(specifier)) return { kind: 'built-in' };
+  const { files } = lookup;
+  const { name, inner } = splitName(specifier);
+  const conditions = conditionsOf(how);
+  const scope = findScope(lookup, from);
+  if (scope?.manifest.name === name && scope.manifest.exports !== undefined && scope.manifest.exports !== null) {
+    const folder = dirname(scope.path);
+    return byTarget(lookup, resolveExports(scope.manifest.exports, inner, folder, conditions), folder, how);
+  }
+  const located = findPackage(lookup, name, dirname(from));
+  if (located === undefined) return how === 'require' ? found(files, findLoneFile(files, specifier, from)) : MISSING;
+  if (isInstalled(located.folder)) return { kind: 'installed', package: located };
+  const { folder } = located;
+  const exports = manifestOf(lookup, folder)?.exports;
+  if (exports !== undefined && exports !== null)
+    return byTarget(lookup, resolveExports(exports, inner, folder, conditions), folder, how, located);
+  if (inner === '.') return found(files, asFolder(lookup, folder), located);
+  const path = join(folder, inner);
+  return found(files, how === 'require' ? (asFile(files, path) ?? asFolder(lookup, path)) : exact(files, path), located);
+}
+
+function byTarget(lookup: Lookup, target: Target, folder: string, how: NamedFile['how'], linked?: PackageFolder): Resolution {
+  if (target === undefined || target === 'none') return MISSING;
+  if ('path' in target) return found(lookup.files, exact(lookup.files, target.path), linked);
+  return byName(lookup, target.name, join(folder, 'package.json'), how);
+}
+
+function found(files: ModuleFiles, path: string | undefined, linked?: PackageFolder): Resolution {
+  return path === undefined ? MISSING : { kind: 'module', path: files.realPath(path), ...(linked === undefined ? {} : { linked }) };
+}
+
+function manifestOf({ files, manifests }: Lookup, folder: string): JsonObject | undefined {
+  const path = join(folder, 'package.json');
+  if (!manifests.has(path)) {
+    const document = files.kindOf(path) === 'file' ? parseJson(files.read(path).toString()) : undefined;
+    manifests.set(path, isJsonObject(document) ? document : document === undefined ? undefined : {});
+  }
+  return manifests.get(path);
+}
+
+function findScope(lookup: Lookup, path: string): ReturnType<Resolver['findScope']> {
+  for (const folder of foldersAbove(path)) {
+    if (folder.endsWith(`${sep}node_modules`)) return undefined;
+    const manifest = manifestOf(lookup, folder);
+    if (manifest !== undefined) return { path: join(folder, 'package.json'), manifest };
+  }
+  return undefined;
+}
+
+function findPackage({ files }: Lookup, name: string, from: string): PackageFolder | undefined {
+  for (const folder of [from, ...foldersAbove(from)]) {
+    if (folder.endsWith(`${sep}node_modules`)) continue;
+    const candidate = join(folder, 'node_modules', name);
+    if (files.kindOf(candidate) === 'folder') return { name, folder: files.realPath(candidate) };
+  }
+  return undefined;
+}
+
+/** CommonJS also finds single files in node_modules. */
+function findLoneFile(files: ModuleFiles, specifier: string, from: string): string | undefined {
+  for (const folder of foldersAbove(from)) {
+    const path = folder.endsWith(`${sep}node_modules`) ? undefined : asFile(files, join(folder, 'node_modules', specifier));
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+function exact(files: ModuleFiles, path: string): string | undefined {
+  return files.kindOf(path) === 'file' ? path : undefined;
+}
+
+function asFile(files: ModuleFiles, path: string): string | undefined {
+  return ENDINGS.map(ending => path + ending).find(at => files.kindOf(at) === 'file');
+}
+
+function asIndex(files: ModuleFiles, folder: string): string | undefined {
+  return asFile(files, join(folder, 'index.js')) ?? asFile(files, join(folder, 'index'));
+}
+
+function asFolder(lookup: Lookup, folder: string): string | undefined {
+  const { files } = lookup;
+  if (files.kindOf(folder) !== 'folder') return undefined;
+  const main = manifestOf(lookup, folder)?.main;
+  const at = typeof main === 'string' ? resolve(folder, main) : undefined;
+  return (at === undefined ? undefined : (asFile(files, at) ?? asIndex(files, at))) ?? asIndex(files, folder);
 }
 
 /** Whether the path is inside a folder where package managers install. Packages that they only link, such as those of a workspace, are elsewhere. */
@@ -169,52 +191,6 @@ function splitName(specifier: string): { readonly name: string; readonly inner: 
   const parts = specifier.split('/');
   const count = specifier.startsWith('@') ? 2 : 1;
   return { name: parts.slice(0, count).join('/'), inner: ['.', ...parts.slice(count)].join('/') };
-}
-
-function resolveExports(exports: Json, inner: string, folder: string, conditions: ReadonlySet<string>): Target {
-  const isOne = !isJsonObject(exports) || !Object.keys(exports).some(key => key.startsWith('.'));
-  if (isOne) return inner === '.' ? resolveTarget(exports, folder, '', conditions, 'paths') : undefined;
-  return resolveKeys(exports, inner, folder, conditions, 'paths');
-}
-
-/** Returns the entry for `key`: the exact one, or else that of the pattern with the longest prefix. */
-function resolveKeys(
-  entries: Json | undefined,
-  key: string,
-  folder: string,
-  conditions: ReadonlySet<string>,
-  to: 'paths' | 'names',
-): Target {
-  if (!isJsonObject(entries)) return undefined;
-  const own = entries[key];
-  if (own !== undefined && !key.includes('*')) return resolveTarget(own, folder, '', conditions, to);
-  const patterns = Object.keys(entries).flatMap(pattern => {
-    const [start = '', end, more] = pattern.split('*');
-    if (end === undefined || more !== undefined || !key.startsWith(start) || !key.endsWith(end) || key.length < pattern.length) return [];
-    return [{ pattern, start, star: key.slice(start.length, key.length - end.length) }];
-  });
-  const [best] = patterns.sort((a, b) => b.start.length - a.start.length || b.pattern.length - a.pattern.length);
-  return best === undefined ? undefined : resolveTarget(entries[best.pattern] ?? null, folder, best.star, conditions, to);
-}
-
-function resolveTarget(target: Json, folder: string, star: string, conditions: ReadonlySet<string>, to: 'paths' | 'names'): Target {
-  if (target === null) return 'none';
-  if (typeof target === 'string') {
-    const named = target.replaceAll('*', star);
-    if (named.startsWith('./')) return { path: join(folder, named) };
-    return to === 'names' && !named.startsWith('/') && !named.startsWith('../') ? { name: named } : undefined;
-  }
-  if (Array.isArray(target)) {
-    const all = target.map(one => resolveTarget(one, folder, star, conditions, to));
-    return all.find(one => one !== undefined && one !== 'none') ?? all.at(-1);
-  }
-  if (!isJsonObject(target)) return undefined;
-  for (const [condition, inner] of Object.entries(target)) {
-    if (condition !== 'default' && !conditions.has(condition)) continue;
-    const resolved = resolveTarget(inner, folder, star, conditions, to);
-    if (resolved !== undefined) return resolved;
-  }
-  return undefined;
 }
 
 /** Returns the parent folders of a path, the nearest first. */
