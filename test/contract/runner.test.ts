@@ -156,6 +156,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
       local: [],
     },
     local: { modulePath: MODULE, known: inputs.known, tools: {} },
+    bundle: undefined,
     links: inputs.links,
     folder: at,
     installRoot: DIST,

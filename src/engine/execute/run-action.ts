@@ -4,6 +4,7 @@ import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/clip-text.js';
 import type { JsonObject } from '../../base/json.js';
 import { type Mask, maskJson } from '../../stage/mask.js';
 import { summarizeBuild } from '../action/build-summary.js';
+import { findBundle } from '../action/code/code-table.js';
 import { seedOf } from '../action/manifest.js';
 import type { PinnedInput, PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
@@ -63,6 +64,7 @@ export async function runAction(
       ...makeDocuments(session, stage, read, folder, helpers.endOf),
       folder,
       installRoot: ports.installRoot,
+      bundle: findBundle(ports.installRoot, read.code),
       environment: ports.environment,
       declaredEnv: declaredEnv(stage, ports.environment),
       ...helpers,

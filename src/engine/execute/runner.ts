@@ -33,6 +33,8 @@ export interface RunListener {
 export interface RunOrder {
   readonly action: ActionDocument;
   readonly local: LocalDocument;
+  /** The main module of a worker that contains the plugin; undefined if the worker loads the plugin from its module. */
+  readonly bundle: string | undefined;
   /** Targets of the input paths of `action`. A runner whose plugin sees these paths creates the links. */
   readonly links: readonly InputLink[];
   /** Absolute. The paths of `action` are relative to it. */

@@ -48,7 +48,7 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   // A worker that is told to end right after its start may still start a program.
   if (order.signal.aborted) return toFailure(order.signal.reason);
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
-  const main = workerMain(order.installRoot);
+  const main = order.bundle ?? workerMain(order.installRoot);
   const command = [process.execPath, ...WORKER_FLAGS, main, order.folder];
   const [execPath = '', ...execArgv] = order.guard?.wrap(command, scratch) ?? command;
   const child = fork(main, [order.folder], {
@@ -71,7 +71,7 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   }
 }
 
-/** Returns the main module of a worker. */
+/** Returns the main module of a worker that loads its plugin from a module. */
 export function workerMain(installRoot: string): string {
   return join(installRoot, 'src/engine/execute/worker/main.js');
 }

@@ -1,6 +1,6 @@
 /** The table of code digests of Tanren's own modules. The build of Tanren writes it, so that no pipeline build has to read these modules. */
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
 import { parseDigest } from '../../../base/digest.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
@@ -8,8 +8,24 @@ import { NO_STAMPS, type RecordedStamps } from '../../store/files/recorded-stamp
 import { stampOf, statPath } from '../../store/files/stamp.js';
 import { closureDigest, slashed } from './describe-code.js';
 import type { ModuleGraph } from './module-graph.js';
+import type { PinnedCode } from './pinned-code.js';
 
 export const CODE_TABLE = 'code-digests.json';
+
+/** Folder of the workers' bundles under the install root. The build of Tanren makes them from the modules that the table lists. */
+const BUNDLES = 'workers';
+
+/** Returns the bundle of a worker with the plugin of the module `stages/NAME/stage.js`. */
+export function bundlePath(installRoot: string, modulePath: string): string {
+  return join(installRoot, BUNDLES, `${basename(dirname(modulePath))}.cjs`);
+}
+
+/** Returns the main module of a worker that contains the plugin; undefined if the code was read from modules, which may be newer than the bundle. */
+export function findBundle(installRoot: string, { root, modules }: PinnedCode): string | undefined {
+  if (modules !== undefined) return undefined;
+  const path = bundlePath(installRoot, root.modulePath);
+  return existsSync(path) ? path : undefined;
+}
 
 /**
  * Returns the table's text: every module under the install root's `src` and `stages`, with the digest of its closure.

@@ -8,7 +8,11 @@ export type LoadedPlugin = StagePlugin<unknown>;
 
 /** @throws EngineError `plugin-module`. */
 export async function loadPlugin(modulePath: string, name: string): Promise<LoadedPlugin> {
-  const exported: Record<string, unknown> = await import(pathToFileURL(modulePath).href);
+  return findPlugin(await import(pathToFileURL(modulePath).href), modulePath, name);
+}
+
+/** @param exported the exports of the module. @throws EngineError `plugin-module`. */
+export function findPlugin(exported: Readonly<Record<string, unknown>>, modulePath: string, name: string): LoadedPlugin {
   const declared = Object.values(exported).find(value => isPlugin(value) && value.name === name);
   if (declared === undefined) throw new EngineError('plugin-module', `${modulePath} exports no plugin named "${name}"`);
   return declared as LoadedPlugin;

@@ -1,0 +1,66 @@
+/** A worker process. It runs one action: it reads the documents, loads the plugin, runs it, and exits. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InternalError } from '../../../base/invariant.js';
+import { optimizeAfter } from '../../../base/optimize-later.js';
+import { makeMask } from '../../../stage/mask.js';
+import { toFailure } from '../../model/failure.js';
+import type { ActionDocument, LocalDocument } from './action-document.js';
+import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
+import { createIpcKeeper } from './ipc-keeper.js';
+import type { LoadedPlugin } from './load-plugin.js';
+import type { FromWorker, ToWorker } from './messages.js';
+import { makeContext, type WorkerSide } from './worker-context.js';
+
+/** A worker lives for seconds and has one thread: only what runs longest in it is worth the compiler's time. */
+const OPTIMIZE_AFTER_BYTES = 1_500_000;
+
+/** @param load returns the plugin of this name. `modulePath` is the module that declares it. */
+export async function runWorker(load: (modulePath: string, name: string) => Promise<LoadedPlugin>): Promise<void> {
+  optimizeAfter(OPTIMIZE_AFTER_BYTES);
+  const side = openWorker(process.argv[2]);
+  const { folder, action, local, send } = side;
+  const { context, partCounts } = makeContext(side);
+  const guard = local.modules === undefined ? undefined : await (await import('./module-guard.js')).guardModules(local.modules);
+  let last: FromWorker = { kind: 'done' };
+  try {
+    const plugin = await load(local.modulePath, action.plugin);
+    await plugin.run({
+      params: action.params,
+      inputs: absoluteInputs(folder, action.inputs),
+      outputs: absolutePaths(folder, action.outputs),
+      context,
+    });
+  } catch (error) {
+    last = { kind: 'failed', failure: toFailure(error) };
+  }
+  const refused = guard?.findRefused();
+  if (refused !== undefined) last = { kind: 'failed', failure: toFailure(refused) };
+  for (const [name, { kept, computed }] of partCounts)
+    context.log('info', `part ${name}: ${kept} kept from earlier runs, ${computed} computed`);
+  send({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
+  process.send?.(last, () => process.exit(0));
+}
+
+/** Reads the documents, and connects this process with the engine. */
+function openWorker(folder: string | undefined): WorkerSide {
+  if (folder === undefined || process.send === undefined) throw new InternalError('a worker is started by the engine, with a run folder');
+
+  // A disconnect means that the engine is gone or has closed the channel: nothing waits for this work or for the processes it started.
+  // Pid 0 means the worker's process group. In a PID namespace the worker's own number differs from that of the group.
+  process.on('disconnect', () => process.kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL'));
+
+  const send = (message: FromWorker): void => {
+    if (process.connected) process.send?.(message);
+  };
+  const abort = new AbortController();
+  const keeper = createIpcKeeper(send);
+  process.on('message', (message: ToWorker) => keeper.receive(message));
+  // A plugin that listens to the signal gets a moment to stop by itself. The engine kills what remains.
+  process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
+
+  const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8')) as ActionDocument;
+  const local = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.local), 'utf8')) as LocalDocument;
+  process.chdir(join(folder, RUN_LAYOUT.scratch));
+  return { folder, action, local, send, keeper, signal: abort.signal, mask: makeMask(action.secrets.map(name => process.env[name])) };
+}

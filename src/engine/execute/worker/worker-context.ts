@@ -1,0 +1,105 @@
+/** The context that a plugin receives in a worker: its calls become messages to the engine. */
+import { join } from 'node:path';
+import { clipText, MAX_PROGRESS_CHARACTERS } from '../../../base/clip-text.js';
+import type { Context } from '../../../stage/context.js';
+import type { Mask } from '../../../stage/mask.js';
+import { seededRandom } from '../../../stage/random.js';
+import { runTool, startTool } from '../../../stage/tool-runner.js';
+import { checkIdentitySize } from '../../model/device-identity.js';
+import type { ActionDocument, LocalDocument } from './action-document.js';
+import { RUN_LAYOUT } from './action-document.js';
+import type { IpcKeeper } from './ipc-keeper.js';
+import { type FromWorker, isFromWorker } from './messages.js';
+import { createMemo } from './run-parts.js';
+
+/** What a worker process knows: its action, and the connection to the engine. */
+export interface WorkerSide {
+  /** The run folder, absolute. */
+  readonly folder: string;
+  readonly action: ActionDocument;
+  readonly local: LocalDocument;
+  readonly send: (message: FromWorker) => void;
+  readonly keeper: IpcKeeper;
+  readonly signal: AbortSignal;
+  /** Removes the stage's secrets from a text. */
+  readonly mask: Mask;
+}
+
+/** Numbers of parts by name. */
+export type PartCounts = ReadonlyMap<string, { readonly kept: number; readonly computed: number }>;
+
+/** @returns the context, and the counts of its parts, which grow while the plugin runs. */
+export function makeContext(side: WorkerSide): { readonly context: Context; readonly partCounts: PartCounts } {
+  const { folder, action, local, send, keeper, signal, mask } = side;
+  const sendChecked = makeCheckedSend(send);
+  const watched: Pick<Context, 'signal' | 'log'> = {
+    signal,
+    // Masking precedes clipping, because a part of a secret would not be recognized.
+    log: (level, message) =>
+      sendChecked(
+        { kind: 'log', level, message: typeof message === 'string' ? clipText(mask.apply(message)) : message },
+        'context.log expects a level ("info" or "warning") and a text',
+      ),
+  };
+  const known = new Map(Object.entries(local.known).map(([path, entry]) => [join(folder, path), entry]));
+  const { memo, partCounts } = countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched));
+  const programs = {
+    signal,
+    group: 'shared',
+    tools: local.tools,
+    mask,
+    log: (text: string) => send({ kind: 'output', text }),
+  } as const;
+  const context: Context = {
+    ...watched,
+    scratch: join(folder, RUN_LAYOUT.scratch),
+    progress: (done, total, what) =>
+      sendChecked(
+        { kind: 'progress', done, total, what: typeof what === 'string' ? clipText(mask.apply(what), MAX_PROGRESS_CHARACTERS) : what },
+        'context.progress expects two numbers and a text',
+      ),
+    random: label => seededRandom(action.key, label),
+    memo,
+    build: action.build,
+    env: declaredEnvironment(action.env),
+    spawn: (command, options) => runTool(command, options, { ...programs, env: ownEnvironment() }),
+    start: (command, options) => startTool(command, options, { ...programs, env: ownEnvironment() }),
+    identify: identity => {
+      const message: FromWorker = { kind: 'identity', identity };
+      if (isFromWorker(message)) checkIdentitySize(identity);
+      sendChecked(message, 'context.identify expects an object');
+    },
+  };
+  return { context, partCounts };
+}
+
+/** JavaScript of third parties may pass any value. The returned function throws a TypeError at the faulty call. */
+function makeCheckedSend(send: WorkerSide['send']): (message: FromWorker, contract: string) => void {
+  return (message, contract) => {
+    if (!isFromWorker(message)) throw new TypeError(contract);
+    send(message);
+  };
+}
+
+/** Counts the parts, so that the log can report how many were reused. */
+function countParts(memo: Context['memo']): { readonly memo: Context['memo']; readonly partCounts: PartCounts } {
+  const partCounts = new Map<string, { kept: number; computed: number }>();
+  return {
+    partCounts,
+    async memo(part, request) {
+      const result = await memo(part, request);
+      const counts = partCounts.get(part.name) ?? { kept: 0, computed: 0 };
+      counts[result.from] += 1;
+      partCounts.set(part.name, counts);
+      return result;
+    },
+  };
+}
+
+function declaredEnvironment(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap(name => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])));
+}
+
+function ownEnvironment(): Record<string, string> {
+  return declaredEnvironment(Object.keys(process.env).filter(name => !name.startsWith('NODE_')));
+}
