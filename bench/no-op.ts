@@ -101,7 +101,7 @@ function buildNothing(cwd: string): void {
 
 /** A build without the no-op record, as if the record no longer held although nothing is out of date. */
 function withoutRecord(cwd: string): void {
-  const record = join(cwd, 'cache/state/pipeline.seal');
+  const record = join(cwd, 'cache/state/pipeline.no-op');
   renameSync(record, `${record}.aside`);
   try {
     buildNothing(cwd);

@@ -105,7 +105,7 @@ stages:
     'after a comment in the pipeline file is edited, the second build says from its record that nothing is to do',
     one(touch),
     async world => {
-      const record = join(world.folder, 'cache/state/pipeline.seal');
+      const record = join(world.folder, 'cache/state/pipeline.no-op');
       const settle = async (): Promise<void> => {
         for (let tries = 0; tries < 20; tries++) {
           await wait(50);

@@ -98,7 +98,7 @@ export const REHASH: readonly Scenario[] = [
     world.write('other.txt', 'two\n');
     await wait(100);
     strictEqual(world.run('build').exitCode, 0);
-    strictEqual(world.exists('cache/state/pipeline.seal'), true);
+    strictEqual(world.exists('cache/state/pipeline.no-op'), true);
     match(world.run('build').stdout, /nothing to do/);
     strictEqual(world.read('artifacts/a/text'), 'text1\n');
     match(world.run('build', '--rehash').stdout, /1 executed, 1 up to date/);

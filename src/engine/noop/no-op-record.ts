@@ -42,17 +42,16 @@ export interface SettledMetrics {
   readonly metrics: JsonObject;
 }
 
-const HEAD = 'tanren-seal 1';
+const HEAD = 'tanren-no-op 1';
 const LINE_END = 0x0a;
 
 /** Beside the state of the pipeline `pipelineName`. */
 export function noOpRecordPath(projectFolder: string, pipelineName: string): string {
-  return join(projectFolder, 'cache', 'state', `${pipelineName.replaceAll('/', '%')}.seal`);
+  return join(projectFolder, 'cache', 'state', `${pipelineName.replaceAll('/', '%')}.no-op`);
 }
 
-/** In the file the stamps are called `sights`. */
-export function encodeNoOpRecord({ stamps, ...record }: NoOpRecord): string {
-  const body = JSON.stringify({ ...record, sights: stamps });
+export function encodeNoOpRecord(record: NoOpRecord): string {
+  const body = JSON.stringify(record);
   return `${HEAD} ${checksum(Buffer.from(body))}\n${body}`;
 }
 
@@ -69,9 +68,7 @@ export function readNoOpRecord(path: string): NoOpRecord | undefined {
   if (end < 0 || bytes.toString('latin1', 0, end) !== `${HEAD} ${checksum(body)}`) return undefined;
   // The checksum shows that `encodeNoOpRecord` wrote it. A forged record can claim that nothing is out of date, and so can a forged state.
   const found = parseJson(body.toString());
-  if (!isJsonObject(found)) return undefined;
-  const { sights, ...record } = found as unknown as Omit<NoOpRecord, 'stamps'> & { readonly sights: RecordedStamps };
-  return { ...record, stamps: sights };
+  return isJsonObject(found) ? (found as unknown as NoOpRecord) : undefined;
 }
 
 function checksum(body: Uint8Array): string {

@@ -54,7 +54,7 @@ export function createWrittenCheck({ projectFolder, stageFolders, caches }: Writ
 }
 
 /** The folders of a cache that checkouts may share. */
-const CONTENT = ['cas', 'actions', 'turns'];
+const CONTENT = ['cas', 'actions', 'action-locks'];
 
 function holding(folder: string, path: string): Written {
   return { what: `holds ${folder}/, which every build writes to: ${path}`, help: 'name the folders in it that the stage needs' };

@@ -8,21 +8,24 @@ import { withOpenFolders } from './files/open-folders.js';
 /** The suffixes that `writeWhole` and other writers give to incomplete files. */
 const TEMPORARY = '(\\.[0-9a-f]{12})?(\\.tmp)?';
 
-/** Paths of files, relative to the cache folder. */
+/**
+ * Paths of files, relative to the cache folder.
+ * Older versions wrote no-op records as `state/….seal`, and action locks in `turns/`.
+ */
 const FILES = [
   /^\.(gitignore|tanren)(\.[0-9a-f]{12}\.tmp)?$/,
   new RegExp(`^cas/([0-9a-f]{2})/\\1[0-9a-f]{62}${TEMPORARY}$`),
   new RegExp(`^actions/([0-9a-f]{2})/\\1[0-9a-f]{62}\\.json${TEMPORARY}$`),
-  new RegExp(`^state/[^/]+\\.(log|seal|json)${TEMPORARY}$`),
+  new RegExp(`^state/[^/]+\\.(log|no-op|seal|json)${TEMPORARY}$`),
   new RegExp(`^(logs/[^/]+|history)/[^/]+\\.log${TEMPORARY}$`),
   new RegExp(`^plans/[^/]+\\.json${TEMPORARY}$`),
 ];
 
 /** Folders that hold files of these patterns. */
-const FOLDERS = /^(cas|actions|state|logs|history|plans|turns|tmp|(cas|actions)\/[0-9a-f]{2}|logs\/[^/]+)$/;
+const FOLDERS = /^(cas|actions|state|logs|history|plans|action-locks|turns|tmp|(cas|actions)\/[0-9a-f]{2}|logs\/[^/]+)$/;
 
 /** Folders and files that belong to Tanren with all their content. `import-…` and `lock-…` are files. */
-const WHOLE = /^(lock|tmp\/[a-z]+-[0-9a-f]{16}|turns\/[0-9a-f]{64}(\.[0-9a-f]{12})?)$/;
+const WHOLE = /^(lock|tmp\/[a-z]+-[0-9a-f]{16}|(action-locks|turns)\/[0-9a-f]{64}(\.[0-9a-f]{12})?)$/;
 
 /** Files that systems and other tools put into any folder. They are kept, and not reported. */
 const USUAL = ['.DS_Store', 'Thumbs.db', 'desktop.ini', '.gitkeep', 'CACHEDIR.TAG', 'lost+found'];

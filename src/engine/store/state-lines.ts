@@ -30,7 +30,7 @@ export function encodeCode(module: string, { digest, stamps, modules }: StampedC
     code: module,
     digest,
     modules: { ...modules },
-    sights: { ...stamps, trees: stamps.trees.map(tree => ({ ...tree })), names: stamps.names.map(one => ({ ...one })) },
+    stamps: { ...stamps, trees: stamps.trees.map(tree => ({ ...tree })), names: stamps.names.map(one => ({ ...one })) },
   };
 }
 
@@ -104,7 +104,7 @@ function applyFiles(state: State, files: JsonObject): boolean {
 function applyCode(state: State, module: string, record: JsonObject): boolean {
   const digest = parseDigest(record.digest);
   if (digest === undefined) return false;
-  const stamps = parseStamps(record.sights);
+  const stamps = parseStamps(record.stamps);
   const modules = parseModules(record.modules);
   // A line of an older version lacks these fields: the modules are read again.
   if (stamps !== undefined && modules !== undefined) state.code.set(module, { digest, stamps, modules });

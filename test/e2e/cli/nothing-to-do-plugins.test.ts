@@ -262,6 +262,6 @@ describe('a no-op record of a project with local plugins', () => {
   ])('is not written if the declaration uses %s', async (_what, imports, modules) => {
     const files = Object.fromEntries(Object.entries(modules).map(([name, text]) => [`plugins/${name}`, text]));
     await givenBuilt({ ...projectOf('', files), 'plugins/say.js': declaration(imports, Object.keys(modules)) }, () => undefined);
-    expect(existsSync(path('cache/state/pipeline.seal'))).toBe(false);
+    expect(existsSync(path('cache/state/pipeline.no-op'))).toBe(false);
   });
 });

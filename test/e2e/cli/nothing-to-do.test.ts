@@ -6,7 +6,7 @@ import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-wor
 import { type Launcher, makeLauncher } from '../../support/launcher.js';
 import { DIST } from '../../support/world.js';
 
-const RECORD = 'cache/state/pipeline.seal';
+const RECORD = 'cache/state/pipeline.no-op';
 
 function withoutTime(text: string | undefined): string | undefined {
   return text?.replace(/\(\d+(\.\d+)? m?s\)/g, '(…)');

@@ -64,7 +64,7 @@ describe('a second checkout', () => {
     expect((await second.build(using())).outcomes).toEqual(RESTORED);
 
     expect(second.read('artifacts/folders/all/text.txt')).toBe(first.read('artifacts/folders/all/text.txt'));
-    expect(readdirSync(shared).sort()).toEqual(['.tanren', 'actions', 'cas', 'turns']);
+    expect(readdirSync(shared).sort()).toEqual(['.tanren', 'action-locks', 'actions', 'cas']);
     expect(second.read('cache/logs/pipeline/count.log')).toContain('counted 2 lines');
     expect((await second.build(using())).outcomes).toEqual(UP_TO_DATE);
     expect((await first.build(using())).outcomes).toEqual(UP_TO_DATE);
@@ -332,13 +332,13 @@ describe('garbage of a shared cache', () => {
   it('removes released action locks, and keeps those that are held', async () => {
     const world = checkout();
     await world.build(using());
-    const held = join(shared, 'turns', 'held');
+    const held = join(shared, 'action-locks', 'held');
     const { acquireLock } = await import('../../../src/engine/store/lock/lock.js');
     const lock = await acquireLock(held, { signal: new AbortController().signal, onWaiting: () => undefined });
-    expect(readdirSync(join(shared, 'turns'))).toHaveLength(4);
+    expect(readdirSync(join(shared, 'action-locks'))).toHaveLength(4);
     await collectGarbage(content(), {}, 'remove', Date.now() + 2 * 3_600_000, world.ports(), BESIDE);
 
-    expect(readdirSync(join(shared, 'turns'))).toEqual(['held']);
+    expect(readdirSync(join(shared, 'action-locks'))).toEqual(['held']);
     await lock.release();
   });
 });

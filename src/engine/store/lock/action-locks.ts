@@ -93,7 +93,7 @@ function createSharedActionLocks({ shared }: CacheFolder, { signal, emit }: Pick
 }
 
 export function actionLocksFolder({ root }: CacheFolder): string {
-  return join(root, 'turns');
+  return join(root, 'action-locks');
 }
 
 function actionLockFolder(shared: CacheFolder, key: string): string {

@@ -61,7 +61,7 @@ export async function collectGarbage(
     const sinceMs = users === 'checkouts' ? nowMs - CLOCK_MS : Number.POSITIVE_INFINITY;
     const plan = choose();
     removeGarbage(cache, plan, sinceMs);
-    await removeEndedTurns(cache, newerThan(users, nowMs), ports.signal);
+    await removeEndedActionLocks(cache, newerThan(users, nowMs), ports.signal);
     return plan;
   });
 }
@@ -128,7 +128,7 @@ async function removeDamaged(
  * Removes action locks of a shared cache that were released and not requested since. If one is taken at this moment, its action may run
  * twice, with the same result.
  */
-async function removeEndedTurns(cache: CacheFolder, newerThanMs: number, signal: AbortSignal): Promise<void> {
+async function removeEndedActionLocks(cache: CacheFolder, newerThanMs: number, signal: AbortSignal): Promise<void> {
   for (const name of listNames(actionLocksFolder(cache))) {
     const folder = join(actionLocksFolder(cache), name);
     const changedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
@@ -141,9 +141,9 @@ async function removeActionLock(folder: string, signal: AbortSignal): Promise<vo
     const lock = await tryLock(folder, signal);
     if (lock === undefined) return;
     // Renamed first, so that other processes find the folder missing or new, never half removed.
-    const gone = `${folder}.${randomBytes(6).toString('hex')}`;
-    await rename(folder, gone);
-    await rm(gone, { recursive: true, force: true, maxRetries: 3 });
+    const removed = `${folder}.${randomBytes(6).toString('hex')}`;
+    await rename(folder, removed);
+    await rm(removed, { recursive: true, force: true, maxRetries: 3 });
     await lock.release();
   } catch (error) {
     if (!isTakenAway(error)) throw error;
