@@ -6,7 +6,7 @@ import type { Evaluate } from '../onnx/passes/evaluate.js';
 import { isStatic } from '../onnx/shape-inference/context/dims.js';
 import { estimateBatches, mean } from './estimate/batch-estimate.js';
 import { basisOf, estimateCalls, estimateUnit, scaleEstimate, sumEstimates } from './estimate/estimate.js';
-import { estimateCall, type PlacedWork } from './estimate/image-estimate.js';
+import { estimateCall, estimateHostCall, type PlacedWork } from './estimate/image-estimate.js';
 import { allowedBatches, checkBatch } from './legality/batch-rule.js';
 import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';
 import { checkForms } from './legality/observed-forms.js';
@@ -39,6 +39,8 @@ export interface CompileOptions {
   readonly largerBatch?: Device;
   /** 'quantized': float models and unknown sizes are errors. 'any': they are judged by what is known. */
   readonly accept: 'quantized' | 'any';
+  /** 'cpu': the whole model runs on the CPU, whatever the target could run of it. Default: npu. */
+  readonly place?: Device;
   /** For a model that runs once per RoI. */
   readonly batches?: { readonly rois: BatchEstimate['rois']; readonly sizes: readonly number[] };
   /** For a model whose call serves `perCall` RoIs, as tiles of one canvas. One call per image where the RoI counts are unknown. */
@@ -57,21 +59,22 @@ export interface CompiledModel {
  */
 export async function compileModel(name: string, model: Model, target: Target, options: CompileOptions): Promise<CompiledModel> {
   const prepared = await prepareModel(model, options.evaluate);
-  if (options.accept === 'quantized') checkAccepted(name, prepared);
+  const isOnCpu = options.place === 'cpu';
+  if (options.accept === 'quantized') checkAccepted(name, prepared, isOnCpu ? 'any' : 'quantized');
   const graph = findNodeUnits(prepared);
   const works = graph.units.map(unit => measureUnit(prepared, unit));
-  const verdicts = judgeUnits(graph, target, options);
-  const whole = [...checkBatch(prepared, target, options.largerBatch ?? 'cpu'), ...checkForms(graph, target, verdicts)];
+  const verdicts = isOnCpu ? graph.units.map(() => UNJUDGED) : judgeUnits(graph, target, options);
+  const whole = isOnCpu ? [] : [...checkBatch(prepared, target, options.largerBatch ?? 'cpu'), ...checkForms(graph, target, verdicts)];
   if (options.accept === 'quantized') checkValues(name, verdicts);
-  const refusal = whole.find(({ severity }) => severity !== 'warning');
-  const refused = refusal === undefined ? undefined : ({ rule: 'whole-model', reason: refusal.message } as const);
+  const reason = isOnCpu ? 'the pipeline places its model on the CPU' : whole.find(({ severity }) => severity !== 'warning')?.message;
+  const refused = reason === undefined ? undefined : ({ rule: 'whole-model', reason } as const);
   const partition = partitionUnits(graph, verdicts, target, { works, refused });
   const ends = findPartEnds(graph, partition.parts);
   const facts: Facts = { graph, works, verdicts, partition, ends, target };
 
   const units = graph.units.map(unit => reportUnit(facts, unit));
   const parts = partition.parts.map((_, index) => reportPart(facts, index));
-  const findings = [...checkGraph(facts), ...whole];
+  const findings = isOnCpu ? [] : [...checkGraph(facts), ...whole];
   const report: ModelReport = {
     name,
     digest: digestModelContent(model),
@@ -84,11 +87,15 @@ export async function compileModel(name: string, model: Model, target: Target, o
       npu: sumEstimates(parts.flatMap(part => part.estimate ?? [])),
       image: imageOf(facts, options),
       basis: basisOf(target),
-      ...(options.batches === undefined ? {} : { batches: batchesOf(facts, options.batches, options.largerBatch ?? 'cpu') }),
+      ...(options.batches === undefined || isOnCpu ? {} : { batches: batchesOf(facts, options.batches, options.largerBatch ?? 'cpu') }),
     },
+    ...(isOnCpu ? { place: 'cpu' } : {}),
   };
   return { report, parts: ends.map(end => extractPart(prepared, end)) };
 }
+
+/** Of a unit that the params place on the CPU: no limit of the target concerns it. */
+const UNJUDGED: UnitVerdict = { findings: [], admitted: true, edge: false };
 
 interface Facts {
   readonly graph: UnitGraph;
@@ -99,10 +106,10 @@ interface Facts {
   readonly target: Target;
 }
 
-function checkAccepted(name: string, model: Model): void {
-  if (modeOf(model) === 'float') {
+function checkAccepted(name: string, model: Model, accept: CompileOptions['accept']): void {
+  if (accept === 'quantized' && modeOf(model) === 'float') {
     throw new TargetError('model-not-quantized', `model "${name}" is not quantized: it has no QuantizeLinear or DequantizeLinear`, {
-      help: 'compile the output of a quantize stage; `tanren lint` checks shapes and operators of float models',
+      help: 'compile the output of a quantize stage, or run the float model on the CPU with `place`; `tanren lint` checks shapes and operators of float models',
     });
   }
   const dynamic = [...model.graph.values.values()].flatMap(({ id }) => {
@@ -216,11 +223,11 @@ function batchesOf(facts: Facts, { rois, sizes }: NonNullable<CompileOptions['ba
 }
 
 /** All calls of an image, of which the last costs as much as a full one. */
-function imageOf(facts: Facts, { batches, tiles }: CompileOptions): ImageEstimate {
+function imageOf(facts: Facts, { batches, tiles, place }: CompileOptions): ImageEstimate {
   const rows = tiles?.perCall ?? batchOf(facts);
   const counts = tiles === undefined ? batches?.rois.counts : tiles.counts;
   const calls = counts === undefined ? 1 : mean(counts.map(count => Math.ceil(count / rows)));
-  const perCall = estimateCall(facts.target, placedUnits(facts));
+  const perCall = place === 'cpu' ? estimateHostCall(facts.target, facts.works) : estimateCall(facts.target, placedUnits(facts));
   return { ...(tiles === undefined ? {} : { tiles: tiles.perCall }), calls, perCall, perImage: scaleEstimate(perCall, calls) };
 }
 

@@ -30,6 +30,13 @@ export const COMPILE_PARAMS = {
       description:
         'The device of models with a batch above 1 that only an assumption of the target profile refuses (a8w8, a16w8). npu: trust that the target runs it.',
     },
+    place: {
+      type: 'object',
+      additionalProperties: { type: 'string', enum: ['npu', 'cpu'] },
+      default: {},
+      description:
+        'Part of the detector, or model → the device that runs it: {box_head: cpu}. A model on the CPU may be a float model; a part on the CPU runs without tiles. Default: npu.',
+    },
     pin: {
       type: 'object',
       additionalProperties: { type: 'integer', minimum: 1 },

@@ -25,6 +25,7 @@ import { TargetError } from '../../src/target/report/target-error.js';
 import { checkPins, findSizeNames, pinSizes } from '../../src/target/units/pin-sizes.js';
 import { makeMetrics } from './metrics.js';
 import type { CompileParams } from './params.js';
+import { placeModels } from './placement.js';
 import { countRois, type RoisByModel } from './roi-counts.js';
 
 type CompileJob = StageJob<CompileParams>;
@@ -36,12 +37,13 @@ export async function runCompile(job: CompileJob): Promise<void> {
   const { params, outputs, context } = job;
   const target = openTarget(params, job.inputs.profile === undefined ? undefined : await readInput(job.inputs, 'profile', readJsonFile));
   checkProviderOptions(job, target);
-  const models = await readModels(job);
+  const given = await readModels(job);
   checkPins(
     params.pin,
-    models.map(({ model }) => model),
+    given.map(({ model }) => model),
   );
-  const detector = await readDetector(job, models);
+  const { models, detector, leftOut, deviceOf } = placeModels(params.place, given, await readDetector(job, given));
+  for (const { name } of leftOut) context.log('info', `${name} is left out: its part runs on the CPU, without tiles`);
   const onTiles = listModelsOnTiles(detector?.tiles ?? {});
   const rois = await countRois(job, [...models.map(({ name }) => name), ...Object.keys(detector?.tiles ?? {})]);
   const compiled: (Compiled & CompiledModel)[] = [];
@@ -54,6 +56,7 @@ export async function runCompile(job: CompileJob): Promise<void> {
       undocumented: params.undocumented,
       largerBatch: params.largerBatch,
       accept: 'quantized',
+      place: deviceOf(name),
       ...callsOf(name, onTiles.get(name), rois, params),
     });
     const wholePath = pinned === model ? path : await writePinned(job, name, pinned);

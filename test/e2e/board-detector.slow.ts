@@ -1,5 +1,5 @@
 /** detector.py of a bundle, with ONNX Runtime's CPU provider, finds the objects that `evaluate` finds with the same models. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../../src/base/json.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
@@ -22,6 +22,12 @@ interface Found {
 let project: ShapesProject;
 beforeAll(() => {
   project = givenShapesProject(IMAGES);
+  // The box head in float, on the CPU: two calls of 100 RoIs, and no tiles.
+  const placed = readFileSync(project.path('pipeline.yaml'), 'utf8')
+    .replace('pin: {box_rois: 1, mask_rois: 1}}', 'pin: {box_rois: 100, mask_rois: 1}, place: {box_head: cpu}}')
+    .replace('box_head: quantize@box_head.model\n        box_head_tiles', 'box_head: simplify@box_head.model\n        box_head_tiles')
+    .replace('inputs: {parts: *int8, recipe', 'inputs: {parts: {<<: *int8, box_head: simplify@box_head.model}, recipe');
+  writeFileSync(project.path('pipelines/placed.yaml'), placed);
 });
 afterAll(() => project.remove());
 
@@ -32,6 +38,7 @@ const DATA = ['--annotations', 'examples/shapes/data/instances_val.json', '--ima
 describeWithOnnxRuntime('detector.py', () => {
   it.each([
     ['Mask R-CNN', 'pipeline.yaml', 'evaluate-int8'],
+    ['Mask R-CNN with its box head on the CPU', 'pipelines/placed.yaml', 'evaluate-int8'],
     ['Mask R-CNN on tiles', 'pipelines/maskrcnn-tiles.yaml', 'evaluate-tiles'],
     ['Mask Scoring R-CNN', 'pipelines/maskscoring-shapes.yaml', 'evaluate-int8'],
     ['YOLACT', 'pipelines/yolact-shapes.yaml', 'evaluate-int8'],

@@ -64,6 +64,21 @@ describeWithOnnxRuntime('runner.py check with a provider that works', () => {
     });
   });
 
+  it('runs a model that the pipeline places on the CPU there, beside others on the device', async () => {
+    const mixed = await writeSmallBundle(folder.path, { names: ['first', 'second'], onCpu: ['second'] });
+    const json = join(folder.path, 'mixed.json');
+    const { exitCode, stdout, stderr } = check('none', ['--json', json], {}, mixed);
+    expect([exitCode, stderr.match(/error/g)]).toEqual([0, null]);
+    expect(stdout).toContain('first: 10 nodes on the NPU (VitisAIExecutionProvider), 2 nodes on the CPU (CPUExecutionProvider)');
+    expect(stdout).toContain('second: 11 nodes on the CPU (CPUExecutionProvider)');
+    const { parts } = JSON.parse(readFileSync(json, 'utf8'));
+    expect(parts).toMatchObject([
+      { part: 'first' },
+      { part: 'second', forms: [{ form: 'int8', placement: [{ device: 'cpu', nodes: 11 }] }] },
+    ]);
+    expect(check('cpu-fallback', [], {}, mixed).stderr).toContain('error[fell-back]: first: no node ran on the NPU');
+  });
+
   it('reports facts without a tool as unknown', () => {
     const json = join(folder.path, 'unknown.json');
     expect(check('none', ['--json', json]).exitCode).toBe(0);

@@ -49,9 +49,11 @@ export async function writeSmallBundle(
     readonly samples?: number;
     /** Names of equal models; default: net. */
     readonly names?: readonly string[];
+    /** Those of them that the params place on the CPU. */
+    readonly onCpu?: readonly string[];
   } = {},
 ): Promise<SmallBundle> {
-  const { model = smallQdqModel(), source = model, profile = 'ryzen-ai', choice = {}, samples = 1, names = ['net'] } = options;
+  const { model = smallQdqModel(), source = model, profile = 'ryzen-ai', choice = {}, samples = 1, names = ['net'], onCpu = [] } = options;
   const here = mkdtempSync(join(folder, 'bundle-'));
   const wholePath = join(here, 'in.onnx');
   await writeModel(wholePath, model);
@@ -63,7 +65,11 @@ export async function writeSmallBundle(
   mkdirSync(bundle);
   await writeBundle({
     folder: bundle,
-    report: { format: COMPILE_REPORT_FORMAT, target: target.identity, models: names.map(name => ({ ...report, name })) },
+    report: {
+      format: COMPILE_REPORT_FORMAT,
+      target: target.identity,
+      models: names.map(name => ({ ...report, name, ...(onCpu.includes(name) ? { place: 'cpu' } : {}) })),
+    },
     models: names.map(name => ({
       name,
       sourcePath,

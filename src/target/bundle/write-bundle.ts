@@ -6,6 +6,7 @@ import { getDefined } from '../../base/invariant.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { writeModel } from '../../onnx/serde/model-file.js';
+import { modeOf } from '../legality/judge-units.js';
 import type { CompileReport, ModelReport, PartReport } from '../report/compile-report.js';
 import { readBoardPrograms } from './board-programs.js';
 import { cacheKeyOf } from './cache-key.js';
@@ -109,6 +110,8 @@ async function writeOne(
     // A runner that gets this file runs `whole` instead.
     source: await digestFile(sourcePath),
     pinned,
+    // The programs of the bundle run it with ONNX Runtime's own provider.
+    ...(report.place === 'cpu' ? { place: 'cpu', form: modeOf(whole) === 'float' ? 'float' : 'int8' } : {}),
     nodes: report.counts.nodes,
     npuNodes: report.counts.npuNodes,
     parts: report.parts.map(({ estimate: _estimate, ...part }) => part),

@@ -35,6 +35,11 @@ function estimatePlaced(target: Target, { work, where }: PlacedWork, factor: num
   return { ms: Math.max(npu.ms, cpu.ms), lowMs: Math.max(npu.lowMs, cpu.lowMs), highMs: Math.max(npu.highMs, cpu.highMs) };
 }
 
+/** One call of a model that runs on the CPU as a whole: no call of the device, no hand-over. */
+export function estimateHostCall(target: Target, works: readonly UnitWork[]): LatencyEstimate {
+  return sumEstimates(works.map(work => estimateOnHost(target, work, 1)));
+}
+
 /** Arithmetic, and then the transfer of everything that the unit reads and writes. */
 function estimateOnHost({ host }: Target, work: UnitWork, factor: number): LatencyEstimate {
   const bytes = work.weightBytes + (work.inputBytes + work.outputBytes) * factor;

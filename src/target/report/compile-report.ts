@@ -37,6 +37,8 @@ export type ModelReport = {
   /** In execution order; `index` is the position. */
   readonly parts: readonly PartReport[];
   readonly estimate: ModelEstimate;
+  /** Only of a model that the params place on the CPU as a whole. */
+  readonly place?: 'cpu';
   /** Only of a head that the detector's recipe runs on tiles: the models that run instead. Totals of times leave it out. */
   readonly replacedBy?: readonly string[];
 };

@@ -151,6 +151,71 @@ describe('compile', () => {
     expect(done.log).toContainEqual(expect.stringMatching(/^info: box_head_tiles: .* per image in 10\.5 calls of 6 tiles$/));
   });
 
+  it('places a part on the CPU: it may be float, runs without its tiles, and no limit of the target concerns it', async () => {
+    const canvas = { channels: 4, tile: [7, 7], pitch: [8, 8] };
+    const ends = { inputs: [{ name: 'x', ...canvas }], outputs: [{ name: 'y', ...canvas }] };
+    const stepOf = (model: string) => ({ steps: [{ model, grid: [2, 3], ...ends }] });
+    const recipe = join(folder.path, 'placed.json');
+    const tiles = { box_head: stepOf('box_head_tiles'), mask_head: stepOf('mask_head_tiles') };
+    await writeFile(recipe, JSON.stringify({ ...(await exportShapes()).recipe, tiles }));
+    const head = smallModel({
+      inputs: { features: ['float32', ['rois', 4, 7, 7]] },
+      constants: { w: randomConstant([4, 4, 1, 1], 1) },
+      nodes: [{ op: 'Conv', in: ['features', 'w'], out: ['y'], name: 'conv' }],
+      outputs: ['y'],
+    });
+    const models = {
+      backbone: await place('b', makeNeck()),
+      box_head: await place('float', head),
+      box_head_tiles: await place('t', makeNeck()),
+      mask_head: await place('d', makeHead()),
+      mask_head_tiles: await place('u', makeNeck()),
+    };
+    const params = { target: 'ryzen-ai', golden: 0, pin: { rois: 16 }, rois: { box_head: [100, 20] }, largerBatch: 'npu', dtype: 'a8w8' };
+    const done = await run({ ...params, place: { box_head: 'cpu', mask_head: 'npu' } }, { models, recipe });
+    expect(done.log).toContain('info: box_head_tiles is left out: its part runs on the CPU, without tiles');
+    const { models: reports } = await reportOf(done);
+    expect(reports.map(({ name, place: on, replacedBy }) => [name, on, replacedBy])).toEqual([
+      ['backbone', undefined, undefined],
+      ['box_head', 'cpu', undefined],
+      ['mask_head', undefined, ['mask_head_tiles']],
+      ['mask_head_tiles', undefined, undefined],
+    ]);
+    const [, box] = reports;
+    expect(box).toMatchObject({ legal: true, findings: [], counts: { cpuNodes: 1, npuParts: 0, parts: 1 }, parts: [{ device: 'cpu' }] });
+    expect(box?.estimate.batches).toBeUndefined();
+    // 100 and 20 RoIs in batches of 16. A call: 16 · 49 · 16 MAC, 16 weights, and 2 · 16 · 196 floats in and out, at the stated rates of the host.
+    const { host } = getBuiltInProfile('ryzen-ai') as unknown as { host: Record<'macs' | 'bandwidth', { value: number }> };
+    const ms = 1000 * ((16 * 49 * 16) / host.macs.value + (4 * (16 + 2 * 16 * 196)) / host.bandwidth.value);
+    expect(box?.estimate.image.calls).toBe((7 + 2) / 2);
+    expect(box?.estimate.image.perCall.ms).toBeCloseTo(ms, 9);
+    const bundle = done.outputs.bundle ?? '';
+    const { recipe: written } = (await readJsonFile(join(bundle, 'detector.json'))) as { recipe: { tiles: object } };
+    expect(Object.keys(written.tiles)).toEqual(['mask_head']);
+    const { models: listed } = (await readJsonFile(join(bundle, 'manifest.json'))) as {
+      models: { name: string; place?: string; form?: string }[];
+    };
+    expect(listed.map(({ name, place: on, form }) => [name, on, form])).toEqual([
+      ['backbone', undefined, undefined],
+      ['box_head', 'cpu', 'float'],
+      ['mask_head', undefined, undefined],
+      ['mask_head_tiles', undefined, undefined],
+    ]);
+    expect(await readJsonFile(done.outputs.metrics ?? '')).toMatchObject({
+      reasons: {
+        'box_head.npuMacShare': ['100.0 % of the multiply-accumulates on the CPU: Conv "conv": the pipeline places its model on the CPU'],
+      },
+    });
+
+    const wrong = (to: JsonObject): Promise<unknown> => failureOf(() => run({ ...params, place: to }, { models, recipe }));
+    expect(await wrong({ box_haed: 'cpu' })).toMatchObject({
+      code: 'unknown-model',
+      help: expect.stringContaining('did you mean "box_head"?'),
+    });
+    expect(await wrong({ box_head_tiles: 'cpu' })).toMatchObject({ code: 'unknown-model' });
+    expect(await wrong({ mask_head: 'cpu' })).toMatchObject({ code: 'model-not-quantized', help: expect.stringContaining('`place`') });
+  });
+
   it('compares larger batches if the params trust them', async () => {
     const params = {
       target: 'ryzen-ai',

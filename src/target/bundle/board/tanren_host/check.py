@@ -81,9 +81,10 @@ def check_model(arguments, device, loaded, entry):
         print(f"{name}: {output}: largest difference {worst:g}, SQNR {sqnr:.1f} dB")
     where = ", ".join(f"{share['nodes']} nodes on the {share['device'].upper()} ({share['provider']})" for share in loaded.placement)
     print(f"{name}: {where}")
-    if not arguments.allow_cpu and all(share["device"] != device.kind for share in loaded.placement):
+    is_placed = entry.get("place") == "cpu"
+    if not is_placed and not arguments.allow_cpu and all(share["device"] != device.kind for share in loaded.placement):
         raise Refused("fell-back", f"{name}: no node ran on the {device.kind.upper()}; this requires --allow-cpu")
-    result = {"placement": loaded.placement}
+    result = {"placement": loaded.placement, "form": entry.get("form", "int8")}
     if arguments.repeats > 0:
         arrays = load_arrays(entry["golden"][0])
         feeds = {value: array for (role, value), array in arrays.items() if role == "input"}
@@ -145,5 +146,5 @@ def describe_part(name, part, in_detector):
         "counts": [{"calls": 1, "padded": 0, "here": part["latency"]}],
         "perImageMs": (in_detector or part["latency"])["p50Ms"],
     }
-    form = {"form": "int8", "rows": [row], "best": 0, "bestAt": [0], "placement": part["placement"]}
+    form = {"form": part["form"], "rows": [row], "best": 0, "bestAt": [0], "placement": part["placement"]}
     return {"part": name, "fed": "golden", "counts": [], "imagesWithout": 0, "forms": [form]}

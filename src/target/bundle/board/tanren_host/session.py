@@ -20,6 +20,8 @@ ORT_TYPES = {"float": "float32", "double": "float64", **{name: name for name in 
 class Loaded:
     def __init__(self, device, identity, source, digest, entry, optimization="all"):
         ort, self.device, self.entry = device.ort, device, entry
+        # The pipeline may place a model on the CPU as a whole.
+        self.provider = CPU if entry is not None and entry.get("place") == "cpu" else device.provider
         # The bundle's keys cover its own options. Those of another provider are digested here.
         is_listed = entry is not None and device.arguments.provider is None
         base = entry["cacheKeys"].get(f"{device.software}/{device.name}") if is_listed else None
@@ -35,12 +37,12 @@ class Loaded:
         session_options.log_severity_level = 2
         session_options.intra_op_num_threads, session_options.inter_op_num_threads = device.arguments.threads, 1
         self.folder = device.cache / self.key
-        self.profiled = device.provider != CPU and not device.row.get("report")
+        self.profiled = self.provider != CPU and not device.row.get("report")
         if self.profiled:
             self.folder.mkdir(parents=True, exist_ok=True)
             session_options.enable_profiling = True
             session_options.profile_file_prefix = str(self.folder / "profile")
-        if device.provider == CPU:
+        if self.provider == CPU:
             providers = [CPU]
         else:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -53,12 +55,12 @@ class Loaded:
         try:
             self.session = ort.InferenceSession(source, session_options, providers=providers)
         except Exception as error:
-            raise Refused(*explain(error, device)) from error
-        if device.provider != CPU:
+            raise Refused(*explain(error, self.provider)) from error
+        if self.provider != CPU:
             check_context(self.folder, source, digest)
         # Otherwise onnxruntime falls back to the CPU when a run fails.
         self.session.disable_fallback()
-        if device.provider not in self.session.get_providers():
+        if self.provider not in self.session.get_providers():
             if not device.arguments.allow_cpu:
                 raise Refused("fell-back", f"{device.provider} did not accept the model: the session has {', '.join(self.session.get_providers())}")
             say(f"FALLING BACK TO THE CPU: {device.provider} did not take the model")
@@ -118,7 +120,7 @@ class Loaded:
 
     def find_placement(self):
         """Placement of nodes, from the vendor's report if there is one, else from ONNX Runtime's profile of the first run."""
-        if self.device.provider == CPU:
+        if self.provider == CPU:
             return self.all_on_cpu()
         if not self.profiled:
             report = self.folder / "vitisai_ep_report.json"
@@ -159,12 +161,12 @@ CAUSES = [
 ]
 
 
-def explain(error, device):
+def explain(error, provider):
     """@returns code and message of a session that the provider could not open"""
     for pattern, code, reason in CAUSES:
-        if device.provider != CPU and re.search(pattern, str(error)):
+        if provider != CPU and re.search(pattern, str(error)):
             return code, f"{reason} ({error})"
-    return "session-failed", f"{device.provider} cannot open the model: {error}"
+    return "session-failed", f"{provider} cannot open the model: {error}"
 
 
 def check_context(folder, source, digest):

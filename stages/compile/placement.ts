@@ -1,0 +1,44 @@
+/** The devices of models, as the param `place` declares them. */
+import { findClosest } from '../../src/base/did-you-mean.js';
+import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
+import { listModelsOnTiles, listPartModels } from '../../src/detection/tiles/part-tiles.js';
+import { withoutTiles } from '../../src/detection/without-tiles.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import type { Device } from '../../src/target/report/compile-report.js';
+import type { CompileParams } from './params.js';
+
+export interface Placed<M> {
+  readonly models: readonly M[];
+  readonly detector: DetectorDefinition | undefined;
+  /** Models on tiles of parts that run on the CPU, where one call takes any number of RoIs. */
+  readonly leftOut: readonly M[];
+  deviceOf(name: string): Device;
+}
+
+/** @throws StageError `unknown-model`. */
+export function placeModels<M extends { readonly name: string }>(
+  place: CompileParams['place'],
+  models: readonly M[],
+  detector: DetectorDefinition | undefined,
+): Placed<M> {
+  const tiles = detector?.tiles ?? {};
+  const onTiles = listModelsOnTiles(tiles);
+  // A model on tiles is placed by the name of its part.
+  const known = models.map(({ name }) => name).filter(name => !onTiles.has(name));
+  for (const name of Object.keys(place)) if (!known.includes(name)) throw unknownModel(name, known);
+  const onCpu = new Set(Object.keys(place).filter(name => place[name] === 'cpu'));
+  const unused = new Set(Object.keys(tiles).flatMap(part => (onCpu.has(part) ? listPartModels(part, tiles) : [])));
+  return {
+    models: models.filter(({ name }) => !unused.has(name)),
+    detector: detector === undefined ? undefined : withoutTiles(detector, onCpu),
+    leftOut: models.filter(({ name }) => unused.has(name)),
+    deviceOf: name => (onCpu.has(name) ? 'cpu' : 'npu'),
+  };
+}
+
+function unknownModel(name: string, names: readonly string[]): StageError {
+  const closest = findClosest(name, names);
+  return new StageError('unknown-model', `\`place\` names "${name}", which is not a model`, {
+    help: `choose one of ${names.join(', ')}${closest === undefined ? '' : `; did you mean "${closest}"?`}`,
+  });
+}
