@@ -1,8 +1,8 @@
 /** What a stage can do that it has not declared, in the sandbox and under --strict. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expectGone } from '../../scenarios/scene.js';
 import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
 import { describeWith, noSandbox, noStrace } from '../../support/guards.js';
@@ -166,6 +166,30 @@ async function logOf(stage: string): Promise<string> {
   while (!existsSync(path) || statSync(path).size === 0) await new Promise(resolve => setTimeout(resolve, 10));
   return readFileSync(path, 'utf8');
 }
+
+const SHARED_MEMORY = '/dev/shm';
+const noSharedMemory = existsSync(SHARED_MEMORY) ? undefined : `${SHARED_MEMORY} is missing`;
+
+describeWith(noSandbox ?? noSharedMemory)('a sandboxed project in shared memory', () => {
+  it('builds, and its programs see no other file there', () => {
+    const folder = mkdtempSync(join(SHARED_MEMORY, 'tanren-guard-'));
+    const stray = join(SHARED_MEMORY, basename(folder).replace('guard', 'stray'));
+    writeFileSync(stray, '');
+    try {
+      writeFileSync(join(folder, 'text.txt'), 'iron\n');
+      const run = `cat in.txt > out.txt; for path in ${stray} ${folder}/text.txt; do test -e $path && echo "sees $path" >> out.txt; done; touch ${stray}-own && echo own >> out.txt`;
+      const command = { run: [run], shell: 'sh', inputs: { text: 'in.txt' }, outputs: { text: 'out.txt' } };
+      const stages = { see: { uses: 'command', with: command, inputs: { text: '${sources.text}' } } };
+      writeFileSync(join(folder, 'pipeline.yaml'), JSON.stringify({ version: 1, sources: { text: 'text.txt' }, stages }));
+      const { exitCode, stderr } = project.with({ folder }).run('build', '--sandbox');
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(readFileSync(join(folder, 'artifacts/see/text'), 'utf8')).toBe('iron\nown\n');
+      expect(existsSync(`${stray}-own`)).toBe(false);
+    } finally {
+      for (const path of [folder, stray]) rmSync(path, { recursive: true });
+    }
+  });
+});
 
 describe('a machine without sandbox support', () => {
   const withTools = (...names: readonly string[]): CliResult => {

@@ -3,7 +3,16 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSy
 import { basename, dirname, join, relative } from 'node:path';
 import type { GuardedRun } from './guard.js';
 import { escapeField, type MountTable } from './mount-table.js';
-import { DEVICES, isAmong, MACHINE_FACTS, NETWORK_SETTINGS, SYSTEM_FOLDERS, SYSTEM_SETTINGS, TEMPORARY } from './system-places.js';
+import {
+  DEVICES,
+  isAmong,
+  MACHINE_FACTS,
+  NETWORK_SETTINGS,
+  SHARED_MEMORY,
+  SYSTEM_FOLDERS,
+  SYSTEM_SETTINGS,
+  TEMPORARY,
+} from './system-places.js';
 
 /**
  * The files of a box. `table` has the form of fstab(5).
@@ -61,9 +70,12 @@ export function makeBox(box: string, run: GuardedRun, mounts: MountTable): void 
   mount(root, '/', 'none', 'bind,ro,nosuid');
   for (const folder of SYSTEM_FOLDERS) showSystem(folder, root, source => bind(source, source, 'read'));
   for (const folder of TEMPORARY) bind(temporary, folder, 'write');
-  for (const name of ['proc', 'dev/shm']) mkdirSync(join(root, name), { recursive: true });
+  for (const path of ['/proc', SHARED_MEMORY]) mkdirSync(join(root, path), { recursive: true });
   mount('proc', '/proc', 'proc', 'nosuid,nodev,noexec');
-  mount('tmpfs', '/dev/shm', 'tmpfs', 'nosuid,nodev,mode=1777');
+  // Mount points can be made in a folder of the box, but not in a file system that does not exist yet.
+  const holdsFiles = [run.projectFolder, ...run.readable, ...run.writable].some(path => isAmong([SHARED_MEMORY], path));
+  if (holdsFiles) bind(temporary, SHARED_MEMORY, 'write');
+  else mount('tmpfs', SHARED_MEMORY, 'tmpfs', 'nosuid,nodev,mode=1777');
   for (const name of DEVICES) if (existsSync(`/dev/${name}`)) bind(`/dev/${name}`, `/dev/${name}`, 'device');
   for (const [name, target] of DEVICE_LINKS) symlinkSync(target, join(root, 'dev', name));
   if (existsSync(MACHINE_FACTS)) bind(MACHINE_FACTS, MACHINE_FACTS, 'read');
@@ -72,7 +84,7 @@ export function makeBox(box: string, run: GuardedRun, mounts: MountTable): void 
     if (lstatSync(real).isDirectory() || lstatSync(real).isFile()) bind(real, path, 'read');
   }
   // Otherwise a project below /opt would be visible, and one below /tmp would appear to accept writes.
-  if (isAmong([...SYSTEM_FOLDERS, ...TEMPORARY], run.projectFolder)) bind(empty, run.projectFolder, 'read');
+  if (isAmong([...SYSTEM_FOLDERS, ...TEMPORARY, SHARED_MEMORY], run.projectFolder)) bind(empty, run.projectFolder, 'read');
   for (const path of run.readable) show(path, 'read');
   for (const path of run.writable) show(path, 'write');
   writeFileSync(join(box, BOX_LAYOUT.table), `${lines.join('\n')}\n`);

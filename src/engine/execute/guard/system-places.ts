@@ -50,6 +50,9 @@ export const NETWORK_SETTINGS: readonly string[] = ['gai.conf', 'host.conf', 'ho
 
 export const DEVICES: readonly string[] = ['full', 'null', 'random', 'tty', 'urandom', 'zero'];
 
+/** The folder behind shared memory of programs: a file system in memory, which may also hold projects. */
+export const SHARED_MEMORY = '/dev/shm';
+
 /** Facts about the machine's processors, which numerical libraries query. */
 export const MACHINE_FACTS = '/sys/devices/system';
 
@@ -63,7 +66,7 @@ export const READABLE: readonly string[] = [
   '/dev/fd',
   '/dev/ptmx',
   '/dev/pts',
-  '/dev/shm',
+  SHARED_MEMORY,
   ...DEVICES.map(name => `/dev/${name}`),
 ];
 
@@ -73,7 +76,7 @@ export const WRITABLE: readonly string[] = [
   '/dev/fd',
   '/dev/ptmx',
   '/dev/pts',
-  '/dev/shm',
+  SHARED_MEMORY,
   ...DEVICES.map(name => `/dev/${name}`),
 ];
 
