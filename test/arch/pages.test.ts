@@ -1,7 +1,14 @@
-/** Pages that are held to short lines: one sentence or 120 characters per line, six lines per paragraph, 200 characters per table cell. */
-import { readFileSync } from 'node:fs';
+/** Short lines of all pages: one sentence or 120 characters per line, six lines per paragraph, 200 characters per table cell. */
+import { readdirSync, readFileSync } from 'node:fs';
 
-const PAGES = ['docs/cli.md', 'docs/benchmarks.md'];
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`)
+    .sort(),
+];
 
 /** The page without code blocks. */
 function proseOf(page: string): string {
@@ -9,7 +16,9 @@ function proseOf(page: string): string {
 }
 
 function longLines(page: string): string[] {
-  const isSentence = (line: string): boolean => !/[.!?] +\S/.test(line.replace(/\([^)]*\)|`[^`]*`/g, ''));
+  // Neither the number and title of a list item nor an initial ends a sentence.
+  const isSentence = (line: string): boolean =>
+    !/(?<!\b[A-Z]|\bal)[.!?] +\S/.test(line.replace(/^\s*(\d+\.|-)?\s*(\*\*[^*]+\*\*)?/, '').replace(/\([^)]*\)|`[^`]*`/g, ''));
   return proseOf(page)
     .split('\n')
     .filter(line => !line.startsWith('|') && line.length > 120 && !isSentence(line));
@@ -26,7 +35,7 @@ function longParagraphs(page: string): string[] {
   const isProse = (line: string): boolean => line !== '' && !/^[|#]/.test(line);
   // An item of a list is a paragraph.
   return proseOf(page)
-    .split(/\n\n+|\n(?=- )/)
+    .split(/\n\n+|\n(?= *(?:-|\d+\.) )/)
     .filter(paragraph => paragraph.split('\n').filter(isProse).length > 6);
 }
 

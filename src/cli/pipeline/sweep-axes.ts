@@ -19,8 +19,8 @@ export function readAxes(
     diagnostics.error(
       'bad-axis',
       undefined,
-      `nothing varies: there is no -m, and ${file} has no "sweep"`,
-      'write -m NAME=VALUE,VALUE, such as -m preset=xint8,a8w8',
+      `a sweep needs at least one axis: no -m was given, and ${file} has no "sweep"`,
+      'write -m NAME=VALUE,VALUE, for example -m preset=xint8,a8w8',
     );
   return resolveAxes(given, plan, diagnostics);
 }

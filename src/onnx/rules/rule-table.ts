@@ -16,7 +16,7 @@ const single = (proof: ProofClass, description: string): { readonly '': Facts } 
 export const RULE_TABLE = {
   'affine-conv': single(
     'rounding',
-    'Mul, Div, Add and Sub by constants per channel before a Conv (such as normalization by mean and deviation) are folded into its weight and bias; if the Conv pads and there is an offset, a Pad with the value that maps to 0 is inserted, and the rule declines if that value differs between channels',
+    'Mul, Div, Add and Sub by constants per channel before a Conv are folded into its weight and bias; with an offset, pads become a Pad with the value that maps to 0, which all channels must share',
   ),
   'batch-norm-conv': single('rounding', 'a BatchNormalization that cannot be folded into a preceding layer becomes a depthwise 1×1 Conv'),
   'channel-factors': {

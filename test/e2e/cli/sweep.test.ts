@@ -142,7 +142,7 @@ describe('a sweep', () => {
     [['-m', 'shrink.env={SIZE: "1"}', '-m', 'shrink.env.SIZE=2'], '"shrink.env" and "shrink.env.SIZE" set the same setting'],
     [['prepare', '-m', 'mode=a,b', '-o', 'x.txt'], 'error[sweep-format]'],
     [['-m', `mode=${Array.from({ length: 1001 }, (_, i) => i).join(',')}`], 'error[too-many-configurations]'],
-    [[], 'error[bad-axis]: nothing varies'],
+    [[], 'error[bad-axis]: a sweep needs at least one axis'],
   ])('%j is refused before anything runs', (args, message) => {
     world = givenShrinking();
     const { exitCode, stderr } = world.run('sweep', ...args);

@@ -17,7 +17,7 @@ export interface FeedsOptions {
 /** @throws OnnxError `file-missing`. */
 export function feedsOf({ samples, data, dim }: FeedsOptions): ProofFeeds {
   if (data !== undefined && !existsSync(data))
-    throw new OnnxError('file-missing', `there is no "${data}"`, { help: 'check the path after --data' });
+    throw new OnnxError('file-missing', `"${data}" does not exist`, { help: 'check the path after --data' });
   return { samples, tensors: data, random: sample => seededRandom('tanren onnx', `sample ${sample}`), sizes: dim, freeSize: FREE_SIZE };
 }
 

@@ -26,7 +26,7 @@ refuse() { echo "sandbox: $1" >&2; exit 125; }
 "$mount" -a -T "$box/${BOX_LAYOUT.table}" || refuse 'not everything can be mounted'
 while read -r options path; do "$mount" -o "$options" "$path" || refuse "$path cannot be made read-only"; done < "$box/${BOX_LAYOUT.readOnly}"
 cd "$box/${BOX_LAYOUT.root}" && "$pivot" . . && "$umount" -l . || refuse 'the root cannot be changed'
-cd "$cwd" || refuse "there is no $cwd"
+cd "$cwd" || refuse "the working directory $cwd does not exist in the sandbox"
 unset PWD OLDPWD
 "$unshare" --user --map-user="$uid" --map-group="$gid" -- "$@"
 `;
@@ -37,7 +37,7 @@ export async function findSandbox(): Promise<SandboxSearch> {
   const programs: Record<keyof Programs, string> = { unshare: '', mount: '', umount: '', pivot_root: '' };
   for (const name of PROGRAMS) {
     const path = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map(folder => join(folder, name)).find(candidate => existsSync(candidate));
-    if (path === undefined) return { kind: 'impossible', why: `there is no program "${name}" (package util-linux)` };
+    if (path === undefined) return { kind: 'impossible', why: `the program "${name}" of the package util-linux is not installed` };
     programs[name] = path;
   }
   const guard = makeSandbox(programs, readMountTable());
