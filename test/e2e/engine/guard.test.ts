@@ -170,24 +170,43 @@ async function logOf(stage: string): Promise<string> {
 const SHARED_MEMORY = '/dev/shm';
 const noSharedMemory = existsSync(SHARED_MEMORY) ? undefined : `${SHARED_MEMORY} is missing`;
 
+/** A project in shared memory with one stage that runs `script`, a file beside the project, and what a build with `flag` gives. */
+function buildInSharedMemory(script: (folder: string, stray: string) => string, flag: string) {
+  const folder = mkdtempSync(join(SHARED_MEMORY, 'tanren-guard-'));
+  const stray = join(SHARED_MEMORY, basename(folder).replace('guard', 'stray'));
+  writeFileSync(stray, '');
+  try {
+    writeFileSync(join(folder, 'text.txt'), 'iron\n');
+    const command = { run: [script(folder, stray)], shell: 'sh', inputs: { text: 'in.txt' }, outputs: { text: 'out.txt' } };
+    const stages = { see: { uses: 'command', with: command, inputs: { text: '${sources.text}' } } };
+    writeFileSync(join(folder, 'pipeline.yaml'), JSON.stringify({ version: 1, sources: { text: 'text.txt' }, stages }));
+    const { exitCode, stdout, stderr } = project.with({ folder }).run('build', flag);
+    const artifact = join(folder, 'artifacts/see/text');
+    return {
+      exitCode,
+      output: stdout + stderr,
+      text: existsSync(artifact) ? readFileSync(artifact, 'utf8') : undefined,
+      strays: existsSync(`${stray}-own`),
+    };
+  } finally {
+    for (const path of [folder, stray]) rmSync(path, { recursive: true });
+  }
+}
+
 describeWith(noSandbox ?? noSharedMemory)('a sandboxed project in shared memory', () => {
   it('builds, and its programs see no other file there', () => {
-    const folder = mkdtempSync(join(SHARED_MEMORY, 'tanren-guard-'));
-    const stray = join(SHARED_MEMORY, basename(folder).replace('guard', 'stray'));
-    writeFileSync(stray, '');
-    try {
-      writeFileSync(join(folder, 'text.txt'), 'iron\n');
-      const run = `cat in.txt > out.txt; for path in ${stray} ${folder}/text.txt; do test -e $path && echo "sees $path" >> out.txt; done; touch ${stray}-own && echo own >> out.txt`;
-      const command = { run: [run], shell: 'sh', inputs: { text: 'in.txt' }, outputs: { text: 'out.txt' } };
-      const stages = { see: { uses: 'command', with: command, inputs: { text: '${sources.text}' } } };
-      writeFileSync(join(folder, 'pipeline.yaml'), JSON.stringify({ version: 1, sources: { text: 'text.txt' }, stages }));
-      const { exitCode, stderr } = project.with({ folder }).run('build', '--sandbox');
-      expect([exitCode, stderr]).toEqual([0, '']);
-      expect(readFileSync(join(folder, 'artifacts/see/text'), 'utf8')).toBe('iron\nown\n');
-      expect(existsSync(`${stray}-own`)).toBe(false);
-    } finally {
-      for (const path of [folder, stray]) rmSync(path, { recursive: true });
-    }
+    const see = (folder: string, stray: string): string =>
+      `cat in.txt > out.txt; for path in ${stray} ${folder}/text.txt; do test -e $path && echo "sees $path" >> out.txt; done; touch ${stray}-own && echo own >> out.txt`;
+    expect(buildInSharedMemory(see, '--sandbox')).toMatchObject({ exitCode: 0, text: 'iron\nown\n', strays: false });
+  });
+});
+
+describeWith(noStrace ?? noSharedMemory)('--strict for a project in shared memory', () => {
+  it('names what is read besides in the project, and nothing of the system', () => {
+    const declared = buildInSharedMemory((_, stray) => `cat in.txt ${stray} > out.txt`, '--strict');
+    expect(declared).toMatchObject({ exitCode: 0, text: 'iron\n' });
+    const besides = buildInSharedMemory(folder => `cat in.txt ${folder}/text.txt > out.txt`, '--strict');
+    expect(besides).toMatchObject({ exitCode: 1, output: expect.stringMatching(/undeclared-read.*\n\s*text\.txt/) });
   });
 });
 

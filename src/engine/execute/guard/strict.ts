@@ -84,19 +84,25 @@ const NAMED = 10;
 export function findViolation(run: GuardedRun, accesses: readonly Access[]): Failure | undefined {
   const undeclared = { read: new Set<string>(), write: new Set<string>() };
   const own = [...run.writable, tracesOf(run)].flatMap(withReal);
-  const readable = [...READABLE, ...run.readable.flatMap(withReal), ...own];
-  const writable = [...WRITABLE, ...own];
+  const declared = { read: [...run.readable.flatMap(withReal), ...own], write: own };
+  const projects = withReal(run.projectFolder);
   for (const { kind, path, end } of accesses) {
     // A read follows the link to its target. A write creates or removes the link itself.
     const place = kind === 'read' ? realPlace(path) : join(realPlace(dirname(path)), basename(path));
     if (end === 'done' && isAmong(run.ownCopies, place)) continue;
-    if (isAmong(kind === 'read' ? readable : writable, place)) continue;
+    if (isAmong(declared[kind], place) || isOfSystem(kind === 'read' ? READABLE : WRITABLE, place, projects)) continue;
     if (end === 'refused' && !isThere(kind, path)) continue;
     undeclared[kind].add(place);
   }
   for (const path of undeclared.write) undeclared.read.delete(path);
   if (undeclared.read.size === 0 && undeclared.write.size === 0) return undefined;
   return toFailure(describe(run, [...undeclared.read].sort(), [...undeclared.write].sort()));
+}
+
+/** Whether a path is in a folder of the system. A project there, such as in /opt or /dev/shm, is not of the system. */
+function isOfSystem(folders: readonly string[], path: string, projects: readonly string[]): boolean {
+  const holdsIt = (folder: string): boolean => projects.some(project => isAmong([folder], project) && isAmong([project], path));
+  return folders.some(folder => isAmong([folder], path) && !holdsIt(folder));
 }
 
 function describe(run: GuardedRun, reads: readonly string[], writes: readonly string[]): EngineError {
