@@ -1,7 +1,7 @@
 /** Reads figures that `runner.py check --json` of a bundle measured on a board. */
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
 import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
-import { anyList, constant, integer, mapOf, number, openObject, text } from '../../src/base/schema/build-schema.js';
+import { anyList, constant, integer, mapOf, number, oneOf, openObject, text } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
@@ -22,10 +22,12 @@ const LATENCY_SCHEMA = openObject({ repeats: integer(1), minMs: MS, meanMs: MS, 
 
 const ROW_SCHEMA = openObject({ counts: anyList(openObject({ here: LATENCY_SCHEMA })), perImageMs: MS });
 
+const FORM_SCHEMA = openObject({ form: oneOf(['float', 'int8']), rows: anyList(ROW_SCHEMA) });
+
 const MEASURED_SCHEMA = openObject(
   {
     format: constant(BENCH_FORMAT),
-    parts: anyList(openObject({ part: text(), forms: anyList(openObject({ form: constant('int8'), rows: anyList(ROW_SCHEMA) })) })),
+    parts: anyList(openObject({ part: text(), forms: anyList(FORM_SCHEMA) })),
   },
   { detector: openObject({ images: integer(1), steps: mapOf(LATENCY_SCHEMA) }) },
 );
@@ -51,7 +53,7 @@ function parseMeasured(value: Json): Measured {
     });
   }
   const { parts, detector } = read.value;
-  const figures = parts.map(({ part, forms }) => [part, figuresOf(forms[0]?.rows[0])] as const);
+  const figures = parts.map(({ part, forms }) => [part, forms[0] === undefined ? {} : figuresOf(forms[0])] as const);
   return {
     report: value,
     metrics: {
@@ -63,9 +65,11 @@ function parseMeasured(value: Json): Measured {
   };
 }
 
-function figuresOf(row: FromSchema<typeof ROW_SCHEMA> | undefined): JsonObject {
+/** The form of the model that the board ran. */
+function figuresOf({ form, rows }: FromSchema<typeof FORM_SCHEMA>): JsonObject {
+  const [row] = rows;
   const [count] = row?.counts ?? [];
   if (row === undefined || count === undefined) return {};
   const { repeats: _repeats, ...figures } = count.here;
-  return { int8Ms: count.here.p50Ms, int8BestMs: row.perImageMs, int8: figures };
+  return { [`${form}Ms`]: count.here.p50Ms, [`${form}BestMs`]: row.perImageMs, [form]: figures };
 }

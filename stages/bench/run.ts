@@ -48,7 +48,8 @@ export async function runBench(job: BenchJob): Promise<void> {
   const parts = findParts(job);
   const captured = inputs.captured === undefined ? undefined : await readInput(inputs, 'captured', openCaptured);
   const tiles = inputs.recipe === undefined ? {} : readDefinition({ recipe: await readInput(inputs, 'recipe', readJsonFile) }).tiles;
-  const runner = await openRunner(params, runnerFiles(inputs), context);
+  const paths = parts.flatMap(([part, models]) => models.map(([, path]) => [part, path] as const));
+  const runner = await openRunner(params, runnerFiles(inputs), context, paths);
   try {
     const before = readConditions();
     const reports: PartReport[] = [];

@@ -93,7 +93,7 @@ async function openClassifying(job: ClassesJob): Promise<Classifying> {
       close: async () => undefined,
     };
   }
-  const runner = await openRunner(params, runnerFiles(inputs), context);
+  const runner = await openRunner(params, runnerFiles(inputs), context, []);
   try {
     const session = await runner.open(model, { optimization: params.optimization });
     return {

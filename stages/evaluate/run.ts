@@ -89,7 +89,7 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
       close: async () => undefined,
     };
   }
-  const runner = await openRunner(params, runnerFiles(inputs), context);
+  const runner = await openRunner(params, runnerFiles(inputs), context, Object.entries(parts));
   try {
     const detector = await openParts(parts, settings, runner.open);
     return {

@@ -30,7 +30,9 @@ interface Compared {
 export async function runVerify(job: VerifyJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const errors = openValueErrors(job);
-  const runner = await openRunner(params, runnerFiles(inputs), context);
+  const { candidate = {} } = inputs;
+  const models = typeof candidate === 'string' ? [] : Object.entries(candidate);
+  const runner = await openRunner(params, runnerFiles(inputs), context, models);
   const { summary, on } = await compare(job, runner.open, errors)
     .finally(runner.close)
     .finally(() => errors.close());

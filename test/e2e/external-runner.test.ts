@@ -99,6 +99,21 @@ describe('stages on an external runner', () => {
     expect(world.read('artifacts/same/report.json')).toBe(before);
   });
 
+  it('run the models of `here` on this machine, and the others on the runner', () => {
+    // A runner that claims the NPU and uses the CPU: every model that it runs is refused.
+    const here = (...names: readonly string[]): string =>
+      pipeline(onCpu().replace('device: cpu', `device: npu, here: [${names.join(', ')}]`));
+    world.write('pipeline.yaml', here('backbone', 'box_head', 'mask_head'));
+    expect(outcomes()).toEqual({ export: 'up-to-date', parts: 'up-to-date', accuracy: 'executed', same: 'executed' });
+    world.write('pipeline.yaml', here('backbone', 'mask_head'));
+    for (const stage of ['accuracy', 'same']) expect(failureOf(stage)).toMatchObject({ code: 'runner-cpu-fallback' });
+    world.write('pipeline.yaml', here('backbone', 'box_haed'));
+    expect(failureOf('same')).toMatchObject({ code: 'runner-here', message: expect.stringContaining('"box_haed"') });
+    world.write('identity.json', '{"device": {"kind": "cpu", "name": "board", "driver": "2.0"}}');
+    world.write('pipeline.yaml', here('box_head').replaceAll('device: npu', 'device: cpu'));
+    expect(outcomes()).toEqual({ export: 'up-to-date', parts: 'up-to-date', accuracy: 'executed', same: 'executed' });
+  });
+
   it.each([
     ['crash-at-start', 'runner-died', 'no driver found'],
     ['garbage-at-start', 'runner-garbage', 'Loading the driver'],

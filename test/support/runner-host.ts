@@ -47,6 +47,7 @@ export function externalParams(command: readonly string[], changes: Partial<Exte
     cpuFallback: 'refuse',
     minDeviceShare: 0.5,
     models: 'path',
+    here: [],
     options: {},
     timeouts: { startSeconds: 20, loadSeconds: 20, runSeconds: 20 },
     ...changes,

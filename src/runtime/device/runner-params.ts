@@ -57,6 +57,13 @@ export const RUNNER_SCHEMA = {
         default: 'path',
         description: "path: the runner reads the model's file. bytes: the model is sent, for a runner on another machine.",
       },
+      here: {
+        type: 'array',
+        items: { type: 'string' },
+        uniqueItems: true,
+        default: [],
+        description: 'Names of connected models that run on this machine instead: for a device that runs some parts of a detector.',
+      },
       options: { type: 'object', default: {}, description: 'Passed to the runner with every model, unchanged.' },
       timeouts: {
         type: 'object',

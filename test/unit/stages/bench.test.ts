@@ -320,6 +320,13 @@ describe('figures of a board', () => {
     expect(parseBench(report as unknown as JsonObject).parts).toHaveLength(1);
   });
 
+  it('name the form of a float model, which the CPU of the board ran', async () => {
+    const [head] = measured.parts;
+    const value = { ...measured, parts: [{ ...head, forms: (head?.forms ?? []).map(form => ({ ...form, form: 'float' })) }] };
+    const { metrics } = await run({}, { measured: await place(value) });
+    expect(metrics).toMatchObject({ head: { floatMs: 2, floatBestMs: 9, float: { p50Ms: 2 } } });
+  });
+
   it.each([
     ['another format', { ...measured, format: 'tanren-bench/9' }],
     ['a time that is no number', { ...measured, detector: { images: 1, steps: { total: { ...latency, p50Ms: 'fast' } } } }],
