@@ -31,11 +31,10 @@ export const COMPILE_PARAMS = {
         'The device of models with a batch above 1 that only an assumption of the target profile refuses (a8w8, a16w8). npu: trust that the target runs it.',
     },
     place: {
-      type: 'object',
-      additionalProperties: { type: 'string', enum: ['npu', 'cpu'] },
+      anyOf: [{ const: 'auto' }, { type: 'object', additionalProperties: { type: 'string', enum: ['npu', 'cpu'] } }],
       default: {},
       description:
-        'Part of the detector, or model → the device that runs it: {box_head: cpu}. A model on the CPU may be a float model; a part on the CPU runs without tiles. Default: npu.',
+        'Part of the detector, or model → the device that runs it: {box_head: cpu}. A model on the CPU may be a float model; a part on the CPU runs without tiles. Default: npu. auto: where an image takes less time, by the times of `measured`, else by an estimate.',
     },
     pin: {
       type: 'object',

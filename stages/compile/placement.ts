@@ -5,7 +5,9 @@ import { listModelsOnTiles, listPartModels } from '../../src/detection/tiles/par
 import { withoutTiles } from '../../src/detection/without-tiles.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { Device } from '../../src/target/report/compile-report.js';
-import type { CompileParams } from './params.js';
+
+/** Part, or model → device; others run on the NPU. */
+export type Places = Readonly<Record<string, Device>>;
 
 export interface Placed<M> {
   readonly models: readonly M[];
@@ -17,7 +19,7 @@ export interface Placed<M> {
 
 /** @throws StageError `unknown-model`. */
 export function placeModels<M extends { readonly name: string }>(
-  place: CompileParams['place'],
+  place: Places,
   models: readonly M[],
   detector: DetectorDefinition | undefined,
 ): Placed<M> {

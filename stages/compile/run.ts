@@ -20,9 +20,18 @@ import { writeBundle } from '../../src/target/bundle/write-bundle.js';
 import { type CompiledModel, type CompileOptions, compileModel } from '../../src/target/compile-model.js';
 import type { Target } from '../../src/target/profile/choose-target.js';
 import { openTarget } from '../../src/target/profile/open-target.js';
-import { COMPILE_REPORT_FORMAT, type CompileReport, type ModelReport } from '../../src/target/report/compile-report.js';
+import {
+  COMPILE_REPORT_FORMAT,
+  type CompileReport,
+  type Device,
+  type ModelReport,
+  type PlacementReport,
+} from '../../src/target/report/compile-report.js';
 import { TargetError } from '../../src/target/report/target-error.js';
 import { checkPins, findSizeNames, pinSizes } from '../../src/target/units/pin-sizes.js';
+import { choosePlaces, describePlace } from './choose-places.js';
+import type { GivenModel } from './given-model.js';
+import { readMeasuredTimes } from './measured-times.js';
 import { makeMetrics } from './metrics.js';
 import type { CompileParams } from './params.js';
 import { placeModels } from './placement.js';
@@ -42,23 +51,18 @@ export async function runCompile(job: CompileJob): Promise<void> {
     params.pin,
     given.map(({ model }) => model),
   );
-  const { models, detector, leftOut, deviceOf } = placeModels(params.place, given, await readDetector(job, given));
+  const declared = await readDetector(job, given);
+  const placements = await readPlaces(job, target, given, declared);
+  for (const row of placements ?? []) context.log('info', describePlace(row));
+  const places = params.place === 'auto' ? Object.fromEntries((placements ?? []).map(({ part, device }) => [part, device])) : params.place;
+  const { models, detector, leftOut, deviceOf } = placeModels(places, given, declared);
   for (const { name } of leftOut) context.log('info', `${name} is left out: its part runs on the CPU, without tiles`);
-  const onTiles = listModelsOnTiles(detector?.tiles ?? {});
-  const rois = await countRois(job, [...models.map(({ name }) => name), ...Object.keys(detector?.tiles ?? {})]);
+  const compileOn = await openCompiler(job, target, models, detector);
   const compiled: (Compiled & CompiledModel)[] = [];
-  for (const { name, model, path } of models) {
+  for (const one of models) {
     context.signal.throwIfAborted();
-    const isPinned = findSizeNames(model).some(size => Object.hasOwn(params.pin, size));
-    const pinned = fitModel(name, isPinned ? pinSizes(model, params.pin) : model, target);
-    const result = await compileModel(name, pinned, target, {
-      evaluate,
-      undocumented: params.undocumented,
-      largerBatch: params.largerBatch,
-      accept: 'quantized',
-      place: deviceOf(name),
-      ...callsOf(name, onTiles.get(name), rois, params),
-    });
+    const { name, model, path } = one;
+    const { pinned, isPinned, result } = await compileOn(one, deviceOf(name));
     const wholePath = pinned === model ? path : await writePinned(job, name, pinned);
     const golden = await readGolden(job, name, pinned);
     const probes = params.golden === 0 ? [] : probeFeeds(pinned, sample => context.random(`probe ${name} ${sample}`));
@@ -70,6 +74,7 @@ export async function runCompile(job: CompileJob): Promise<void> {
     format: COMPILE_REPORT_FORMAT,
     target: target.identity,
     models: compiled.map(({ report }) => withReplacement(report, detector?.tiles)),
+    ...(placements === undefined ? {} : { placements }),
   };
   await writeBundle({
     folder: getOutputPath(outputs, 'bundle'),
@@ -86,6 +91,61 @@ export async function runCompile(job: CompileJob): Promise<void> {
   });
   await writeJsonFile(getOutputPath(outputs, 'report'), report);
   await writeMetricsFile(getOutputPath(outputs, 'metrics'), makeMetrics(report));
+}
+
+/** Rows of `place: auto`; undefined where places are declared. @throws StageError `compile-input`. */
+async function readPlaces(
+  job: CompileJob,
+  target: Target,
+  models: readonly GivenModel[],
+  detector: DetectorDefinition | undefined,
+): Promise<readonly PlacementReport[] | undefined> {
+  if (job.params.place !== 'auto') {
+    if (job.inputs.measured === undefined) return undefined;
+    throw new StageError('compile-input', '`measured` is connected without `place: auto`', {
+      help: 'set `place: auto`, or remove `measured`',
+    });
+  }
+  const compileOn = await openCompiler(job, target, models, detector);
+  return choosePlaces({
+    models,
+    detector,
+    findTime: await readMeasuredTimes(job.inputs),
+    compile: async (model, device) => (await compileOn(model, device)).result.report,
+  });
+}
+
+interface CompiledOn {
+  readonly pinned: Model;
+  /** Whether `pin` fixes a size of it. */
+  readonly isPinned: boolean;
+  readonly result: CompiledModel;
+}
+
+/** Compiles models for a device, with their calls per image. */
+async function openCompiler(
+  job: CompileJob,
+  target: Target,
+  models: readonly GivenModel[],
+  detector: DetectorDefinition | undefined,
+): Promise<(model: GivenModel, place: Device) => Promise<CompiledOn>> {
+  const { params } = job;
+  const tiles = detector?.tiles ?? {};
+  const onTiles = listModelsOnTiles(tiles);
+  const rois = await countRois(job, [...models.map(({ name }) => name), ...Object.keys(tiles)]);
+  return async ({ name, model }, place) => {
+    const isPinned = findSizeNames(model).some(size => Object.hasOwn(params.pin, size));
+    const pinned = fitModel(name, isPinned ? pinSizes(model, params.pin) : model, target);
+    const result = await compileModel(name, pinned, target, {
+      evaluate,
+      undocumented: params.undocumented,
+      largerBatch: params.largerBatch,
+      accept: 'quantized',
+      place,
+      ...callsOf(name, onTiles.get(name), rois, params),
+    });
+    return { pinned, isPinned, result };
+  };
 }
 
 /** The calls of a model for the RoIs of an image: in batches, or as tiles of canvases. */
@@ -130,12 +190,6 @@ interface Compiled {
   readonly whole: Model;
   readonly golden: readonly GoldenFeeds[];
   readonly probes: readonly GoldenFeeds[];
-}
-
-interface GivenModel {
-  readonly name: string;
-  readonly model: Model;
-  readonly path: string;
 }
 
 async function readModels({ inputs }: CompileJob): Promise<readonly GivenModel[]> {

@@ -19,6 +19,10 @@ export const compile = defineStage({
     recipe: port('recipe', 'Host recipe of the detector whose parts `models` are: the bundle then runs the whole detector on the board.', {
       optional: true,
     }),
+    measured: recordPort('any', 'For `place: auto`: reports of `bench`, `npu` of the device and `cpu` of the CPU beside it.', {
+      optional: true,
+      kind: 'report',
+    }),
     config: port('detector-config', 'Thresholds, counts, mean and std; default: those of the recipe.', { optional: true }),
   },
   outputs: {

@@ -10,6 +10,18 @@ export type CompileReport = {
   readonly target: TargetIdentity;
   /** Sorted by name. A stage with one model names it "model". */
   readonly models: readonly ModelReport[];
+  /** Only with `place: auto`. */
+  readonly placements?: readonly PlacementReport[];
+};
+
+/** Where a part runs, and the times per image that decided it: both measured, or both estimated. */
+export type PlacementReport = {
+  readonly part: string;
+  readonly device: Device;
+  /** float: the model is not quantized, so that only the CPU can run it. */
+  readonly basis: 'measured' | 'estimate' | 'float';
+  readonly npuMs?: number;
+  readonly cpuMs: number;
 };
 
 /** The chosen target, and the digest of the profile's content. */

@@ -216,6 +216,114 @@ describe('compile', () => {
     expect(await wrong({ mask_head: 'cpu' })).toMatchObject({ code: 'model-not-quantized', help: expect.stringContaining('`place`') });
   });
 
+  describe('with place: auto', () => {
+    const bench = async (
+      name: string,
+      runner: string,
+      times: Readonly<Record<string, number>>,
+      form = 'int8',
+      more = {},
+    ): Promise<string> => {
+      const path = join(folder.path, `${name}.json`);
+      const parts = Object.entries(times).map(([part, perImageMs]) => ({ part, forms: [{ form, rows: [{ perImageMs }], best: 0 }] }));
+      await writeFile(path, JSON.stringify({ format: 'tanren-bench/1', where: { runner }, parts, ...more }));
+      return path;
+    };
+    const params = { target: 'ryzen-ai', golden: 0, pin: { rois: 1 }, rois: { head: [100, 20] }, place: 'auto' };
+    const placements = async (inputs: Parameters<typeof runStage>[1]['inputs'], more: JsonObject = {}) =>
+      (await reportOf(await run({ ...params, ...more }, inputs))).placements;
+    const twoModels = async () => ({ head: await place('head', makeHead()), neck: await place('neck', makeNeck()) });
+
+    it('takes the device with the smaller estimate, and calls it one', async () => {
+      const done = await run(params, { models: await twoModels() });
+      const { placements: rows, models } = await reportOf(done);
+      // 60 calls of the device against 60 times a small head on the CPU.
+      expect(rows).toMatchObject([
+        { part: 'head', device: 'cpu', basis: 'estimate' },
+        { part: 'neck', basis: 'estimate' },
+      ]);
+      const [head] = rows ?? [];
+      expect(head?.npuMs).toBeGreaterThan(60 * 0.5);
+      expect(models[0]).toMatchObject({ place: 'cpu', estimate: { image: { perImage: { ms: head?.cpuMs } } } });
+      expect(done.log).toContainEqual(expect.stringMatching(/^info: head runs on the CPU: .* ms on the CPU \(an estimate\)$/));
+    });
+
+    it('takes measured times where both devices have some', async () => {
+      const measured = {
+        npu: await bench('npu', 'external', { head: 2, neck: 3 }),
+        cpu: await bench('cpu', 'cpu', { head: 5 }),
+      };
+      const rows = await placements({ models: await twoModels(), measured });
+      expect(rows).toMatchObject([
+        { part: 'head', device: 'npu', basis: 'measured', npuMs: 2, cpuMs: 5 },
+        { part: 'neck', basis: 'estimate' },
+      ]);
+    });
+
+    it('counts the calls of a model that a board timed once, unless it timed the whole detector', async () => {
+      const cpu = await bench('cpu', 'cpu', { head: 100 });
+      const models = { head: await place('head', makeHead()) };
+      const once = { npu: await bench('once', 'bundle', { head: 2 }), cpu };
+      expect(await placements({ models, measured: once })).toMatchObject([{ device: 'cpu', basis: 'measured', npuMs: 120, cpuMs: 100 }]);
+      const whole = { npu: await bench('whole', 'bundle', { head: 2 }, 'int8', { detector: {} }), cpu };
+      expect(await placements({ models, measured: whole })).toMatchObject([{ device: 'npu', basis: 'measured', npuMs: 2 }]);
+    });
+
+    it('runs a float model on the CPU', async () => {
+      const float = smallModel({
+        inputs: { features: ['float32', ['rois', 4, 7, 7]] },
+        constants: { w: randomConstant([4, 4, 1, 1], 1) },
+        nodes: [{ op: 'Conv', in: ['features', 'w'], out: ['y'] }],
+        outputs: ['y'],
+      });
+      const rows = await placements({ models: { head: await place('float', float) } });
+      expect(rows).toMatchObject([{ part: 'head', device: 'cpu', basis: 'float' }]);
+      expect(rows?.[0]).not.toHaveProperty('npuMs');
+    });
+
+    it('weighs a part on tiles with the calls of its canvases', async () => {
+      const canvas = { channels: 4, tile: [7, 7], pitch: [8, 8] };
+      const ends = { inputs: [{ name: 'x', ...canvas }], outputs: [{ name: 'y', ...canvas }] };
+      const recipe = join(folder.path, 'auto.json');
+      const tiles = { box_head: { steps: [{ model: 'box_head_tiles', grid: [2, 3], ...ends }] } };
+      await writeFile(recipe, JSON.stringify({ ...(await exportShapes()).recipe, tiles }));
+      const models = {
+        backbone: await place('b', makeNeck()),
+        box_head: await place('c', makeHead()),
+        box_head_tiles: await place('t', makeNeck()),
+        mask_head: await place('d', makeHead()),
+      };
+      const measured = {
+        npu: await bench('npu', 'external', { backbone: 1, box_head_tiles: 4, box_head: 99, mask_head: 3 }),
+        cpu: await bench('cpu', 'cpu', { backbone: 9, box_head: 5, mask_head: 2 }),
+      };
+      const report = await reportOf(await run({ ...params, rois: { box_head: [10], mask_head: [10] } }, { models, recipe, measured }));
+      expect(report.placements).toMatchObject([
+        { part: 'backbone', device: 'npu', npuMs: 1 },
+        { part: 'box_head', device: 'npu', npuMs: 4, cpuMs: 5 },
+        { part: 'mask_head', device: 'cpu', npuMs: 3, cpuMs: 2 },
+      ]);
+      expect(report.models.map(({ name, place: on }) => [name, on])).toEqual([
+        ['backbone', undefined],
+        ['box_head', undefined],
+        ['box_head_tiles', undefined],
+        ['mask_head', 'cpu'],
+      ]);
+    });
+
+    it('refuses reports that are none, and reports without a use', async () => {
+      const models = { head: await place('head', makeHead()) };
+      const cpu = await bench('cpu', 'cpu', { head: 100 });
+      const other = join(folder.path, 'other.json');
+      await writeFile(other, '{"format": "tanren-bench/1"}');
+      const codeOf = async (inputs: Parameters<typeof runStage>[1]['inputs'], to: JsonObject = {}) =>
+        (await failureOf(() => run({ ...params, ...to }, { models, ...inputs }))).code;
+      expect(await codeOf({ measured: { gpu: cpu } })).toBe('compile-input');
+      expect(await codeOf({ measured: { npu: other } })).toBe('compile-input');
+      expect(await codeOf({ measured: { cpu } }, { place: {} })).toBe('compile-input');
+    });
+  });
+
   it('compares larger batches if the params trust them', async () => {
     const params = {
       target: 'ryzen-ai',

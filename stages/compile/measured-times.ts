@@ -1,0 +1,59 @@
+/** Measured times per image of parts, from reports of `bench`: of a device, and of a CPU. */
+import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
+import { anyList, anyObject, constant, integer, number, oneOf, openObject, text } from '../../src/base/schema/build-schema.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { readerOf } from '../../src/base/schema/schema-reader.js';
+import type { InputPaths } from '../../src/stage/define-stage.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { getInputRecord } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import type { Device } from '../../src/target/report/compile-report.js';
+
+const FORM_SCHEMA = openObject({
+  form: oneOf(['float', 'int8']),
+  rows: anyList(openObject({ perImageMs: number({ minimum: 0 }) })),
+  best: integer(0, 'Index of the fastest row.'),
+});
+
+const BENCH_SCHEMA = openObject(
+  {
+    format: constant('tanren-bench/1'),
+    where: openObject({ runner: text() }),
+    parts: anyList(openObject({ part: text(), forms: anyList(FORM_SCHEMA) })),
+  },
+  { detector: anyObject() },
+);
+
+const reader = readerOf(BENCH_SCHEMA);
+
+type Bench = FromSchema<typeof BENCH_SCHEMA>;
+
+/** Milliseconds per image of a model in a form, on a device; `calls`: how often the model runs per image. Undefined where it was not measured. */
+export type FindTime = (device: Device, model: string, form: 'float' | 'int8', calls: number) => number | undefined;
+
+/** @throws StageError `compile-input` for other entries than `npu` and `cpu`, and for files that are no report of `bench`. */
+export async function readMeasuredTimes(inputs: InputPaths): Promise<FindTime> {
+  const benches = new Map<string, Bench>();
+  for (const [name, path] of inputs.measured === undefined ? [] : Object.entries(getInputRecord(inputs, 'measured'))) {
+    if (name !== 'npu' && name !== 'cpu') throw wrongInput(`\`measured\` has the entry "${name}"; expected \`npu\` and \`cpu\``);
+    const read = readJsonShape(reader, await readJsonFile(path));
+    if (read.kind === 'problems')
+      throw wrongInput(`\`measured.${name}\` is no report of bench: ${formatJsonProblems(read.problems).join('; ')}`);
+    benches.set(name, read.value);
+  }
+  return (device, model, form, calls) => findTime(benches.get(device), model, form, calls);
+}
+
+function findTime(bench: Bench | undefined, model: string, form: 'float' | 'int8', calls: number): number | undefined {
+  const found = bench?.parts.find(({ part }) => part === model)?.forms.find(one => one.form === form);
+  const ms = found?.rows[found.best]?.perImageMs;
+  if (ms === undefined) return undefined;
+  // `runner.py check` times one call of a model, unless it ran the whole detector on images.
+  return bench?.where.runner === 'bundle' && bench.detector === undefined ? ms * calls : ms;
+}
+
+function wrongInput(message: string): StageError {
+  return new StageError('compile-input', message, {
+    help: 'connect the outputs `report` of two stages `bench`: {npu: bench-board.report, cpu: bench.report}',
+  });
+}
