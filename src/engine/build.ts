@@ -103,7 +103,7 @@ async function buildUnderLock(
     warnOfForeignPaths(await clear(), ports);
     const { session, ended } = await buildNewestPlan(plan, options, recorder.ports, cache, services);
     await services.close();
-    await keepRecords(session, recorder, options, ended, { locked: lock !== undefined, clear });
+    await storeRecords(session, recorder, options, ended, { locked: lock !== undefined, clear });
     return ended;
   } finally {
     await services.close();
@@ -171,7 +171,7 @@ async function findSettledStages(
 }
 
 /** Writes the history, the lock file and the no-op record of a build that has ended. */
-async function keepRecords(
+async function storeRecords(
   session: Session,
   recorder: RunRecorder,
   options: BuildOptions,
@@ -180,11 +180,11 @@ async function keepRecords(
 ): Promise<void> {
   const { plan, ports, cache } = session;
   const { asked = { targets: [], params: [] }, force, failures, jobs, lock, noOp } = options;
-  const { keepRun } = await import('./insight/history/keep-run.js');
+  const { storeRun } = await import('./insight/history/store-run.js');
   const how = { force: force === 'targets', keepGoing: failures === 'keep-going', jobs: cpuUnits(plan, jobs) };
-  keepRun(session, recorder, ended, checkGates(ended.selected, ended.ends), { ...asked, ...how });
+  storeRun(session, recorder, ended, checkGates(ended.selected, ended.ends), { ...asked, ...how });
   const lockSeen =
-    lock?.use === 'write' ? await (await import('./lockfile/keep-lock.js')).keepLockOf(session, lock.file, ended) : NO_STAMPS;
+    lock?.use === 'write' ? await (await import('./lockfile/update-lock.js')).updateLockOf(session, lock.file, ended) : NO_STAMPS;
   savePublishedNames(session, ended.ends);
   await clear();
   if (!locked || noOp === undefined || lockSeen === undefined) return;

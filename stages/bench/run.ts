@@ -107,7 +107,7 @@ async function benchPart({ params, context }: BenchJob, runner: Runner, { part, 
       const feeds = await feedsOf({ part, model: await readModel(path), captured, params, random: context.random(part) }, tiles);
       opened.push({ form, path, feeds, model: await openVariants(runner, path, feeds, params, options) });
     }
-    const timed = await timeInTurns(
+    const timed = await timeInterleaved(
       opened.map(({ model }) => model.variants),
       params,
       context.signal,
@@ -134,7 +134,7 @@ async function feedsOf(request: FeedRequest, tiles: TilesByPart): Promise<PartFe
 }
 
 /** Times all variants of all models interleaved, `repeats` times. */
-async function timeInTurns(
+async function timeInterleaved(
   models: readonly (readonly TimedVariant['variant'][])[],
   { warmup, repeats }: BenchParams,
   signal: AbortSignal,

@@ -42,7 +42,7 @@ export async function runCommand({ params, inputs, outputs, context }: StageJob<
 
   const real = realpathSync.native(folder);
   const argv = params.shell === 'sh' ? ['sh', '-c', ...params.run] : params.run;
-  const tail = keepTail();
+  const tail = collectTail();
   const result = await context.spawn(argv, { cwd: folder, env: params.env, onOutput: (_stream, text) => tail.add(text) });
   if (result.exitCode !== 0) throw commandFailed(argv, result, tail.text());
 
@@ -165,7 +165,7 @@ function outputMissing(missing: readonly { port: string; path: string }[], tail:
   });
 }
 
-function keepTail(): { add: (text: string) => void; text: () => string } {
+function collectTail(): { add: (text: string) => void; text: () => string } {
   let kept = '';
   return {
     add: text => {

@@ -8,7 +8,7 @@ import { digestBytes } from '../../src/base/digest.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { findSandbox } from '../../src/engine/execute/guard/sandbox.js';
 import { inProcessRunner } from '../../src/engine/execute/in-process-run.js';
-import type { RunKeeper } from '../../src/engine/execute/parts/part-service.js';
+import type { RunPartStore } from '../../src/engine/execute/parts/part-service.js';
 import { createReaper } from '../../src/engine/execute/reaper.js';
 import { makeRunFolder, nameInputs } from '../../src/engine/execute/run-folder.js';
 import type { Runner, RunOrder } from '../../src/engine/execute/runner.js';
@@ -162,7 +162,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
     installRoot: DIST,
     environment: process.env,
     declaredEnv: env,
-    keeper: keeperThatKeeps(kept),
+    partStore: partStoreThatStores(kept),
     listener: {
       log: (level, text) => heard.log.push(`${level} ${mask.apply(text)}`),
       progress: (done, total, what) => heard.progress.push(`${done}/${total} ${what}`),
@@ -182,7 +182,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
   return { order, heard, kept, close };
 }
 
-function keeperThatKeeps(kept: string[]): RunKeeper {
+function partStoreThatStores(kept: string[]): RunPartStore {
   return {
     find: async question => ({ kind: 'missing', ticket: digestBytes(question.name) }),
     async keep(_ticket, at, names) {

@@ -48,7 +48,7 @@ describe.each([
 ])('content in %s', (_name, open) => {
   it('is read back, with its size', async () => {
     const { store } = open().stores;
-    const kept = await store.keepBytes('iron', 'no-flush');
+    const kept = await store.storeBytes('iron', 'no-flush');
     expect(kept).toEqual({ digest: digestBytes('iron'), sizeBytes: 4 });
     expect((await store.read(kept.digest))?.toString()).toBe('iron');
     expect(await store.sizeOf(kept.digest)).toBe(4);
@@ -82,7 +82,7 @@ describe.each([
 
   it('that is damaged everywhere is never given out, and is removed when that is found', async () => {
     const { stores, folders } = open();
-    const { digest } = await stores.store.keepBytes('iron', 'no-flush');
+    const { digest } = await stores.store.storeBytes('iron', 'no-flush');
     damage(folders, digest);
     expect(await stores.store.read(digest)).toBeUndefined();
     expect(await stores.store.check(digest)).toBe('damaged');
@@ -94,9 +94,9 @@ describe.each([
 
   it('that is damaged is whole again when it is given once more', async () => {
     const { stores, folders } = open();
-    const { digest } = await stores.store.keepBytes('iron', 'no-flush');
+    const { digest } = await stores.store.storeBytes('iron', 'no-flush');
     damage(folders, digest);
-    await stores.store.keepBytes('iron', 'no-flush');
+    await stores.store.storeBytes('iron', 'no-flush');
     expect((await stores.store.read(digest))?.toString()).toBe('iron');
   });
 
@@ -133,7 +133,7 @@ describe.each([
 it('a store opened for reading writes nothing', async () => {
   const cache = cacheFolderAt(join(folder, 'own'), join(folder, 'shared'));
   const shared = openStores(cacheFolderAt(join(folder, 'shared')), 'write', 'links', neverWarns);
-  const { digest } = await shared.store.keepBytes('iron', 'no-flush');
+  const { digest } = await shared.store.storeBytes('iron', 'no-flush');
   await shared.records.add(KEY, MANIFEST, resultOf('one'));
   const { store, records } = openStores(cache, 'read', 'links', neverWarns);
   expect((await store.read(digest))?.toString()).toBe('iron');

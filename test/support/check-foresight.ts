@@ -14,7 +14,7 @@ export function checkForesight(
       status.kind === 'stale'
         ? status.after
         : status.kind === 'undecided'
-          ? [...status.because, ...(status.rival === undefined ? [] : [status.rival])]
+          ? [...status.because, ...(status.equalStage === undefined ? [] : [status.equalStage])]
           : [];
     const isHeldUp = above.some(id => outcomes[id] === 'failed' || outcomes[id] === 'skipped');
     const allowed = isHeldUp ? ['skipped', ...ALLOWED[status.kind]] : ALLOWED[status.kind];

@@ -379,10 +379,10 @@ function build(b: Building, step: Instruction, bodies: 'bodies' | 'flat'): void 
     case 'LayerNorm': {
       const last = dims.slice(-1);
       const attributes = { axes: ints([-1]) };
-      const centred = addOp(b, 'Sub', [x.id, first(addOp(b, 'ReduceMean', [x.id], { attributes }))]);
-      const variance = addOp(b, 'ReduceMean', [first(addOp(b, 'Mul', [first(centred), first(centred)]))], { attributes });
+      const centered = addOp(b, 'Sub', [x.id, first(addOp(b, 'ReduceMean', [x.id], { attributes }))]);
+      const variance = addOp(b, 'ReduceMean', [first(addOp(b, 'Mul', [first(centered), first(centered)]))], { attributes });
       const deviation = addOp(b, 'Sqrt', [first(addOp(b, 'Add', [first(variance), scalar(0.1)]))]);
-      const scaled = addOp(b, 'Mul', [first(addOp(b, 'Div', [first(centred), first(deviation)])), weights(last)]);
+      const scaled = addOp(b, 'Mul', [first(addOp(b, 'Div', [first(centered), first(deviation)])), weights(last)]);
       put(b, 'Add', [first(scaled), weights(last)], dims);
       return;
     }

@@ -6,7 +6,7 @@ import { type PlanReads, recordPlanReads } from '../../engine/action/plan-reads.
 import { findProjectFolder } from '../../engine/config/project-folder.js';
 import { type Diagnostic, formatDiagnostic } from '../../engine/model/diagnostic.js';
 import type { Plan, StageId } from '../../engine/model/plan.js';
-import { digestCode, findKeptPlan, findPlanKey, keepPlan, type PlanKey } from '../../engine/noop/plan-cache.js';
+import { digestCode, findPlanKey, findStoredPlan, type PlanKey, storePlan } from '../../engine/noop/plan-cache.js';
 import type { LoadedPipeline, PipelineRequest } from '../../engine/planning/load-pipeline.js';
 import type { SettingOverride } from '../../engine/planning/override-settings.js';
 import { joinStamps, type RecordedStamps } from '../../engine/store/files/recorded-stamps.js';
@@ -66,7 +66,7 @@ export async function loadWithoutPlugins(options: PipelineOptions): Promise<Load
     loadPlugin: name => Promise.reject(new Error(`${name} is not loaded`)),
   };
   const key = findPlanKey(request, digestCode(installRoot), recordPlanReads());
-  const kept = key === undefined ? undefined : findKeptPlan(key, request);
+  const kept = key === undefined ? undefined : findStoredPlan(key, request);
   return kept ?? (await import('../../engine/planning/load-pipeline.js')).loadPipeline(request);
 }
 
@@ -77,7 +77,7 @@ export async function load(options: PipelineOptions, keep: 'keep' | 'read-only')
   const recorder = recordPlanReads();
   const request = { ...requestOf(options, installRoot), observer: recorder };
   const key = findPlanKey(request, digestCode(installRoot), recorder);
-  const loaded = (key === undefined ? undefined : findKeptPlan(key, request)) ?? (await plan(request, key, keep));
+  const loaded = (key === undefined ? undefined : findStoredPlan(key, request)) ?? (await plan(request, key, keep));
   const reads = recorder.recorded(findProjectFolder(resolve(request.cwd, request.file)));
   return { ...loaded, reads: reads.stamps === undefined ? reads : { ...reads, stamps: joinStamps([code, reads.stamps]) } };
 }
@@ -85,7 +85,7 @@ export async function load(options: PipelineOptions, keep: 'keep' | 'read-only')
 async function plan(request: PipelineRequest, key: PlanKey | undefined, keep: 'keep' | 'read-only'): Promise<LoadedPipeline> {
   const { loadPipeline } = await import('../../engine/planning/load-pipeline.js');
   const loaded = await loadPipeline(request);
-  if (key !== undefined && keep === 'keep') await keepPlan(key, loaded);
+  if (key !== undefined && keep === 'keep') await storePlan(key, loaded);
   return loaded;
 }
 

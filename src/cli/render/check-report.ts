@@ -41,7 +41,7 @@ function describeDifference(difference: Difference): string {
       const sizes = first === second ? `${first} bytes` : `${first} bytes, then ${second}`;
       return `${path}: differs from byte ${difference.offset} on (${sizes})`;
     }
-    case 'gone':
+    case 'missing':
       return `${path}: written by the first run only`;
     case 'new':
       return `${path}: written by the second run only`;

@@ -25,12 +25,12 @@ export function formatDifference(difference: SnapshotDifference, { style }: Pick
     ...(params.length === 0 ? [] : [{ head: 'params', rows: params.map(rowOfParam) }]),
     ...stages.map(stage => ({ head: headOf(stage), rows: rowsOf(stage) })),
   ];
-  const told = notes.map(note => style('dim', `note: ${note}`));
-  if (blocks.length === 0) return [`${before} and ${after}: no difference in params, metrics and gates`, ...told];
+  const noteLines = notes.map(note => style('dim', `note: ${note}`));
+  if (blocks.length === 0) return [`${before} and ${after}: no difference in params, metrics and gates`, ...noteLines];
   const title: Row = ['', before, after, ''];
   const widths = columnWidths([title, ...blocks.flatMap(({ rows }) => rows)]);
   const lines = blocks.flatMap(({ head, rows }) => [style('bold', head), ...rows.map(row => align(row, widths))]);
-  return [style('dim', align(title, widths)), ...lines, ...(told.length === 0 ? [] : ['', ...told])];
+  return [style('dim', align(title, widths)), ...lines, ...(noteLines.length === 0 ? [] : ['', ...noteLines])];
 }
 
 function align(row: Row, widths: readonly number[]): string {
@@ -52,7 +52,7 @@ function rowsOf({ params, metrics, gates, unknown }: StageDifference): readonly 
 
 function rowOfParam({ label, before, after }: Change): Row {
   if (before === undefined) return [label, '', after === undefined ? '' : writeSides(after, after)[1], 'new'];
-  if (after === undefined) return [label, writeSides(before, before)[0], '', 'gone'];
+  if (after === undefined) return [label, writeSides(before, before)[0], '', 'removed'];
   const [from, to] = writeSides(before, after);
   return [label, from, to, ''];
 }

@@ -1,5 +1,5 @@
 /** Precision-recall curves of one category, over all images. */
-import { type CategoryJudgement, FALSE_POSITIVE, type RangeJudgement, TRUE_POSITIVE } from './matching.js';
+import { type CategoryJudgment, FALSE_POSITIVE, type RangeJudgment, TRUE_POSITIVE } from './matching.js';
 import type { CocoParams } from './params.js';
 
 /** The curves of one category and area range. */
@@ -16,28 +16,28 @@ export interface Curves {
 const TINY = Number.EPSILON;
 
 /** The curves per area range; undefined where the range has no object, and so no figure. */
-export function drawCurves(judgement: CategoryJudgement, params: CocoParams): readonly (Curves | undefined)[] {
-  const order = orderByScore(judgement, Math.max(...params.maxDetections));
-  return judgement.ranges.map(range => {
+export function drawCurves(judgment: CategoryJudgment, params: CocoParams): readonly (Curves | undefined)[] {
+  const order = orderByScore(judgment, Math.max(...params.maxDetections));
+  return judgment.ranges.map(range => {
     if (range.wanted === 0) return undefined;
     return {
-      ...drawRange(judgement, range, order, params),
-      recall: params.maxDetections.map(most => findRecall(judgement, range, most, params.iouThresholds.length)),
+      ...drawRange(judgment, range, order, params),
+      recall: params.maxDetections.map(most => findRecall(judgment, range, most, params.iouThresholds.length)),
     };
   });
 }
 
 /** The counted detections by falling score; equal scores in the order of their images. */
-function orderByScore({ scores, places }: CategoryJudgement, maxDetections: number): Uint32Array {
+function orderByScore({ scores, places }: CategoryJudgment, maxDetections: number): Uint32Array {
   const order = Uint32Array.from(scores.keys()).filter(index => (places[index] as number) < maxDetections);
   return order.sort((a, b) => (scores[b] as number) - (scores[a] as number));
 }
 
-function drawRange(judgement: CategoryJudgement, range: RangeJudgement, order: Uint32Array, params: CocoParams): Omit<Curves, 'recall'> {
+function drawRange(judgment: CategoryJudgment, range: RangeJudgment, order: Uint32Array, params: CocoParams): Omit<Curves, 'recall'> {
   const [thresholds, points] = [params.iouThresholds.length, params.recallThresholds.length];
   const curves = { precision: new Float64Array(thresholds * points), scores: new Float64Array(thresholds * points) };
   const steps: Steps = { precision: new Float64Array(order.length), recall: new Float64Array(order.length) };
-  const count = judgement.scores.length;
+  const count = judgment.scores.length;
   for (let t = 0; t < thresholds; t++) {
     walk(steps, order, range.outcomes.subarray(t * count, (t + 1) * count), range.wanted);
     let step = 0;
@@ -46,7 +46,7 @@ function drawRange(judgement: CategoryJudgement, range: RangeJudgement, order: U
       while (step < order.length && (steps.recall[step] as number) < threshold) step++;
       if (step >= order.length) return;
       curves.precision[t * points + i] = steps.precision[step] as number;
-      curves.scores[t * points + i] = judgement.scores[order[step] as number] as number;
+      curves.scores[t * points + i] = judgment.scores[order[step] as number] as number;
     });
   }
   return curves;
@@ -73,7 +73,7 @@ function walk({ precision, recall }: Steps, order: Uint32Array, outcomes: Uint8A
 }
 
 /** Recall of the best `most` detections of each image, per IoU threshold. */
-function findRecall({ places }: CategoryJudgement, { outcomes, wanted }: RangeJudgement, most: number, thresholds: number): Float64Array {
+function findRecall({ places }: CategoryJudgment, { outcomes, wanted }: RangeJudgment, most: number, thresholds: number): Float64Array {
   const recall = new Float64Array(thresholds);
   for (let t = 0; t < thresholds; t++) {
     let found = 0;

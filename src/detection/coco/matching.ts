@@ -9,15 +9,15 @@ export const TRUE_POSITIVE = 1;
 export const IGNORED = 2;
 
 /** All detections of one category, image by image, by falling score within each image. */
-export interface CategoryJudgement {
+export interface CategoryJudgment {
   readonly scores: Float64Array;
   /** Rank among the detections of its image, from 0. */
   readonly places: Uint32Array;
   /** Per area range. */
-  readonly ranges: readonly RangeJudgement[];
+  readonly ranges: readonly RangeJudgment[];
 }
 
-export interface RangeJudgement {
+export interface RangeJudgment {
   /** Outcomes, row-major [thresholds, detections]. */
   readonly outcomes: Uint8Array;
   /** Number of objects to be found. */
@@ -29,7 +29,7 @@ export function judgeCategory(
   images: Iterable<ImageGroup>,
   areaRanges: readonly AreaRange[],
   iouThresholds: readonly number[],
-): CategoryJudgement {
+): CategoryJudgment {
   const judged: { readonly scores: readonly number[]; readonly outcomes: readonly Uint8Array[] }[] = [];
   const wanted = areaRanges.map(() => 0);
   for (const image of images) {

@@ -39,12 +39,12 @@ export function measureCoco(
   checkCocoParams(params);
   const all = params.areaRanges.findIndex(({ label }) => label === 'all');
   const categories = Array.from(groupByCategoryAndImage(dataset, results, iouType, params), ({ category, images }) => {
-    const judgement = judgeCategory(images, params.areaRanges, params.iouThresholds);
+    const judgment = judgeCategory(images, params.areaRanges, params.iouThresholds);
     return {
       category,
-      objects: judgement.ranges[all]?.wanted ?? 0,
-      detections: judgement.scores.length,
-      curves: drawCurves(judgement, params),
+      objects: judgment.ranges[all]?.wanted ?? 0,
+      detections: judgment.scores.length,
+      curves: drawCurves(judgment, params),
     };
   });
   return { iouType, params, categories };

@@ -27,7 +27,7 @@ export interface FrameStep {
   readonly before: number;
   readonly after: number;
   /** Objects in both frames. */
-  readonly kept: readonly KeptObject[];
+  readonly kept: readonly MatchedObject[];
   /** Number of objects only in the earlier frame. */
   readonly vanished: number;
   /** Number of objects only in the later frame. */
@@ -36,7 +36,7 @@ export interface FrameStep {
   readonly returned: number;
 }
 
-export interface KeptObject {
+export interface MatchedObject {
   readonly boxIou: number;
   /** Undefined where one of the two has no mask; 1 for two empty masks. */
   readonly maskIou: number | undefined;
@@ -46,13 +46,13 @@ export interface KeptObject {
 /** The steps between consecutive frames of one video: one less than there are frames. */
 export function followFrames(frames: readonly FrameObjects[], rule: StabilityRule): readonly FrameStep[] {
   const counted = frames.map(frame => keepFrom(frame, rule.minScore));
-  let gone: readonly GoneObject[] = [];
+  let lost: readonly LostObject[] = [];
   return counted.slice(1).map((after, index) => {
     const before = counted[index] ?? after;
     const { pairs, missed, extra } = matchDetections(before, after, rule.minIou);
-    const found = findReturned(takeObjects(after, extra), gone, rule.minIou);
-    const left = gone.filter(one => !found.has(one)).map(one => ({ ...one, missing: one.missing + 1 }));
-    gone = [...left, ...missed.map(object => ({ objects: takeObjects(before, [object]), missing: 1 }))].filter(
+    const found = findReturned(takeObjects(after, extra), lost, rule.minIou);
+    const left = lost.filter(one => !found.has(one)).map(one => ({ ...one, missing: one.missing + 1 }));
+    lost = [...left, ...missed.map(object => ({ objects: takeObjects(before, [object]), missing: 1 }))].filter(
       ({ missing }) => missing <= rule.longestGap,
     );
     return {
@@ -112,21 +112,21 @@ export function summarizeStability(videos: readonly (readonly FrameStep[])[]): S
   };
 }
 
-interface GoneObject {
+interface LostObject {
   /** The object alone, as last detected. */
   readonly objects: FrameObjects;
   /** Number of frames without it. */
   readonly missing: number;
 }
 
-/** The objects of `gone` that are back. Each appeared object matches at most one. */
-function findReturned(appeared: FrameObjects, gone: readonly GoneObject[], minIou: number): ReadonlySet<GoneObject> {
+/** The objects of `lost` that are back. Each appeared object matches at most one. */
+function findReturned(appeared: FrameObjects, lost: readonly LostObject[], minIou: number): ReadonlySet<LostObject> {
   const places: LabeledBoxes = {
-    boxes: Float32Array.from(gone.flatMap(({ objects }) => [...objects.boxes])),
-    scores: Float32Array.from(gone, ({ objects }) => objects.scores[0] ?? 0),
-    labels: gone.map(({ objects }) => objects.labels[0] ?? 0),
+    boxes: Float32Array.from(lost.flatMap(({ objects }) => [...objects.boxes])),
+    scores: Float32Array.from(lost, ({ objects }) => objects.scores[0] ?? 0),
+    labels: lost.map(({ objects }) => objects.labels[0] ?? 0),
   };
-  return new Set(matchDetections(appeared, places, minIou).pairs.flatMap(({ candidate }) => gone[candidate] ?? []));
+  return new Set(matchDetections(appeared, places, minIou).pairs.flatMap(({ candidate }) => lost[candidate] ?? []));
 }
 
 function keepFrom(frame: FrameObjects, minScore: number): FrameObjects {

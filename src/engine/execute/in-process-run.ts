@@ -38,7 +38,7 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
     scratch,
     progress: order.listener.progress,
     random: label => seededRandom(action.key, label),
-    memo: createMemo(order.keeper, join(order.folder, RUN_LAYOUT.parts), new Map(), watched),
+    memo: createMemo(order.partStore, join(order.folder, RUN_LAYOUT.parts), new Map(), watched),
     build: action.build,
     env: order.declaredEnv,
     spawn: (command, options) => runTool(command, options, programs),
@@ -56,6 +56,6 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
   } catch (error) {
     return toFailure(error);
   } finally {
-    order.keeper.release();
+    order.partStore.release();
   }
 }

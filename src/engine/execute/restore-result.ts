@@ -13,12 +13,12 @@ import { writeWhole } from '../store/files/write-file.js';
 import { haveStatedSizes } from '../store/find-artifacts.js';
 import { contentOf } from '../store/publish.js';
 import { findTouched, resign } from '../store/published.js';
-import { accept } from './keep-result.js';
 import { measure } from './measure.js';
 import { publishStage, warnOfForeign } from './publish-stage.js';
+import { accept } from './store-result.js';
 
 /** Returns the accepted result if it belongs to this action and is still in place or can be restored; otherwise undefined. */
-export async function keepInPlace(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<StageEnd | undefined> {
+export async function acceptInPlace(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<StageEnd | undefined> {
   const accepted = session.state.stages.get(stage.id);
   if (accepted?.key !== pinned.key) return undefined;
   const { folder, names } = placeOf(session.plan, stage);

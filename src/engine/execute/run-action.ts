@@ -16,7 +16,7 @@ import type { StageEnd } from '../model/stage-end.js';
 import { declaredBy } from './declared-places.js';
 import type { Guard } from './guard/guard.js';
 import { inProcessRunner } from './in-process-run.js';
-import type { RunKeeper } from './parts/part-service.js';
+import type { RunPartStore } from './parts/part-service.js';
 import type { Reaper } from './reaper.js';
 import { type InputLink, nameInputs, type RunInput } from './run-folder.js';
 import type { RunListener, Runner } from './runner.js';
@@ -28,7 +28,7 @@ import { assertUnwritten, clockOf, copyArtifacts, isProvenFor } from './written-
 
 /** What a run uses besides the session. */
 export interface RunHelpers {
-  readonly keeper: RunKeeper;
+  readonly partStore: RunPartStore;
   readonly reaper: Reaper;
   readonly starters: Starters;
   /** Returns the end of each stage that this one depends on. */
@@ -128,9 +128,9 @@ function listenTo({ ports: { emit } }: Session, { id }: PlannedStage, { write, i
     log(level, said) {
       const text = mask.apply(said);
       write(level, text);
-      const told = clipText(text);
-      for (const message of told.replace(/\r?\n$/, '').split(/\r?\n/)) emit({ kind: 'log', stage: id, level, message });
-      if (level === 'warning') emit({ kind: 'warning', stage: id, code: 'stage-warning', message: told });
+      const clipped = clipText(text);
+      for (const message of clipped.replace(/\r?\n$/, '').split(/\r?\n/)) emit({ kind: 'log', stage: id, level, message });
+      if (level === 'warning') emit({ kind: 'warning', stage: id, code: 'stage-warning', message: clipped });
     },
     progress: (done, total, what) =>
       emit({ kind: 'progress', stage: id, done, total, what: clipText(mask.apply(what), MAX_PROGRESS_CHARACTERS) }),

@@ -83,7 +83,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       outputs,
       metrics: await readMetrics(stage, port => readOutput(outputs[port])),
       log: log.close(),
-      parts: helpers.keeper.used,
+      parts: helpers.partStore.used,
       durationMs: performance.now() - started,
       device: device.get(),
     };

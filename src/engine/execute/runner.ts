@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json.js';
 import type { Mask } from '../../stage/mask.js';
 import type { Failure } from '../model/failure.js';
 import type { RunGuard } from './guard/guard.js';
-import type { RunKeeper } from './parts/part-service.js';
+import type { RunPartStore } from './parts/part-service.js';
 import type { Reaper } from './reaper.js';
 import type { InputLink } from './run-folder.js';
 import type { Starters } from './starter/starters.js';
@@ -42,7 +42,7 @@ export interface RunOrder {
   readonly installRoot: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly declaredEnv: Readonly<Record<string, string>>;
-  readonly keeper: RunKeeper;
+  readonly partStore: RunPartStore;
   readonly listener: RunListener;
   readonly signal: AbortSignal;
   readonly reaper: Reaper;

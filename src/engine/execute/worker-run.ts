@@ -67,7 +67,7 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   } finally {
     unwatch?.();
     order.signal.removeEventListener('abort', stop);
-    order.keeper.release();
+    order.partStore.release();
   }
 }
 
@@ -76,7 +76,7 @@ export function workerMain(installRoot: string): string {
   return join(installRoot, 'src/engine/execute/worker/main.js');
 }
 
-function followWorker(child: ChildProcess, { keeper, listener, mask }: RunOrder): Promise<Failure | undefined> {
+function followWorker(child: ChildProcess, { partStore, listener, mask }: RunOrder): Promise<Failure | undefined> {
   let end: { readonly failure: Failure | undefined } | undefined;
   let tail = '';
   const onOutput = (text: string): void => {
@@ -116,13 +116,17 @@ function followWorker(child: ChildProcess, { keeper, listener, mask }: RunOrder)
       case 'usage':
         return listener.usage(message.peakBytes);
       case 'find-part':
-        return answer(message.call, async () => ({ kind: 'part-answer', call: message.call, answer: await keeper.find(message.question) }));
+        return answer(message.call, async () => ({
+          kind: 'part-answer',
+          call: message.call,
+          answer: await partStore.find(message.question),
+        }));
       case 'keep-part': {
         const { call, ticket, folder, names } = message;
-        return answer(call, async () => ({ kind: 'part-kept', call, files: await keeper.keep(ticket, folder, names) }));
+        return answer(call, async () => ({ kind: 'part-kept', call, files: await partStore.keep(ticket, folder, names) }));
       }
       case 'drop-part':
-        return keeper.drop(message.ticket, message.why);
+        return partStore.drop(message.ticket, message.why);
       case 'done':
         end = { failure: undefined };
         return;

@@ -58,7 +58,7 @@ export function openFrozen({ plan }: Session, file: LockFile, platformClass: str
 
 /** Reads the sources. @throws LockRefused with every difference. */
 export async function assertLocked(session: Session, frozen: FrozenLock, selected: readonly PlannedStage[]): Promise<void> {
-  const found = [...(await findDifferences(session, frozen, selected)), ...findGone(session, frozen, selected)];
+  const found = [...(await findDifferences(session, frozen, selected)), ...findRemovedStages(session, frozen, selected)];
   if (found.length === 0) return;
   const help = 'revert the differences, or run "tanren build" without --frozen and commit the lock';
   const reported = limit(found);
@@ -75,7 +75,7 @@ function limit(found: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 /** Stages of the lock file that the pipeline does not have. Checked only if all stages of the plan are selected. */
-export function findGone(
+export function findRemovedStages(
   { plan }: Session,
   { placeOf, lockedOutputs }: FrozenLock,
   selected: readonly PlannedStage[],

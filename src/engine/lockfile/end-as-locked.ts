@@ -2,7 +2,7 @@
 
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
-import { keepInPlace, restoreResult } from '../execute/restore-result.js';
+import { acceptInPlace, restoreResult } from '../execute/restore-result.js';
 import { type MetricsFile, readMetrics } from '../execute/stage-metrics.js';
 import type { Artifact, Contents } from '../model/artifact.js';
 import type { PlannedStage } from '../model/plan.js';
@@ -40,7 +40,7 @@ async function endAsLocked(
   const accepted = session.state.stages.get(stage.id);
   if (accepted !== undefined && findEqual(locked, accepted.outputs) !== undefined) {
     for (const action of actions) {
-      const end = await keepInPlace(session, stage, action);
+      const end = await acceptInPlace(session, stage, action);
       if (end !== undefined) return end;
     }
   }

@@ -4,7 +4,7 @@ import type { Proof, Session } from '../action/session.js';
 import { findSettled, isResultOf } from '../action/session.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
-import { assertLocked, findGone, openFrozen } from './check-frozen.js';
+import { assertLocked, findRemovedStages, openFrozen } from './check-frozen.js';
 import type { LockFile } from './lock-path.js';
 import { lockedActions } from './locked-actions.js';
 import type { LockedOutputs } from './locked-outputs.js';
@@ -25,7 +25,7 @@ export async function findSettledAsLocked(
 ): Promise<SettledAsLocked | undefined> {
   const frozen = openFrozen(session, file, session.platformClass.find() ?? '');
   const settled = findSettled(session, selected, forced, undefined, provesLocked(frozen.lockedOutputs));
-  const isAll = settled.size === selected.length && findGone(session, frozen, selected).length === 0;
+  const isAll = settled.size === selected.length && findRemovedStages(session, frozen, selected).length === 0;
   return isAll ? { settled, lockedOutputs: frozen.lockedOutputs } : undefined;
 }
 

@@ -17,7 +17,7 @@ export type CheckResult =
 export type Difference =
   /** `offset` of the first different byte, counted from 0. If one file is a prefix of the other, it is the size of the shorter one. */
   | { readonly kind: 'bytes'; readonly path: string; readonly offset: number; readonly sizes: readonly [number, number] }
-  | { readonly kind: 'gone'; readonly path: string }
+  | { readonly kind: 'missing'; readonly path: string }
   | { readonly kind: 'new'; readonly path: string }
   /** The type differs: a file became a folder or a link, an executable became a plain file, or a link has another target. */
   | { readonly kind: 'form'; readonly path: string; readonly forms: readonly [string, string] }

@@ -69,14 +69,14 @@ export function sortDiagnostics(list: DiagnosticList): readonly Diagnostic[] {
   const column = ({ span }: Diagnostic): number => span?.column ?? 0;
   const sorted = [...list.items].sort((a, b) => line(a) - line(b) || column(a) - column(b));
   const seen = new Set<string>();
-  const told = sorted.flatMap(item => {
+  const shown = sorted.flatMap(item => {
     const key = JSON.stringify([item.span ?? item.message, item.code, item.help]);
     if (seen.has(key)) return [];
     seen.add(key);
     return [item];
   });
   const more = list.count - list.items.length;
-  return more === 0 ? told : [...told, countOthers(more, list.hasErrors() ? 'error' : 'warning')];
+  return more === 0 ? shown : [...shown, countOthers(more, list.hasErrors() ? 'error' : 'warning')];
 }
 
 function countOthers(more: number, severity: Diagnostic['severity']): Diagnostic {

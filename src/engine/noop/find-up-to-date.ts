@@ -66,6 +66,6 @@ async function isLockRight(
 ): Promise<boolean> {
   if (lock === undefined || isProven(session.state.lock, lock, session.plan, selected)) return true;
   if (checkGates(selected, endsOf(results)).some(({ verdict }) => verdict === 'missed')) return true;
-  const { checkLock } = await import('../lockfile/keep-lock.js');
+  const { checkLock } = await import('../lockfile/update-lock.js');
   return (await checkLock(session, lock, selected, results))?.verdict === 'right';
 }

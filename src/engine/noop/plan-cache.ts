@@ -19,7 +19,7 @@ export interface PlanKey {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-interface KeptPlan {
+interface StoredPlan {
   readonly key: string;
   readonly pipeline: string;
   readonly stages: readonly (Omit<PlannedStage, 'plugin'> & { readonly plugin: string })[];
@@ -62,7 +62,7 @@ export function findPlanKey(request: PipelineRequest, code: string, observer: Pi
 }
 
 /** The kept plan of exactly this key. Any other file, damaged or not, counts as missing. */
-export function findKeptPlan(key: PlanKey, request: PipelineRequest): LoadedPipeline | undefined {
+export function findStoredPlan(key: PlanKey, request: PipelineRequest): LoadedPipeline | undefined {
   const kept = readKept(key);
   if (kept === undefined) return undefined;
   const stages = new Map<StageId, PlannedStage>();
@@ -83,7 +83,7 @@ export function findKeptPlan(key: PlanKey, request: PipelineRequest): LoadedPipe
 }
 
 /** The first line is the digest of the rest, so that an incomplete or edited file is not used as a plan. */
-function readKept(key: PlanKey): KeptPlan | undefined {
+function readKept(key: PlanKey): StoredPlan | undefined {
   let text: string;
   try {
     text = readFileSync(key.path, 'utf8');
@@ -94,20 +94,20 @@ function readKept(key: PlanKey): KeptPlan | undefined {
   const body = text.slice(end + 1);
   if (end < 0 || text.slice(0, end) !== digestBytes(body)) return undefined;
   const kept = parseJson(body);
-  // The key is the digest of everything that the plan was made from, including this installation's code. So `keepPlan` of this version
+  // The key is the digest of everything that the plan was made from, including this installation's code. So `storePlan` of this version
   // wrote it.
-  return isJsonObject(kept) && kept.key === key.digest ? (kept as unknown as KeptPlan) : undefined;
+  return isJsonObject(kept) && kept.key === key.digest ? (kept as unknown as StoredPlan) : undefined;
 }
 
 /**
  * Keeps a plan without third-party plugins. A process may hold older modules behind their declarations than those on the disk.
  * A failed write only costs the next build some time.
  */
-export async function keepPlan(key: PlanKey, { plan, diagnostics, sources }: LoadedPipeline): Promise<void> {
+export async function storePlan(key: PlanKey, { plan, diagnostics, sources }: LoadedPipeline): Promise<void> {
   if (plan === undefined || [...plan.stages.values()].some(stage => stage.plugin.origin !== 'built-in')) return;
   // A file was saved between the making of the key and planning.
   if ([...key.texts].some(([name, text]) => sources.get(name) !== text)) return;
-  const kept: KeptPlan = {
+  const kept: StoredPlan = {
     key: key.digest,
     pipeline: plan.pipeline,
     stages: [...plan.stages.values()].map(stage => ({ ...stage, plugin: stage.plugin.name })),

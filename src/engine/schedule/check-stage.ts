@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../base/digest.js';
 import { placeOf } from '../action/session.js';
-import { createComparingKeeper } from '../execute/parts/comparing-keeper.js';
+import { createComparingPartStore } from '../execute/parts/comparing-part-store.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
 import { runOnce } from '../execute/run-once.js';
 import { removeRunFolder } from '../execute/starter/remove-run-folder.js';
@@ -35,13 +35,13 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
   if (pinned.key !== accepted.key) throw inputChanged();
   ports.emit({ kind: 'check-started', stage: stage.id });
   const partsThatDiffer: Difference[] = [];
-  const keeper = createComparingKeeper(parts, {
+  const partStore = createComparingPartStore(parts, {
     plugin: pinned.code.root,
     differs: path => partsThatDiffer.push({ kind: 'part', path }),
     warn: (code, message) => ports.emit({ kind: 'warning', stage: stage.id, code, message }),
   });
   const run = await runOnce(session, stage, pinned, {
-    keeper,
+    partStore,
     reaper: services.reaper,
     starters: services.starters,
     guard: services.guard,

@@ -31,7 +31,7 @@ export async function findDifferences(
     const before = first.outputs[port];
     const after = second[port];
     if (before === undefined) found.push({ kind: 'new', path });
-    else if (after === undefined) found.push({ kind: 'gone', path });
+    else if (after === undefined) found.push({ kind: 'missing', path });
     else found.push(...(await compareOutputs(first, path, before, after)));
   }
   return found;
@@ -63,7 +63,7 @@ async function compareTrees(
     const two = seconds.get(inner);
     const at = `${path}/${inner}`;
     if (one === undefined) found.push({ kind: 'new', path: at });
-    else if (two === undefined) found.push({ kind: 'gone', path: at });
+    else if (two === undefined) found.push({ kind: 'missing', path: at });
     else if (formOfEntry(one) !== formOfEntry(two)) found.push({ kind: 'form', path: at, forms: [formOfEntry(one), formOfEntry(two)] });
     else if (one.kind === 'file' && two.kind === 'file' && one.digest !== two.digest)
       found.push(await compareFiles(first, at, one.digest, join(after.path, inner)));

@@ -2,7 +2,7 @@
 import { describeChange, findChanges } from '../action/changes.js';
 import type { PinnedStage } from '../action/pinned-stage.js';
 import { compareWithLast } from '../action/session.js';
-import { keepInPlace, restoreResult } from '../execute/restore-result.js';
+import { acceptInPlace, restoreResult } from '../execute/restore-result.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
 import type { OngoingRun } from './ongoing-runs.js';
@@ -28,7 +28,7 @@ export async function findNextStep(needs: StageNeeds): Promise<NextStep> {
   const ruled = await needs.rule?.find(session, stage, pinned);
   if (ruled?.kind === 'ended') return ruled;
   if (ruled?.kind === 'must-run') return { kind: 'run', pinned, reasons: ruled.reasons };
-  const inPlace = await keepInPlace(session, stage, pinned);
+  const inPlace = await acceptInPlace(session, stage, pinned);
   if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
   const restored = await restoreFromRecord(needs, pinned);
   if (restored !== undefined) return { kind: 'ended', end: restored };

@@ -2,12 +2,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { unlessAborted } from '../../base/on-abort.js';
 import { nameOf, type PinnedStage, pinDevice } from '../action/pinned-stage.js';
-import { keepResult } from '../execute/keep-result.js';
 import { measure } from '../execute/measure.js';
-import { createCachingKeeper } from '../execute/parts/caching-keeper.js';
+import { createCachingPartStore } from '../execute/parts/caching-part-store.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
 import type { RunHelpers } from '../execute/run-action.js';
 import { type CompletedRun, runOnce } from '../execute/run-once.js';
+import { storeResult } from '../execute/store-result.js';
 import { findWritten } from '../execute/written-inputs.js';
 import type { Contents } from '../model/artifact.js';
 import { EngineError } from '../model/engine-error.js';
@@ -73,7 +73,7 @@ function noteFailure({ stage, services }: StageNeeds, pinned: PinnedStage, failu
 function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers['artifacts']): OngoingRun {
   const { session, stage, parts, services, endOf } = needs;
   const logPath = session.cache.log(session.plan.pipeline, stage.id);
-  const keeper = createCachingKeeper(parts, {
+  const partStore = createCachingPartStore(parts, {
     plugin: pinned.code.root,
     kept: needs.forced ? 'ignore' : 'use',
     warn: (code, message) => warn(needs, code, message),
@@ -83,7 +83,7 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
   return services.runs.start(stage.id, pinned, stop => {
     const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
     return runOnce({ ...session, ports }, stage, pinned, {
-      keeper,
+      partStore,
       reaper: services.reaper,
       starters: services.starters,
       guard: services.guard,
@@ -121,7 +121,7 @@ async function concludeRun({ session, stage, services, superseded, rule }: Stage
     rule?.assertOutputs(stage, run.pinned.manifest, contentsOf(end));
     const before = session.state.stages.get(stage.id);
     const measured = end.device === undefined ? run.pinned : pinDevice(run.pinned, end.device);
-    const accepted = await keepResult(session, stage, measured, end);
+    const accepted = await storeResult(session, stage, measured, end);
     return {
       kind: 'ended',
       end: { outcome: { kind: 'executed', durationMs: end.durationMs }, accepted, previousMetrics: before?.metrics },

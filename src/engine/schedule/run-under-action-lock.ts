@@ -12,16 +12,13 @@ export function isBusy(end: StageEnd | BusyAction): end is BusyAction {
   return 'over' in end;
 }
 
-/** @param keepRelease receives the function that releases the lock. It must be called when the run has ended, which may be after this function returns. */
-export async function runUnderActionLock(
-  needs: StageNeeds,
-  keepRelease: (end: () => Promise<void>) => void,
-): Promise<StageEnd | BusyAction> {
+/** @param onLocked receives the function that releases the lock. It must be called when the run has ended, which may be after this function returns. */
+export async function runUnderActionLock(needs: StageNeeds, onLocked: (end: () => Promise<void>) => void): Promise<StageEnd | BusyAction> {
   const next = await findNextStep(needs);
   if (next.kind !== 'run' || needs.forced) return follow(needs, next);
   const lock = await needs.services.actionLocks.take(next.pinned.key);
   if (lock.kind === 'other') return lock;
-  keepRelease(lock.end);
+  onLocked(lock.end);
   return follow(needs, lock.kind === 'first' ? await findNextStep(needs) : next);
 }
 

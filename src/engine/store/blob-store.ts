@@ -24,7 +24,7 @@ export interface BlobStore {
    * 'no-flush' is for content that is cheap to make again: a blob torn by a power cut does not match its digest, and counts as a miss.
    */
   takeFile(path: string, digest: Digest, flushing: 'flush' | 'no-flush'): Promise<void>;
-  keepBytes(bytes: string | Uint8Array, flushing: 'flush' | 'no-flush'): Promise<BlobRef>;
+  storeBytes(bytes: string | Uint8Array, flushing: 'flush' | 'no-flush'): Promise<BlobRef>;
   /** Copies a blob to `path` and verifies it. Nothing is left at `path` unless the result is 'found'. A damaged blob is removed. */
   copyTo(digest: Digest, path: string, executable: boolean): Promise<Fetch>;
   /** The verified bytes of a (small) blob. */
@@ -42,7 +42,7 @@ export interface BlobStore {
 export function openBlobStore(cache: CacheFolder): BlobStore {
   return {
     takeFile: (path, digest, flushing) => takeFile(path, cache.blob(digest), digest, flushing),
-    async keepBytes(bytes, flushing) {
+    async storeBytes(bytes, flushing) {
       const digest = digestBytes(bytes);
       if (readVerified(cache.blob(digest), digest) === undefined) await writeWhole(cache.blob(digest), bytes, flushing);
       return { digest, sizeBytes: Buffer.byteLength(bytes) };

@@ -99,8 +99,8 @@ function joinStores(
       await own.takeFile(path, digest, flushing);
       await offer(digest);
     },
-    async keepBytes(bytes, flushing) {
-      const kept = await own.keepBytes(bytes, flushing);
+    async storeBytes(bytes, flushing) {
+      const kept = await own.storeBytes(bytes, flushing);
       await offer(kept.digest);
       return kept;
     },
@@ -136,13 +136,13 @@ async function replace(from: string, to: string, form: BlobForm): Promise<void> 
   }
 }
 
-/** Fetches a blob. @returns 'gone' if it no longer exists. */
-async function bring(from: string, to: string, form: BlobForm): Promise<'there' | 'gone'> {
+/** Fetches a blob. @returns 'missing' if it no longer exists. */
+async function bring(from: string, to: string, form: BlobForm): Promise<'there' | 'missing'> {
   try {
     if (form === 'copies' || !linkIn(from, to)) await replace(from, to, 'copies');
     return 'there';
   } catch (error) {
-    if (isMissing(error) && statPath(from) === undefined) return 'gone';
+    if (isMissing(error) && statPath(from) === undefined) return 'missing';
     throw error;
   }
 }

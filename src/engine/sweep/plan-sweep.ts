@@ -48,10 +48,10 @@ export function findBadValues(axes: readonly Axis[], { planned, refused }: Plann
       return first === undefined ? [] : first.errors.map(error => onCommandLine(error, `${axis.name}=${value.label}`));
     }),
   );
-  const told = new Set<string>();
+  const shown = new Set<string>();
   return found.filter(({ code, message }) => {
     const key = `${code} ${message.replace(/^[^:]*: /, '')}`;
-    return !told.has(key) && told.add(key);
+    return !shown.has(key) && shown.add(key);
   });
 }
 

@@ -40,7 +40,7 @@ function checkNode(scope: OperatorScope, graph: Graph, node: Node, types: ValueT
   const schema = called === undefined ? findSchema(scope, graph, node, report) : undefined;
   if (called !== undefined) checkCallForm(graph, node, called, report);
   if (schema === undefined) {
-    keepDeclared(graph, node, types);
+    useDeclaredTypes(graph, node, types);
     return;
   }
   checkNodeForm(graph, node, schema, report);
@@ -86,7 +86,7 @@ function findSchema({ opsets }: OperatorScope, graph: Graph, node: Node, report:
 }
 
 /** Keeps the declared types of the outputs of a node that is not described. */
-function keepDeclared(graph: Graph, node: Node, types: ValueTypes): void {
+function useDeclaredTypes(graph: Graph, node: Node, types: ValueTypes): void {
   for (const id of node.outputs) {
     const type = id === undefined ? undefined : typeName(graph.values.get(id)?.type);
     if (id !== undefined && type !== undefined) types.set(id, type);

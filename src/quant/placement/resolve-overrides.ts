@@ -43,7 +43,7 @@ function applyOverride(before: TensorSettings, knobs: OverrideKnobs, value: Valu
     integers,
     bias: { ...before.bias, ...bias },
     ...(perChannel === undefined ? {} : { perChannel }),
-    ...(chosen === undefined ? keepOld(range, oldRange, oldQParams) : { qparams: chosen }),
+    ...(chosen === undefined ? withEarlierRange(range, oldRange, oldQParams) : { qparams: chosen }),
   };
 }
 
@@ -54,7 +54,7 @@ function pick(knobs: { symmetric?: boolean | undefined; reduceRange?: boolean | 
   return Object.fromEntries(Object.entries(knobs).filter(([, set]) => set !== undefined));
 }
 
-function keepOld(
+function withEarlierRange(
   range: TensorSettings['range'],
   oldRange: TensorSettings['range'],
   oldQParams: TensorSettings['qparams'],

@@ -123,8 +123,8 @@ describe('the command line', () => {
     try {
       const stages = () => (JSON.parse(other.run('status', '--json').stdout) as { readonly stages: readonly unknown[] }).stages;
       expect(stages()).toMatchObject([
-        { stage: 'a', kind: 'undecided', rival: 'b' },
-        { stage: 'b', kind: 'undecided', rival: 'a' },
+        { stage: 'a', kind: 'undecided', equalStage: 'b' },
+        { stage: 'b', kind: 'undecided', equalStage: 'a' },
       ]);
       expect(JSON.parse(other.run('build', '--json').stdout)).toMatchObject({
         stages: [{ outcome: { kind: 'executed' } }, { outcome: { kind: 'restored' } }],

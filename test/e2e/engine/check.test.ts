@@ -98,7 +98,7 @@ describe('build --check', () => {
       expect([report.conclusion, report.checks.length]).toEqual(['not-reproduced', 1]);
       const { verdict, differences = [] } = check('folder') ?? {};
       expect(verdict).toBe('different');
-      expect(differences.map(({ kind }) => kind).sort()).toEqual(['bytes', 'form', 'gone', 'new']);
+      expect(differences.map(({ kind }) => kind).sort()).toEqual(['bytes', 'form', 'missing', 'new']);
       expect(differences).toContainEqual(expect.objectContaining({ kind: 'bytes', path: 'all/deep/id.txt', sizes: [37, 37] }));
       expect(JSON.stringify(differences)).not.toContain('same.txt');
     });

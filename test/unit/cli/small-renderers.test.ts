@@ -58,7 +58,7 @@ describe('a status', () => {
     [{ kind: 'stale', reasons: ['x changed', 'y changed'], changes: [], after: [] }, 'a  would run: x changed; y changed'],
     [{ kind: 'stale', reasons: ['never built'], changes: [], after: ['b' as StageId] }, 'a  would run after b: never built'],
     [{ kind: 'undecided', because: ['b' as StageId, 'c' as StageId], changes: [] }, 'a  depends on the result of b, c'],
-    [{ kind: 'undecided', because: [], changes: [], rival: 'b' as StageId }, 'a  would run, unless b gives the same result first'],
+    [{ kind: 'undecided', because: [], changes: [], equalStage: 'b' as StageId }, 'a  would run, unless b gives the same result first'],
     [{ kind: 'blocked', because: 'b' as StageId }, 'a  cannot run, because b cannot'],
     [{ kind: 'impossible', failure: failureOf({}) }, 'a  cannot run'],
   ])('%j', (status, line) => expect(formatStatus('a', status, makeTextConsole())).toEqual([line]));

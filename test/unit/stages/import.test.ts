@@ -62,8 +62,8 @@ const NORMALISING = `<ir_version: 8, opset_import: ["": 17]>
   g (float[1, 1, 4, 4] pixels) => (float[1, 1, 4, 4] y, float[1, 1, 4, 4] z)
   <float two = {2}, float four = {4}, float[1, 1, 1, 1] w = {3}>
   {
-    centred = Sub(pixels, two)
-    scaled = Div(centred, four)
+    centered = Sub(pixels, two)
+    scaled = Div(centered, four)
     y = Conv(scaled, w)
     z = Neg(y)
   }`;

@@ -106,8 +106,8 @@ export function formatStatus(name: string, status: StageStatus, { style }: Conso
     case 'stale':
       return [`${name}  ${style('yellow', 'would run')}${after(status.after)}${because(status.reasons)}`];
     case 'undecided':
-      if (status.rival === undefined) return [`${name}  ${style('yellow', 'depends')} on the result of ${status.because.join(', ')}`];
-      return [`${name}  ${style('yellow', 'would run')}${after(status.because)}, unless ${status.rival} gives the same result first`];
+      if (status.equalStage === undefined) return [`${name}  ${style('yellow', 'depends')} on the result of ${status.because.join(', ')}`];
+      return [`${name}  ${style('yellow', 'would run')}${after(status.because)}, unless ${status.equalStage} gives the same result first`];
     case 'impossible':
       return [`${name}  ${style('red', 'cannot run')}`];
     case 'blocked':

@@ -165,7 +165,7 @@ function createLook(
   signal: AbortSignal,
 ): Watch['look'] {
   const presence = createPresence();
-  let told = '';
+  let shown = '';
   return async () => {
     if (presence.hasGaps()) await sleep(REPLACED_MS, undefined, { signal }).catch(() => undefined);
     let loaded = await load(options, 'keep');
@@ -180,8 +180,8 @@ function createLook(
     const isWrong = loaded.plan === undefined || resolved === undefined;
     // Warnings are printed once, not again in every round.
     const text = JSON.stringify(diagnostics);
-    if (isWrong || text !== told) printDiagnostics(diagnostics, loaded.sources, console);
-    told = text;
+    if (isWrong || text !== shown) printDiagnostics(diagnostics, loaded.sources, console);
+    shown = text;
     return loaded.plan === undefined || resolved === undefined ? undefined : { plan: loaded.plan, targets: resolved };
   };
 }

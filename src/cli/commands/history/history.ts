@@ -57,7 +57,7 @@ function namesIn(runs: readonly RunRecord[]): ReadonlyMap<string, ReadonlySet<st
 }
 
 /** The run without its timeline, which `profile` shows. */
-function withoutSpans({ spansLeftOut: _, ...run }: RunRecord, wanted: ReadonlySet<string>): object {
+function withoutSpans({ droppedSpans: _, ...run }: RunRecord, wanted: ReadonlySet<string>): object {
   const stages = run.stages.filter(({ stage }) => wanted.size === 0 || wanted.has(stage));
   return { ...run, stages: stages.map(({ spans: _, ...stage }) => stage) };
 }

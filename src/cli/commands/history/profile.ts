@@ -28,7 +28,7 @@ export async function runProfile(name: string, { file, output, json }: ProfileOp
     if (json) console.json({ run: run.run, started: run.started, durationMs: run.durationMs, ...timing });
     console.line(`${nameRun(run)}: ${summarizeRun(run)}`);
     for (const line of formatTiming(timing, console)) console.line(line);
-    if (run.spansLeftOut !== undefined) console.line(`${run.spansLeftOut} spans of the timeline were dropped, because there were too many`);
+    if (run.droppedSpans !== undefined) console.line(`${run.droppedSpans} spans of the timeline were dropped, because there were too many`);
     if (output !== undefined) writeTrace(output, run);
     console.line(
       output === undefined ? '-o trace.json writes the timeline, for ui.perfetto.dev' : `wrote ${output}: open it in ui.perfetto.dev`,

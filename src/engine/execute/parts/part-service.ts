@@ -6,7 +6,7 @@ import type { ActionRecords } from '../../store/action-records.js';
 import type { BlobStore } from '../../store/blob-store.js';
 import type { CacheFolder } from '../../store/cache-folder.js';
 import type { PartQuestion } from '../worker/messages.js';
-import type { PartKeeper } from '../worker/run-parts.js';
+import type { PartStore } from '../worker/run-parts.js';
 
 export interface PartServiceNeeds {
   readonly cache: CacheFolder;
@@ -24,7 +24,7 @@ export interface PartService extends PartServiceNeeds {
 }
 
 /** The engine's side of `context.memo` in one run. */
-export interface RunKeeper extends PartKeeper {
+export interface RunPartStore extends PartStore {
   /** Keys of the cached parts that the run has used so far. */
   readonly used: ReadonlySet<string>;
   /** Drops the parts that the run requested and did not answer, so that other runs can compute them. */

@@ -12,7 +12,7 @@ import { isInnerPath } from '../../store/files/tree.js';
 import type { PartAnswer, PartQuestion } from './messages.js';
 
 /** The engine's side of parts. */
-export interface PartKeeper {
+export interface PartStore {
   find(question: PartQuestion): Promise<PartAnswer>;
   /** Stores the files. Returns their paths, which are valid while the stage runs. */
   keep(ticket: string, folder: string, names: readonly string[]): Promise<Readonly<Record<string, string>>>;
@@ -27,7 +27,7 @@ interface BlobDigest {
 
 /** Returns `memo` of a stage's context. Parts write to `folder`; `known` has digests of inputs by path. */
 export function createMemo(
-  keeper: PartKeeper,
+  partStore: PartStore,
   folder: string,
   known: ReadonlyMap<string, { readonly stamp: string; readonly digest: Digest }>,
   context: Pick<Context, 'signal' | 'log'>,
@@ -65,7 +65,7 @@ export function createMemo(
     context.signal.throwIfAborted();
     const blobs = new Map<string, BlobDigest>();
     for (const [role, path] of Object.entries(request.blobs)) blobs.set(role, await digestBlob(role, path));
-    const answer = await keeper.find({
+    const answer = await partStore.find({
       name: part.name,
       version: part.version,
       modulePath: fileURLToPath(part.module),
@@ -87,11 +87,11 @@ export function createMemo(
       });
       checkNames(part.name, own, names);
       const changed = await findChanged(request.blobs, blobs);
-      if (changed === undefined) return { files: await keeper.keep(answer.ticket, own, names), from: 'computed' };
-      keeper.drop(answer.ticket, `blob "${changed}" of part ${part.name} changed while it ran`);
+      if (changed === undefined) return { files: await partStore.keep(answer.ticket, own, names), from: 'computed' };
+      partStore.drop(answer.ticket, `blob "${changed}" of part ${part.name} changed while it ran`);
       return { files: Object.fromEntries(names.map(name => [name, join(own, name)])), from: 'computed' };
     } catch (error) {
-      keeper.drop(answer.ticket, '');
+      partStore.drop(answer.ticket, '');
       throw error;
     }
   };

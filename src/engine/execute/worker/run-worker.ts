@@ -7,7 +7,7 @@ import { makeMask } from '../../../stage/mask.js';
 import { toFailure } from '../../model/failure.js';
 import type { ActionDocument, LocalDocument } from './action-document.js';
 import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
-import { createIpcKeeper } from './ipc-keeper.js';
+import { createIpcPartStore } from './ipc-part-store.js';
 import type { LoadedPlugin } from './load-plugin.js';
 import type { FromWorker, ToWorker } from './messages.js';
 import { makeContext, type WorkerSide } from './worker-context.js';
@@ -54,13 +54,13 @@ function openWorker(folder: string | undefined): WorkerSide {
     if (process.connected) process.send?.(message);
   };
   const abort = new AbortController();
-  const keeper = createIpcKeeper(send);
-  process.on('message', (message: ToWorker) => keeper.receive(message));
+  const partStore = createIpcPartStore(send);
+  process.on('message', (message: ToWorker) => partStore.receive(message));
   // A plugin that listens to the signal gets a moment to stop by itself. The engine kills what remains.
   process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
 
   const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8')) as ActionDocument;
   const local = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.local), 'utf8')) as LocalDocument;
   process.chdir(join(folder, RUN_LAYOUT.scratch));
-  return { folder, action, local, send, keeper, signal: abort.signal, mask: makeMask(action.secrets.map(name => process.env[name])) };
+  return { folder, action, local, send, partStore, signal: abort.signal, mask: makeMask(action.secrets.map(name => process.env[name])) };
 }

@@ -8,7 +8,7 @@ import { runTool, startTool } from '../../../stage/tool-runner.js';
 import { checkIdentitySize } from '../../model/device-identity.js';
 import type { ActionDocument, LocalDocument } from './action-document.js';
 import { RUN_LAYOUT } from './action-document.js';
-import type { IpcKeeper } from './ipc-keeper.js';
+import type { IpcPartStore } from './ipc-part-store.js';
 import { type FromWorker, isFromWorker } from './messages.js';
 import { createMemo } from './run-parts.js';
 
@@ -19,7 +19,7 @@ export interface WorkerSide {
   readonly action: ActionDocument;
   readonly local: LocalDocument;
   readonly send: (message: FromWorker) => void;
-  readonly keeper: IpcKeeper;
+  readonly partStore: IpcPartStore;
   readonly signal: AbortSignal;
   /** Removes the stage's secrets from a text. */
   readonly mask: Mask;
@@ -30,7 +30,7 @@ export type PartCounts = ReadonlyMap<string, { readonly kept: number; readonly c
 
 /** @returns the context, and the counts of its parts, which grow while the plugin runs. */
 export function makeContext(side: WorkerSide): { readonly context: Context; readonly partCounts: PartCounts } {
-  const { folder, action, local, send, keeper, signal, mask } = side;
+  const { folder, action, local, send, partStore, signal, mask } = side;
   const sendChecked = makeCheckedSend(send);
   const watched: Pick<Context, 'signal' | 'log'> = {
     signal,
@@ -42,7 +42,7 @@ export function makeContext(side: WorkerSide): { readonly context: Context; read
       ),
   };
   const known = new Map(Object.entries(local.known).map(([path, entry]) => [join(folder, path), entry]));
-  const { memo, partCounts } = countParts(createMemo(keeper, join(folder, RUN_LAYOUT.parts), known, watched));
+  const { memo, partCounts } = countParts(createMemo(partStore, join(folder, RUN_LAYOUT.parts), known, watched));
   const programs = {
     signal,
     group: 'shared',

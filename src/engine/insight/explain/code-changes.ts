@@ -15,11 +15,11 @@ export function compareCode(before: Json | undefined, after: Json | undefined): 
   const now = readClosure(after);
   if (old === undefined || now === undefined) return undefined;
   const paths = [...new Set([...old.modules.keys(), ...now.modules.keys()])].sort();
-  const gone = [...old.packages].filter(name => !now.packages.has(name));
-  const come = [...now.packages].filter(name => !old.packages.has(name));
+  const removed = [...old.packages].filter(name => !now.packages.has(name));
+  const added = [...now.packages].filter(name => !old.packages.has(name));
   return {
     modules: paths.filter(path => old.modules.get(path) !== now.modules.get(path)),
-    packages: pairVersions(gone, come),
+    packages: pairVersions(removed, added),
   };
 }
 
@@ -42,13 +42,13 @@ function readClosure(document: Json | undefined): Closure | undefined {
   return { modules, packages };
 }
 
-function pairVersions(gone: readonly string[], come: readonly string[]): readonly string[] {
+function pairVersions(removed: readonly string[], added: readonly string[]): readonly string[] {
   const nameOf = (text: string): string => text.slice(0, text.lastIndexOf('@'));
-  const paired = gone.map(old => {
-    const next = come.find(one => nameOf(one) === nameOf(old));
+  const paired = removed.map(old => {
+    const next = added.find(one => nameOf(one) === nameOf(old));
     return next === undefined ? `${old} was removed` : `${old} → ${next}`;
   });
-  const fresh = come.filter(one => !gone.some(old => nameOf(old) === nameOf(one))).map(one => `${one} was added`);
+  const fresh = added.filter(one => !removed.some(old => nameOf(old) === nameOf(one))).map(one => `${one} was added`);
   return [...paired, ...fresh];
 }
 

@@ -13,28 +13,28 @@ export function compareTrees(before: readonly TreeEntry[], after: readonly TreeE
   const old = new Map(before.map(entry => [entry.path, entry]));
   const now = new Map(after.map(entry => [entry.path, entry]));
   const changed = after.filter(entry => old.has(entry.path) && contentOf(old.get(entry.path)) !== contentOf(entry)).map(({ path }) => path);
-  const gone = before.filter(({ path }) => !now.has(path));
-  const come = after.filter(({ path }) => !old.has(path));
-  const renamed = pairByContent(gone, come);
+  const removed = before.filter(({ path }) => !now.has(path));
+  const added = after.filter(({ path }) => !old.has(path));
+  const renamed = pairByContent(removed, added);
   const from = new Set(renamed.map(pair => pair.from));
   const to = new Set(renamed.map(pair => pair.to));
   return {
-    added: come.map(({ path }) => path).filter(path => !to.has(path)),
-    removed: gone.map(({ path }) => path).filter(path => !from.has(path)),
+    added: added.map(({ path }) => path).filter(path => !to.has(path)),
+    removed: removed.map(({ path }) => path).filter(path => !from.has(path)),
     changed,
     renamed,
   };
 }
 
 /** Files of which exactly one was removed and exactly one was added with the same content. */
-function pairByContent(gone: readonly TreeEntry[], come: readonly TreeEntry[]): TreeChanges['renamed'] {
-  const byContent = group(come);
-  const goneByContent = group(gone);
-  return gone.flatMap(entry => {
+function pairByContent(removed: readonly TreeEntry[], added: readonly TreeEntry[]): TreeChanges['renamed'] {
+  const byContent = group(added);
+  const removedByContent = group(removed);
+  return removed.flatMap(entry => {
     const candidates = byContent.get(contentOf(entry)) ?? [];
     const [only] = candidates;
     const isPair =
-      entry.kind === 'file' && only !== undefined && candidates.length === 1 && goneByContent.get(contentOf(entry))?.length === 1;
+      entry.kind === 'file' && only !== undefined && candidates.length === 1 && removedByContent.get(contentOf(entry))?.length === 1;
     return isPair ? [{ from: entry.path, to: only.path }] : [];
   });
 }

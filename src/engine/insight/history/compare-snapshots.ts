@@ -16,8 +16,8 @@ export interface SnapshotDifference {
 
 export interface StageDifference {
   readonly stage: string;
-  /** 'new' and 'gone': the stage has a result on one side only. */
-  readonly presence: 'both' | 'new' | 'gone';
+  /** 'new' and 'removed': the stage has a result on one side only. */
+  readonly presence: 'both' | 'new' | 'removed';
   readonly params: readonly Change[];
   readonly metrics: readonly MetricDifference[];
   readonly gates: readonly GateDifference[];
@@ -57,8 +57,8 @@ export function compareSnapshots(
 }
 
 function hasChange({ presence, params, metrics, gates, unknown }: StageDifference): boolean {
-  const told = params.length + metrics.length + gates.length > 0 || unknown.some(({ what }) => what === 'metrics');
-  return presence !== 'both' || told;
+  const hasDifferences = params.length + metrics.length + gates.length > 0 || unknown.some(({ what }) => what === 'metrics');
+  return presence !== 'both' || hasDifferences;
 }
 
 const nothingKnown: StageSnapshot = { params: undefined, metrics: { kind: 'unknown' }, gates: [] };
@@ -70,7 +70,7 @@ function compareStage(stage: string, before: Snapshot, after: Snapshot, show: 'c
   if (old === undefined || now === undefined) {
     return {
       stage,
-      presence: old === undefined ? 'new' : 'gone',
+      presence: old === undefined ? 'new' : 'removed',
       params: [],
       metrics: compareMetrics(old, now, show),
       gates: [],
@@ -100,8 +100,8 @@ function changesOf(before: JsonObject, after: JsonObject, show: 'changed' | 'all
   const changes = findChanges(before, after);
   if (show === 'changed') return changes;
   // A member that contains a change is covered by that change.
-  const told = new Set(changes.map(({ label }) => label.split('.')[0]));
-  const same = Object.keys(after).filter(name => !told.has(name));
+  const changed = new Set(changes.map(({ label }) => label.split('.')[0]));
+  const same = Object.keys(after).filter(name => !changed.has(name));
   return [...changes, ...same.map(label => ({ label, before: after[label], after: after[label] }))].sort((a, b) =>
     a.label < b.label ? -1 : 1,
   );

@@ -54,7 +54,7 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
   const started = new Date(outer.nowMs() - (performance.now() - startedMs)).toISOString();
   const events = new Map<StageId, StageEvents>();
   let spans = 0;
-  let spansLeftOut = 0;
+  let droppedSpans = 0;
 
   const of = (stage: StageId): StageEvents => {
     const known = events.get(stage);
@@ -70,7 +70,7 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
       one.peakBytes = Math.max(one.peakBytes ?? 0, peakBytes);
     if (endMs - startMs < SHORTEST_MS && what !== 'slot' && what !== 'run' && what !== 'part') return;
     if (spans >= MOST_SPANS) {
-      spansLeftOut += 1;
+      droppedSpans += 1;
       return;
     }
     spans += 1;
@@ -116,7 +116,7 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
         upToDate: selected.length - active.length,
         gates: gates.map(encodeGate),
         criticalPath: findCriticalPath(ran),
-        spansLeftOut: spansLeftOut === 0 ? undefined : spansLeftOut,
+        droppedSpans: droppedSpans === 0 ? undefined : droppedSpans,
       });
     },
   };
@@ -125,21 +125,21 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
 function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted }: StageEnd, events: StageEvents | undefined): RunStage {
   const ownMs = outcome.kind === 'executed' ? outcome.durationMs : accepted?.durationMs;
   const pools = Object.keys(resources).filter(pool => pool !== 'cpu');
-  const told = outcome.kind === 'up-to-date' ? undefined : events;
+  const details = outcome.kind === 'up-to-date' ? undefined : events;
   return withoutUndefined({
     stage,
     outcome: outcome.kind,
     key: accepted?.key,
-    reasons: told?.reasons,
+    reasons: details?.reasons,
     durationMs: ownMs === undefined ? undefined : tenths(ownMs),
-    waitedMs: told === undefined || told.waitedMs === 0 ? undefined : tenths(told.waitedMs),
-    pools: told === undefined || pools.length === 0 ? undefined : pools,
-    attempts: told === undefined || told.attempts === 0 ? undefined : told.attempts,
-    peakBytes: told?.peakBytes,
+    waitedMs: details === undefined || details.waitedMs === 0 ? undefined : tenths(details.waitedMs),
+    pools: details === undefined || pools.length === 0 ? undefined : pools,
+    attempts: details === undefined || details.attempts === 0 ? undefined : details.attempts,
+    peakBytes: details?.peakBytes,
     metrics: accepted?.metrics === undefined ? undefined : headlinesOf(accepted.metrics),
     failure: outcome.kind === 'failed' ? { code: outcome.failure.code, message: shorten(outcome.failure.message) } : undefined,
     because: outcome.kind === 'skipped' ? outcome.because : undefined,
-    spans: told === undefined || told.spans.length === 0 ? undefined : told.spans,
+    spans: details === undefined || details.spans.length === 0 ? undefined : details.spans,
   });
 }
 

@@ -118,7 +118,7 @@ const RUN_SCHEMA = openObject(
   },
   {
     revision: REVISION_SCHEMA,
-    spansLeftOut: integer(0, 'Number of spans above the limit, which are not kept.'),
+    droppedSpans: integer(0, 'Number of spans above the limit, which are not kept.'),
   },
 );
 

@@ -16,9 +16,9 @@ export type StageStatus =
   | { readonly kind: 'stale'; readonly reasons: readonly string[]; readonly changes: readonly Change[]; readonly after: readonly StageId[] }
   /**
    * It depends on stages that would run. It runs unless the cache has a result for their outputs. `changes`: the changes known so far.
-   * `rival`: a stage whose action may be equal. The first of the two runs; the other takes its result.
+   * `equalStage`: a stage whose action may be equal. The first of the two runs; the other takes its result.
    */
-  | { readonly kind: 'undecided'; readonly because: readonly StageId[]; readonly changes: readonly Change[]; readonly rival?: StageId }
+  | { readonly kind: 'undecided'; readonly because: readonly StageId[]; readonly changes: readonly Change[]; readonly equalStage?: StageId }
   /** It cannot start: an input is missing or unreadable. */
   | { readonly kind: 'impossible'; readonly failure: Failure }
   /** It cannot start because a stage that it depends on cannot. */

@@ -94,8 +94,8 @@ export async function examineIn(session: Session, options: StatusOptions): Promi
 /** A stage that would run may take the result of an earlier stage with an equal action instead. */
 function withEqualAction({ equalActions, forced }: Examination, stage: StageId, status: StageStatus): StageStatus {
   if (status.kind !== 'stale' || forced.has(stage)) return status;
-  const rival = equalActions.findOther(stage);
-  return rival === undefined ? status : { kind: 'undecided', because: status.after, changes: status.changes, rival };
+  const equalStage = equalActions.findOther(stage);
+  return equalStage === undefined ? status : { kind: 'undecided', because: status.after, changes: status.changes, equalStage };
 }
 
 /** The state of one examination. */

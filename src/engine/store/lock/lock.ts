@@ -28,11 +28,11 @@ export interface LockOptions {
  */
 export async function acquireLock(folder: string, options: LockOptions): Promise<Lock> {
   options.signal.throwIfAborted();
-  let told = false;
+  let reported = false;
   const wait: Wait = async (address, path) => {
     const end = await waitForEnd({ address, path }, options.signal, holder => {
-      if (!told) options.onWaiting(holder);
-      told = true;
+      if (!reported) options.onWaiting(holder);
+      reported = true;
     });
     options.signal.throwIfAborted();
     return end;

@@ -63,9 +63,9 @@ async function cleanArtifacts(
     const inMarker = folder.slice('artifacts/'.length);
     const known = published.isEmptied(inMarker) ? [] : namesOf(stage, accepted.get(stage.id)?.outputs ?? {});
     const own = new Set([...published.in(inMarker), ...known]);
-    const { gone, foreign } = await removeNames(path, own);
+    const { count, foreign } = await removeNames(path, own);
     published.empty(inMarker);
-    if (gone > 0 || foreign.length === 0) removed.push(folder);
+    if (count > 0 || foreign.length === 0) removed.push(folder);
     left.push(...foreign.map(name => `${folder}/${name}`));
   }
   published.save();
@@ -83,10 +83,10 @@ function namesOf(stage: PlannedStage, outputs: object): readonly string[] {
 async function removeNames(
   folder: string,
   own: ReadonlySet<string>,
-): Promise<{ readonly gone: number; readonly foreign: readonly string[] }> {
+): Promise<{ readonly count: number; readonly foreign: readonly string[] }> {
   const names = await withOpenFolders(folder, () => readdirSync(folder));
   const foreign = names.filter(name => !own.has(name));
   if (foreign.length === 0) await remove(folder);
   else for (const name of names) if (own.has(name)) await remove(join(folder, name));
-  return { gone: names.length - foreign.length, foreign };
+  return { count: names.length - foreign.length, foreign };
 }

@@ -31,8 +31,8 @@ export interface GarbagePlan {
 export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: number): GarbagePlan {
   const uses = countUses(inventory.records);
   const unnamed = [...inventory.blobs.keys()].filter(digest => !uses.has(digest) && !inventory.heldBlobs.has(digest));
-  const gone = new Map<Digest, number>(unnamed.map(digest => [digest, inventory.blobs.get(digest) ?? 0]));
-  let keptBytes = sizeOf(inventory) - sum(gone.values());
+  const blobs = new Map<Digest, number>(unnamed.map(digest => [digest, inventory.blobs.get(digest) ?? 0]));
+  let keptBytes = sizeOf(inventory) - sum(blobs.values());
   const records: KeptRecord[] = [];
   const oldestFirst = inventory.records.filter(({ held }) => !held).sort((a, b) => a.lastUsedMs - b.lastUsedMs || (a.key < b.key ? -1 : 1));
   for (const record of oldestFirst) {
@@ -47,14 +47,14 @@ export function planGarbage(inventory: Inventory, limits: GarbageLimits, nowMs: 
       if (left > 0 || inventory.heldBlobs.has(digest)) continue;
       const sizeBytes = inventory.blobs.get(digest);
       if (sizeBytes === undefined) continue;
-      gone.set(digest, sizeBytes);
+      blobs.set(digest, sizeBytes);
       keptBytes -= sizeBytes;
     }
   }
-  const freedBytes = sum(gone.values()) + sum(records.map(record => record.sizeBytes)) + sum(inventory.damaged.map(sizeOfFile));
+  const freedBytes = sum(blobs.values()) + sum(records.map(record => record.sizeBytes)) + sum(inventory.damaged.map(sizeOfFile));
   return {
     records,
-    blobs: [...gone].map(([digest, sizeBytes]) => ({ digest, sizeBytes })),
+    blobs: [...blobs].map(([digest, sizeBytes]) => ({ digest, sizeBytes })),
     damaged: inventory.damaged,
     freedBytes,
     keptBytes,

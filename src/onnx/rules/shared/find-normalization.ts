@@ -11,7 +11,7 @@ export const NORMALIZATION: Pattern = op('Add', {
   inputs: [
     op('Mul', {
       name: 'scaled',
-      inputs: [op('Div', { name: 'normal', inputs: [any('centred'), any('deviation')] }), constant('gamma')],
+      inputs: [op('Div', { name: 'normal', inputs: [any('centered'), any('deviation')] }), constant('gamma')],
       order: 'commutative',
     }),
     constant('beta'),
@@ -28,8 +28,8 @@ export interface Normalization {
 
 /** The normalization, or the reason why the nodes do not compute one. */
 export function findNormalization(match: Match): Normalization | string {
-  const centred = match.value('centred');
-  const subtract = match.producerOf(centred, 'Sub');
+  const centered = match.value('centered');
+  const subtract = match.producerOf(centered, 'Sub');
   const [x, meanValue] = subtract?.inputs ?? [];
   const mean = match.producerOf(meanValue, 'ReduceMean');
   if (subtract === undefined || x === undefined || mean?.inputs[0] !== x) return 'the dividend is not x − mean(x)';
@@ -40,7 +40,7 @@ export function findNormalization(match: Match): Normalization | string {
   const variance = match.producerOf(varianceValue, 'ReduceMean');
   if (root === undefined || add === undefined || variance === undefined || epsilon === undefined) return 'the divisor is not √(mean + ε)';
   const square = match.producerOf(variance.inputs[0], 'Pow') ?? match.producerOf(variance.inputs[0], 'Mul');
-  if (square === undefined || !squares(match, square, centred)) return 'the variance is not that of x';
+  if (square === undefined || !squares(match, square, centered)) return 'the variance is not that of x';
   const [axes, varianceAxes] = [axesOf(match, mean), axesOf(match, variance)];
   if (axes === undefined || axes.join() !== varianceAxes?.join()) return 'mean and variance are taken over different axes';
   return { x, axes, epsilon, nodes: [root, add, variance, square, subtract, mean] };

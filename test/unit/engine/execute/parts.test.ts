@@ -21,7 +21,7 @@ function given(run: Run) {
   const questions: PartQuestion[] = [];
   const kept: string[] = [];
   const dropped: string[] = [];
-  const keeper = {
+  const partStore = {
     find: async (question: PartQuestion) => {
       questions.push(question);
       return { kind: 'missing', ticket: 'ticket' } as const;
@@ -32,7 +32,7 @@ function given(run: Run) {
     },
     drop: (_ticket: string, why: string) => void dropped.push(why),
   };
-  const memo = createMemo(keeper, join(folder, 'parts'), new Map(), { signal: new AbortController().signal, log: () => undefined });
+  const memo = createMemo(partStore, join(folder, 'parts'), new Map(), { signal: new AbortController().signal, log: () => undefined });
   const part = { name: 'part', version: 1, module: import.meta.url, runsModels: 'never', run } as const;
   const ask = (blob = 'blob') =>
     memo(part, { manifest: {}, blobs: { blob: join(folder, blob) }, unkeyed: { whole: join(folder, 'whole') } });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { recordPlanReads } from '../../../../src/engine/action/plan-reads.js';
-import { findKeptPlan, findPlanKey, keepPlan } from '../../../../src/engine/noop/plan-cache.js';
+import { findPlanKey, findStoredPlan, storePlan } from '../../../../src/engine/noop/plan-cache.js';
 import { loadPipeline, type PipelineRequest } from '../../../../src/engine/planning/load-pipeline.js';
 import { smallRegistry } from '../../../support/pipeline-file.js';
 
@@ -21,7 +21,7 @@ describe('a kept plan', () => {
   });
   const find = (of: PipelineRequest, code = 'v1') => {
     const key = findPlanKey(of, code, recordPlanReads());
-    return key === undefined ? undefined : findKeptPlan(key, of);
+    return key === undefined ? undefined : findStoredPlan(key, of);
   };
 
   beforeEach(async () => {
@@ -33,7 +33,7 @@ describe('a kept plan', () => {
     writeFileSync(join(folder, 'p.yaml'), 'size: 4\n');
     const key = findPlanKey(request(), 'v1', recordPlanReads());
     if (key === undefined) throw new Error('no key');
-    await keepPlan(key, await loadPipeline(request()));
+    await storePlan(key, await loadPipeline(request()));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -77,7 +77,7 @@ describe('a kept plan', () => {
     if (key === undefined) throw new Error('no key');
     write('pipeline.yaml', 'version: 1\nstages: {a: {uses: make}}\n');
 
-    await keepPlan(key, await loadPipeline(request()));
+    await storePlan(key, await loadPipeline(request()));
 
     expect(existsSync(join(folder, 'cache'))).toBe(false);
   });
@@ -87,7 +87,7 @@ describe('a kept plan', () => {
     writeFileSync(join(folder, 'pipeline.yaml'), 'version: 1\nstages: {a: {uses: mak}}\n');
     const key = findPlanKey(request(), 'v1', recordPlanReads());
     if (key === undefined) throw new Error('no key');
-    await keepPlan(key, await loadPipeline(request()));
+    await storePlan(key, await loadPipeline(request()));
     expect(existsSync(join(folder, 'cache'))).toBe(false);
   });
 });

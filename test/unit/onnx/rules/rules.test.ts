@@ -996,8 +996,8 @@ describe('rewrite rules', () => {
           inputs: { x: ['float32', [1, 'C', 5, 5]] },
           constants: { offset: floats([3, 1, 1], [1, 2, 3]), w: randomConstant([2, 3, 3, 3]) },
           nodes: [
-            { op: 'Sub', in: ['x', 'offset'], out: ['centred'] },
-            { op: 'Conv', in: ['centred', 'w'], out: ['y'] },
+            { op: 'Sub', in: ['x', 'offset'], out: ['centered'] },
+            { op: 'Conv', in: ['centered', 'w'], out: ['y'] },
           ],
           outputs: ['y'],
         },

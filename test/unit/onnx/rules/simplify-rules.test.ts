@@ -273,12 +273,12 @@ const NORM_CONSTANTS = { two: floats([], [2]), eps: floats([], [1e-3]), gamma: r
 function normalization(axes: readonly number[], gamma: string, beta: string, square: 'Pow' | 'Mul' = 'Mul'): readonly SmallNode[] {
   return [
     { op: 'ReduceMean', in: ['a'], out: ['mean'], attributes: { axes: ints(axes) } },
-    { op: 'Sub', in: ['a', 'mean'], out: ['centred'] },
-    { op: square, in: ['centred', square === 'Pow' ? 'two' : 'centred'], out: ['square'] },
+    { op: 'Sub', in: ['a', 'mean'], out: ['centered'] },
+    { op: square, in: ['centered', square === 'Pow' ? 'two' : 'centered'], out: ['square'] },
     { op: 'ReduceMean', in: ['square'], out: ['variance'], attributes: { axes: ints(axes) } },
     { op: 'Add', in: ['variance', 'eps'], out: ['shifted'] },
     { op: 'Sqrt', in: ['shifted'], out: ['deviation'] },
-    { op: 'Div', in: ['centred', 'deviation'], out: ['normal'] },
+    { op: 'Div', in: ['centered', 'deviation'], out: ['normal'] },
     { op: 'Mul', in: ['normal', gamma], out: ['scaled'] },
     { op: 'Add', in: ['scaled', beta], out: ['b'] },
   ];

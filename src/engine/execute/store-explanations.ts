@@ -9,9 +9,9 @@ import type { PlannedStage } from '../model/plan.js';
 import { encodeTree } from '../store/files/tree.js';
 
 /** Stores the documents behind the digests in the manifest. If that fails, it warns; later changes are then reported without details. */
-export async function keepNotes(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<void> {
+export async function storeExplanations(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<void> {
   try {
-    for (const { tree } of pinned.inputs) if (tree !== undefined) await session.store.keepBytes(encodeTree(tree), 'no-flush');
+    for (const { tree } of pinned.inputs) if (tree !== undefined) await session.store.storeBytes(encodeTree(tree), 'no-flush');
     await noteCode(session, stage, pinned);
   } catch (error) {
     const message = `data that explains later changes cannot be written: ${messageOf(error)}`;
@@ -26,5 +26,5 @@ async function noteCode({ code, noted, store }: Session, { plugin }: PlannedStag
   noted.add(digest);
   if ((await store.read(digest)) !== undefined) return;
   const document = encodeCanonicalJson(await code.describe(codeOf(plugin)));
-  if (digestBytes(document) === digest) await store.keepBytes(document, 'no-flush');
+  if (digestBytes(document) === digest) await store.storeBytes(document, 'no-flush');
 }

@@ -63,7 +63,7 @@ export async function checkLock(
  * @returns the stamp; undefined if it proves nothing.
  * @throws like `checkLock`, and file system errors.
  */
-export async function keepLock(
+export async function updateLock(
   session: Session,
   file: LockFile,
   selected: readonly PlannedStage[],
@@ -83,7 +83,7 @@ export async function keepLock(
  * Writes the lock file after a build that has every result and meets every gate; other builds write nothing. A failed write is a warning.
  * @returns the stamp of the correct lock file; undefined if the file is not correct.
  */
-export async function keepLockOf(
+export async function updateLockOf(
   session: Session,
   lock: LockFile,
   { selected, ends, checks }: EndedBuild,
@@ -91,7 +91,7 @@ export async function keepLockOf(
   if (concludeBuild({ ends, checks }, checkGates(selected, ends)) !== 'built') return undefined;
   const results = new Map([...ends].flatMap(([id, { accepted }]) => (accepted === undefined ? [] : [[id, accepted] as const])));
   try {
-    const stamp = await keepLock(session, lock, selected, results);
+    const stamp = await updateLock(session, lock, selected, results);
     flushState(session);
     return stamp === undefined ? undefined : { ...NO_STAMPS, followed: [lock.path, stamp] };
   } catch (error) {

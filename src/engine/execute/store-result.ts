@@ -18,19 +18,19 @@ import { encodePartList } from '../store/part-list.js';
 import type { Content } from '../store/publish.js';
 import { contentOf } from '../store/publish.js';
 import type { CollectedOutput } from './collect.js';
-import { keepNotes } from './keep-notes.js';
 import { measure } from './measure.js';
 import { publishStage } from './publish-stage.js';
 import type { CompletedRun } from './run-once.js';
+import { storeExplanations } from './store-explanations.js';
 
 /** Stores, records and publishes a run. A failed cache write is a warning. @throws EngineError if the artifacts cannot be written. */
-export async function keepResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {
+export async function storeResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {
   const artifacts = artifactsOf(run);
   const warn = (message: string): void => session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
   const store = async (): Promise<ActionResult | undefined> => {
     await storeOutputs(session, run);
-    const log = run.log === undefined ? undefined : await session.store.keepBytes(run.log, 'no-flush');
-    const parts = run.parts.size === 0 ? undefined : await session.store.keepBytes(encodePartList(run.parts), 'no-flush');
+    const log = run.log === undefined ? undefined : await session.store.storeBytes(run.log, 'no-flush');
+    const parts = run.parts.size === 0 ? undefined : await session.store.storeBytes(encodePartList(run.parts), 'no-flush');
     const { metrics, durationMs } = run;
     return session.records.add(pinned.key, pinned.manifest, { outputs: artifacts, metrics, log, parts, durationMs });
   };
@@ -40,7 +40,7 @@ export async function keepResult(session: Session, stage: PlannedStage, pinned: 
   } catch (error) {
     warn(`the result cannot be written to the cache: ${messageOf(error)}`);
   }
-  await keepNotes(session, stage, pinned);
+  await storeExplanations(session, stage, pinned);
   const publishAll = () => publishOrThrow(session, stage, artifacts, contentOfRun(session, run));
   const published = await measure(session.ports, stage.id, 'publish', publishAll);
   return accept(session, stage, pinned, { ...published, metrics: run.metrics, durationMs: run.durationMs });
@@ -82,7 +82,7 @@ async function storeOutputs({ store }: Session, run: CompletedRun): Promise<void
   const flushing = run.durationMs < WORTH_FLUSHING_MS ? 'no-flush' : 'flush';
   for (const output of Object.values(run.outputs)) {
     for (const [path, digest] of filesOf(output)) await store.takeFile(path, digest, flushing);
-    if (output.tree !== undefined) await store.keepBytes(encodeTree(output.tree), flushing);
+    if (output.tree !== undefined) await store.storeBytes(encodeTree(output.tree), flushing);
   }
 }
 

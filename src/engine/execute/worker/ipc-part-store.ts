@@ -4,9 +4,9 @@ import { CodedError } from '../../../base/coded-error.js';
 import { InternalError } from '../../../base/invariant.js';
 import type { Failure } from '../../model/failure.js';
 import type { FromWorker, PartAnswer, ToWorker } from './messages.js';
-import type { PartKeeper } from './run-parts.js';
+import type { PartStore } from './run-parts.js';
 
-export interface IpcKeeper extends PartKeeper {
+export interface IpcPartStore extends PartStore {
   receive(message: ToWorker): void;
 }
 
@@ -16,7 +16,7 @@ interface Waiting {
   readonly fail: (failure: Failure) => void;
 }
 
-export function createIpcKeeper(say: (message: FromWorker) => void): IpcKeeper {
+export function createIpcPartStore(say: (message: FromWorker) => void): IpcPartStore {
   const waiting = new Map<number, Waiting>();
   let calls = 0;
 

@@ -1,4 +1,4 @@
-/** The keeper of a run that takes parts from the cache and stores those that it computes. */
+/** The part store of a run that takes parts from the cache and stores those that it computes. */
 import { join } from 'node:path';
 import { digestJson } from '../../../base/digest.js';
 import { getDefined } from '../../../base/invariant.js';
@@ -12,7 +12,7 @@ import type { ActionResult } from '../../store/action-records.js';
 import { digestPath } from '../../store/files/digest-file.js';
 import { statPath } from '../../store/files/stamp.js';
 import type { PartAnswer, PartQuestion } from '../worker/messages.js';
-import { makePartManifest, nextTicket, type PartService, type RunKeeper } from './part-service.js';
+import { makePartManifest, nextTicket, type PartService, type RunPartStore } from './part-service.js';
 
 export interface CachingRun {
   /** The plugin's declared `reads` belong to its parts too. */
@@ -29,11 +29,11 @@ export interface CachingRun {
   readonly onPart: (part: { readonly name: string; readonly answer: PartAnswerKind }, startMs: number, endMs: number) => void;
 }
 
-export function createCachingKeeper(service: PartService, run: CachingRun): RunKeeper {
-  const state: KeeperState = { service, run, claims: new Map(), used: new Set() };
+export function createCachingPartStore(service: PartService, run: CachingRun): RunPartStore {
+  const state: PartStoreState = { service, run, claims: new Map(), used: new Set() };
   return {
     find: question => findPart(state, question),
-    keep: (ticket, folder, names) => keepPart(state, ticket, folder, names),
+    keep: (ticket, folder, names) => storeClaimed(state, ticket, folder, names),
     drop(ticket, why) {
       if (why !== '' && state.claims.has(ticket)) run.warn('part-not-kept', why);
       settle(state, ticket, 'dropped');
@@ -45,7 +45,7 @@ export function createCachingKeeper(service: PartService, run: CachingRun): RunK
   };
 }
 
-interface KeeperState {
+interface PartStoreState {
   readonly service: PartService;
   readonly run: CachingRun;
   /** The parts that the run has requested and not answered yet, by ticket. */
@@ -65,7 +65,7 @@ interface Claim {
 /** Paths of a part's files by name. */
 type PartFiles = Readonly<Record<string, string>>;
 
-async function findPart(state: KeeperState, question: PartQuestion): Promise<PartAnswer> {
+async function findPart(state: PartStoreState, question: PartQuestion): Promise<PartAnswer> {
   const { service, run } = state;
   const { name } = question;
   const manifest = await makePartManifest(service, question, run.plugin);
@@ -80,7 +80,7 @@ async function findPart(state: KeeperState, question: PartQuestion): Promise<Par
 }
 
 /** Marks the part as being computed until its claim is settled. @returns the ticket of the claim. */
-function claimPart({ service, claims }: KeeperState, part: Pick<Claim, 'key' | 'name' | 'manifest'>): string {
+function claimPart({ service, claims }: PartStoreState, part: Pick<Claim, 'key' | 'name' | 'manifest'>): string {
   let resolve: () => void = () => undefined;
   const over = new Promise<void>(settled => {
     resolve = settled;
@@ -96,7 +96,7 @@ function claimPart({ service, claims }: KeeperState, part: Pick<Claim, 'key' | '
 }
 
 /** Removes the claim and reports its answer. A claim that is already settled stays as it is. */
-function settle({ claims, run }: KeeperState, ticket: string, answer: PartAnswerKind): void {
+function settle({ claims, run }: PartStoreState, ticket: string, answer: PartAnswerKind): void {
   const claimed = claims.get(ticket);
   if (claimed === undefined) return;
   claimed.release();
@@ -104,7 +104,7 @@ function settle({ claims, run }: KeeperState, ticket: string, answer: PartAnswer
   run.onPart({ name: claimed.name, answer }, claimed.startedMs, performance.now());
 }
 
-async function findKept({ service, run }: KeeperState, key: string, part: string): Promise<PartFiles | undefined> {
+async function findKept({ service, run }: PartStoreState, key: string, part: string): Promise<PartFiles | undefined> {
   const { records, cache } = service;
   const record = await records.find(key);
   if (record === undefined) return undefined;
@@ -123,7 +123,7 @@ async function isWhole({ store }: PartService, result: ActionResult): Promise<bo
   return true;
 }
 
-async function keepPart(state: KeeperState, ticket: string, folder: string, names: readonly string[]): Promise<PartFiles> {
+async function storeClaimed(state: PartStoreState, ticket: string, folder: string, names: readonly string[]): Promise<PartFiles> {
   const { claims, run } = state;
   const claimed = getDefined(claims.get(ticket), ticket);
   const files = Object.fromEntries(names.map(name => [name, join(folder, name)]));
@@ -143,7 +143,7 @@ async function keepPart(state: KeeperState, ticket: string, folder: string, name
 }
 
 /** Moves the files to the store and records the result. A file that is in the store has its path there in `files`. */
-async function storePart({ service, run, used }: KeeperState, claimed: Claim, files: Record<string, string>): Promise<void> {
+async function storePart({ service, run, used }: PartStoreState, claimed: Claim, files: Record<string, string>): Promise<void> {
   const { store, cache, records } = service;
   const { key, name: part, manifest, startedMs } = claimed;
   const outputs: Record<string, Artifact> = {};

@@ -1,4 +1,4 @@
-/** The keeper of a run whose results are only compared. Every part is computed and none is stored. */
+/** The part store of a run whose results are only compared. Every part is computed and none is stored. */
 import { join } from 'node:path';
 import { digestJson } from '../../../base/digest.js';
 import { getDefined } from '../../../base/invariant.js';
@@ -6,7 +6,7 @@ import type { CodeRoot } from '../../action/code/pinned-code.js';
 import type { WarningCode } from '../../model/events.js';
 import { digestPath } from '../../store/files/digest-file.js';
 import { statPath } from '../../store/files/stamp.js';
-import { makePartManifest, nextTicket, type PartService, type RunKeeper } from './part-service.js';
+import { makePartManifest, nextTicket, type PartService, type RunPartStore } from './part-service.js';
 
 export interface ComparingRun {
   readonly plugin: CodeRoot;
@@ -15,7 +15,7 @@ export interface ComparingRun {
   readonly warn: (code: WarningCode, message: string) => void;
 }
 
-export function createComparingKeeper(service: PartService, { plugin, differs, warn }: ComparingRun): RunKeeper {
+export function createComparingPartStore(service: PartService, { plugin, differs, warn }: ComparingRun): RunPartStore {
   const requested = new Map<string, { readonly key: string; readonly part: string }>();
   return {
     async find(question) {

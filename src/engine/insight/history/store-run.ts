@@ -9,7 +9,7 @@ import type { RunRecorder } from './record-run.js';
 import type { Asked } from './run-record.js';
 
 /** Writes nothing if the build changed nothing. A failed write is a warning. Call only while holding the lock. */
-export function keepRun(
+export function storeRun(
   { ports, cache }: Session,
   recorder: RunRecorder,
   ended: EndedBuild,
