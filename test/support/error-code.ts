@@ -11,3 +11,14 @@ export async function failureOf(run: () => unknown): Promise<{ code: string; mes
   }
   throw new Error('it did not fail');
 }
+
+/** The error of class `family` that `run` throws; anything else it does fails the test. */
+export function errorOf<T extends Error>(family: abstract new (...args: never[]) => T, run: () => unknown): T {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof family) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}

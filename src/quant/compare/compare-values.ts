@@ -4,18 +4,8 @@ import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.
 import { toNumbers } from '../../runtime/compare/compare-models.js';
 import { runInLockstep } from '../../runtime/compare/lockstep.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
-import {
-  type Comparison,
-  compareArrays,
-  figuresOf,
-  type Moments,
-  mergeComparisons,
-  mergeMoments,
-  momentsOf,
-  NO_COMPARISON,
-  NO_MOMENTS,
-  standardDeviationOf,
-} from '../../tensor/compare.js';
+import { figuresOf, standardDeviationOf } from '../../tensor/compare.js';
+import { addSample, NOTHING_COMPARED, type ReferenceComparison } from '../../tensor/reference-comparison.js';
 import { sameShape } from '../../tensor/shape.js';
 import { matchValues, type Seen } from './match-values.js';
 import type { PartErrors, PropagatedError } from './propagated-error.js';
@@ -26,11 +16,6 @@ export interface ValueComparer {
   /** The errors over all samples so far. */
   conclude(part: string): PartErrors;
   close(): Promise<void>;
-}
-
-interface Sums {
-  readonly comparison: Comparison;
-  readonly moments: Moments;
 }
 
 /**
@@ -50,7 +35,7 @@ export function openValueComparer(
   const { pairs, unmatched } = matchValues(original, other, options.seen);
   const [left, right] = [openCapture(original, options), openCapture(other, options)];
   const keys = (side: 'original' | 'other') => new Map(pairs.map((pair, index) => [pair[side].id, String(index)]));
-  const sums = new Map<string, Sums>();
+  const sums = new Map<string, ReferenceComparison>();
   const differing = new Set<string>();
   let samples = 0;
   return {
@@ -67,12 +52,7 @@ export function openValueComparer(
             differing.add(key);
             return;
           }
-          const own = toNumbers(a);
-          const { comparison, moments } = sums.get(key) ?? { comparison: NO_COMPARISON, moments: NO_MOMENTS };
-          sums.set(key, {
-            comparison: mergeComparisons(comparison, compareArrays(own, toNumbers(b))),
-            moments: mergeMoments(moments, momentsOf(own)),
-          });
+          sums.set(key, addSample(sums.get(key) ?? NOTHING_COMPARED, toNumbers(a), toNumbers(b)));
         },
       );
       samples++;
@@ -92,7 +72,11 @@ export function openValueComparer(
   };
 }
 
-function describe(model: Model, { original, other }: { original: Value; other: Value }, { comparison, moments }: Sums): PropagatedError {
+function describe(
+  model: Model,
+  { original, other }: { original: Value; other: Value },
+  { comparison, moments }: ReferenceComparison,
+): PropagatedError {
   const node = original.producer === undefined ? undefined : model.graph.nodes.get(original.producer);
   const deviation = standardDeviationOf(moments);
   return {

@@ -1,20 +1,9 @@
 /** Compares the outputs of two models on the same inputs, per output and merged over samples. */
 
-import {
-  type Comparison,
-  type ComparisonFigures,
-  compareArrays,
-  figuresOf,
-  type Moments,
-  mergeComparisons,
-  mergeMoments,
-  momentsOf,
-  NO_COMPARISON,
-  NO_MOMENTS,
-  standardDeviationOf,
-} from '../../tensor/compare.js';
+import { type ComparisonFigures, figuresOf, type Moments, standardDeviationOf } from '../../tensor/compare.js';
 import type { DType } from '../../tensor/dtype.js';
 import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/numeric/half.js';
+import { addSample, NOTHING_COMPARED, type ReferenceComparison } from '../../tensor/reference-comparison.js';
 import { sameShape } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { openSession, RuntimeError, type Session, type SessionOptions } from '../session/session.js';
@@ -81,16 +70,14 @@ async function compareSessions(first: Session, second: Session, feeds: Iterable<
   return { samples, outputs: Object.fromEntries([...sums].map(([name, sum]) => [name, conclude(sum)])) };
 }
 
-interface Sums {
+interface Sums extends ReferenceComparison {
   readonly dtype?: DType;
-  readonly comparison: Comparison;
-  readonly moments: Moments;
   readonly shapes: 'equal' | 'different';
   readonly differentBits: number;
   readonly differentZeros: number;
 }
 
-const NOTHING: Sums = { comparison: NO_COMPARISON, moments: NO_MOMENTS, shapes: 'equal', differentBits: 0, differentZeros: 0 };
+const NOTHING: Sums = { ...NOTHING_COMPARED, shapes: 'equal', differentBits: 0, differentZeros: 0 };
 
 function add(sums: Sums, left: Tensor | undefined, right: Tensor | undefined): Sums {
   if (left === undefined || right === undefined || left.dtype !== right.dtype || !sameShape(left.dims, right.dims))
@@ -99,8 +86,7 @@ function add(sums: Sums, left: Tensor | undefined, right: Tensor | undefined): S
   const bits = countDifferentBits(a, b);
   return {
     dtype: left.dtype,
-    comparison: mergeComparisons(sums.comparison, compareArrays(a, b)),
-    moments: mergeMoments(sums.moments, momentsOf(a)),
+    ...addSample(sums, a, b),
     shapes: sums.shapes,
     differentBits: sums.differentBits + bits.different,
     differentZeros: sums.differentZeros + bits.zeros,

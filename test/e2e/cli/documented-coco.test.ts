@@ -1,11 +1,11 @@
 /** The commands of docs/coco.md print what the page shows. UPDATE_GOLDEN=1 rewrites the output on the page. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
-import { findMismatch, playSteps, stepsOf, updatePage } from '../../support/console-blocks.js';
+import { playPage, TANREN } from '../../support/documented-page.js';
 import { fixturePath } from '../../support/fixtures.js';
 import { DIST } from '../../support/world.js';
 
@@ -30,8 +30,7 @@ function damage(detections: readonly Detection[]): readonly Detection[] {
 describe('docs/coco.md', () => {
   let world: CliWorld;
   beforeAll(() => {
-    world = givenProject({ 'bin/tanren': `#!/bin/sh\nexec "${process.execPath}" "${join(DIST, 'bin/tanren.js')}" "$@"\n` });
-    chmodSync(join(world.folder, 'bin/tanren'), 0o755);
+    world = givenProject(TANREN);
     copyFileSync(join(dirname(DIST), 'examples/shapes/data/instances_val.json'), join(world.folder, 'instances_val.json'));
     const text = gunzipSync(readFileSync(fixturePath('detection', 'shapes-detections.json.gz'))).toString();
     world.write('float.json', text);
@@ -40,19 +39,9 @@ describe('docs/coco.md', () => {
   afterAll(() => world.remove());
 
   it('shows the output of the commands', () => {
-    const page = readFileSync(PAGE, 'utf8');
-    const steps = stepsOf(page);
-    const env = {
-      ...process.env,
-      PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter),
-      NO_COLOR: '1',
-      FORCE_COLOR: undefined,
-    };
-    const outputs = playSteps(steps, world.folder, env);
-    if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, updatePage(page, steps, outputs));
+    const { steps, wrong } = playPage(PAGE, world);
     for (const command of ['eval', 'diff']) expect(steps.some(step => step.command.startsWith(`tanren coco ${command} `))).toBe(true);
-    const wrong = steps.map(({ command, expected }, index) => [command, findMismatch(expected, outputs[index] ?? [])]);
-    expect(wrong.filter(([, mismatch]) => mismatch !== undefined)).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 
   it('has a code example that runs', () => {

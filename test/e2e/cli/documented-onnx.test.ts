@@ -1,13 +1,13 @@
 /** The commands of docs/onnx.md print what the page shows. UPDATE_GOLDEN=1 rewrites the output on the page. */
 import { execFile } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
-import { findMismatch, playSteps, stepsOf, updatePage } from '../../support/console-blocks.js';
+import { playPage, TANREN } from '../../support/documented-page.js';
 import { makeBroken, makeHead, makePyramid } from '../../support/pyramid.js';
 import { DIST } from '../../support/world.js';
 
@@ -38,27 +38,16 @@ describe('docs/onnx.md', () => {
 
   it('shows the output of every command at least once', () => {
     const page = readFileSync(PAGE, 'utf8');
-    world = givenProject({ 'bin/tanren': `#!/bin/sh\nexec "${process.execPath}" "${join(DIST, 'bin/tanren.js')}" "$@"\n` });
-    chmodSync(join(world.folder, 'bin/tanren'), 0o755);
+    world = givenProject(TANREN);
     // The first line of a file is its name.
     for (const [, file = ''] of page.matchAll(/^```yaml\n(# \S+\.yaml\n[\s\S]*?)^```/gm))
       world.write(/^# (\S+)/.exec(file)?.[1] ?? '', file);
     writeFileSync(join(world.folder, 'pyramid.onnx'), encodeModel(makePyramid()));
     writeFileSync(join(world.folder, 'head.onnx'), encodeModel(makeHead()));
     writeFileSync(join(world.folder, 'broken.onnx'), encodeModel(makeBroken()));
-    const steps = stepsOf(page);
-    const env = {
-      ...process.env,
-      PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter),
-      NO_COLOR: '1',
-      FORCE_COLOR: undefined,
-    };
-
-    const outputs = playSteps(steps, world.folder, env);
-    if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, updatePage(page, steps, outputs));
+    const { steps, wrong } = playPage(PAGE, world);
 
     for (const command of COMMANDS) expect(steps.some(step => step.command.startsWith(`tanren onnx ${command} `))).toBe(true);
-    const wrong = steps.map(({ command, expected }, index) => [command, findMismatch(expected, outputs[index] ?? [])]);
-    expect(wrong.filter(([, mismatch]) => mismatch !== undefined)).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 });

@@ -30,6 +30,13 @@ function projectOf(imports: string, files: Files, specifier = './plugins/say.js'
 
 const NEW = "export const word = 'new';\n";
 const OLD = "export const word = 'old';\n";
+/** A project whose plugin can be in one of two folders, with different modules. */
+const TWO_FOLDERS = {
+  ...projectOf('', {}, './lib/say.js'),
+  'a/say.js': declaration("import { word } from './word.js';"),
+  'a/word.js': OLD,
+  'b/word.js': NEW,
+};
 const IMPORTED = projectOf("import { word } from './word.js';", { 'plugins/word.js': OLD });
 const REQUIRED = projectOf("import { createRequire } from 'node:module';\nconst { word } = createRequire(import.meta.url)('./word');", {
   'plugins/word/package.json': '{}',
@@ -123,12 +130,7 @@ const CHANGES: readonly Change[] = [
   },
   {
     what: "the plugin's folder is a link, and leads to a folder with a hard link to the same module",
-    files: {
-      ...projectOf('', {}, './lib/say.js'),
-      'a/say.js': declaration("import { word } from './word.js';"),
-      'a/word.js': OLD,
-      'b/word.js': NEW,
-    },
+    files: TWO_FOLDERS,
     prepare() {
       linkSync(path('a/say.js'), path('b/say.js'));
       link('a', 'lib');
@@ -138,12 +140,7 @@ const CHANGES: readonly Change[] = [
   },
   {
     what: 'a link in the middle of a chain of links leads elsewhere',
-    files: {
-      ...projectOf('', {}, './lib/say.js'),
-      'a/say.js': declaration("import { word } from './word.js';"),
-      'a/word.js': OLD,
-      'b/word.js': NEW,
-    },
+    files: TWO_FOLDERS,
     prepare() {
       linkSync(path('a/say.js'), path('b/say.js'));
       link('a', 'middle');

@@ -1,20 +1,10 @@
 /** The commands of `tanren onnx` on the models of the example. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
-import { type CliResult, type CliWorld, givenProject } from '../../support/cli-world.js';
-
-const TEXT = `<ir_version: 8, opset_import: ["": 13]>
-g (float[N, 3, 8, 8] x) => (float[N, 4, 8, 8] y, float[N, 4, 8, 8] z)
-<float[4, 3, 1, 1] w = {0.5, 1, -1, 2, 0.25, 1, 1, -2, 1, 0.5, 3, 1}, float[4] scale = {1, 2, 1, 1}, float[4] bias = {0, 1, 0, 0}, float[4] mean = {0, 0, 0, 0}, float[4] var = {1, 1, 1, 1}> {
-  [conv] c = Conv(x, w)
-  [norm] n = BatchNormalization(c, scale, bias, mean, var)
-  [same] i = Identity(n)
-  [relu] y = Relu(i)
-  [sigmoid] z = Sigmoid(y)
-}`;
+import type { CliResult, CliWorld } from '../../support/cli-world.js';
+import { COMMAND_MODEL, givenModelFile } from '../../support/onnx-command-model.js';
 
 describe('tanren onnx', () => {
   let world: CliWorld;
@@ -23,8 +13,7 @@ describe('tanren onnx', () => {
   const json = (...args: readonly string[]): Record<string, unknown> => JSON.parse(onnx(...args, '--json').stdout);
 
   beforeAll(() => {
-    world = givenProject({});
-    writeFileSync(path('model.onnx'), encodeModel(parseModelText(TEXT)));
+    world = givenModelFile();
   });
   afterAll(() => world.remove());
 
@@ -57,7 +46,7 @@ describe('tanren onnx', () => {
   });
 
   it('names the first value that differs', async () => {
-    const other = parseModelText(TEXT.replace('scale = {1, 2,', 'scale = {1, 2.5,'));
+    const other = parseModelText(COMMAND_MODEL.replace('scale = {1, 2,', 'scale = {1, 2.5,'));
     await writeModel(path('other.onnx'), other);
 
     const { exitCode, stdout } = onnx('diff', 'model.onnx', 'other.onnx');

@@ -21,6 +21,10 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
+/** The kind of status per stage. */
+const kindsOf = (status: Awaited<ReturnType<typeof examineStages>>): Record<string, string> =>
+  Object.fromEntries([...status].map(([id, examined]) => [id, examined.status.kind]));
+
 describe('a second build', () => {
   it('runs nothing, and changes nothing on disk', async () => {
     const first = await world.build();
@@ -153,18 +157,7 @@ describe('status and explain', () => {
     const status = await examineStages(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
     const explanation = await explainStage(await world.plan(), 'other' as StageId, world.ports());
 
-    expect(
-      Object.fromEntries(
-        [...status].map(
-          ([
-            id,
-            {
-              status: { kind },
-            },
-          ]) => [id, kind],
-        ),
-      ),
-    ).toEqual({
+    expect(kindsOf(status)).toEqual({
       strip: 'stale',
       count: 'undecided',
       other: 'stale',
@@ -184,18 +177,7 @@ describe('status and explain', () => {
     world.write('source.txt', SOURCES['source.txt']);
 
     const status = await examineStages(await world.plan(), { targets: 'all', force: 'never' }, world.ports());
-    expect(
-      Object.fromEntries(
-        [...status].map(
-          ([
-            id,
-            {
-              status: { kind },
-            },
-          ]) => [id, kind],
-        ),
-      ),
-    ).toEqual({
+    expect(kindsOf(status)).toEqual({
       strip: 'restorable',
       count: 'restorable',
       other: 'up-to-date',

@@ -2,7 +2,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/base/json.js';
-import { exportMaskRcnn } from '../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
 import { float, ints } from '../../../src/onnx/ir/attribute.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
@@ -14,7 +13,7 @@ import { failureOf } from '../../support/error-code.js';
 import { makeJpeg } from '../../support/make-jpeg.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { floats, operators, randomConstant, smallModel } from '../../support/small-model.js';
-import { TINY_CONFIG, TINY_V2, tinyState } from '../../support/tiny-maskrcnn.js';
+import { writeTinyMaskRcnn } from '../../support/tiny-maskrcnn-files.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let parts: StageRun['outputs'];
@@ -22,16 +21,7 @@ const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
   folder = await temporaryFolder('simplify');
-  const { model, recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, {
-    height: 64,
-    width: 96,
-    roiBatch: { box: 'free', mask: 'free' },
-    fit: 'static',
-    frozenEpsilon: undefined,
-  });
-  await writeModel(at('whole.onnx'), model);
-  await writeJsonFile(at('recipe.json'), recipe);
-  const inputs = { model: at('whole.onnx'), recipe: at('recipe.json') };
+  const inputs = await writeTinyMaskRcnn(folder.path);
   parts = (await runStage(split, { params: { recipe: 'maskrcnn' }, inputs, folder: folder.path })).outputs;
 });
 afterAll(() => folder.remove());

@@ -2,30 +2,21 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { exportMaskRcnn } from '../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
-import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { openSession } from '../../../src/runtime/session/session.js';
-import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
+import { readJsonFile } from '../../../src/stage/json-file.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { split } from '../../../stages/split/stage.js';
 import { PART_OUTPUTS } from '../../support/detector-parts.js';
 import { generatedInput } from '../../support/generated-weights.js';
 import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
-import { TINY_CONFIG, TINY_V2, tinyState } from '../../support/tiny-maskrcnn.js';
+import { TINY_CONFIG } from '../../support/tiny-maskrcnn.js';
+import { writeTinyMaskRcnn } from '../../support/tiny-maskrcnn-files.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 const at = (name: string): string => join(folder.path, name);
 beforeAll(async () => {
   folder = await temporaryFolder('split');
-  const { model, recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, {
-    height: 64,
-    width: 96,
-    roiBatch: { box: 'free', mask: 'free' },
-    fit: 'static',
-    frozenEpsilon: undefined,
-  });
-  await writeModel(at('whole.onnx'), model);
-  await writeJsonFile(at('recipe.json'), recipe);
+  await writeTinyMaskRcnn(folder.path);
 });
 afterAll(() => folder.remove());
 

@@ -1,17 +1,14 @@
 /** Export of Mask R-CNN checkpoints: parts, names, weights and recipe; checkpoints and configs that do not fit. */
 import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
-import {
-  exportMaskRcnn,
-  type MaskRcnnExport,
-  type MaskRcnnExportOptions,
-} from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
+import { exportMaskRcnn, type MaskRcnnExportOptions } from '../../../../../src/detection/families/maskrcnn/export/export-maskrcnn.js';
 import type { MaskRcnnSpec } from '../../../../../src/detection/families/maskrcnn/export/network-spec.js';
 import { parseRecipe } from '../../../../../src/detection/read-definition.js';
 import { getValue } from '../../../../../src/onnx/ir/edit.js';
-import type { ValueId } from '../../../../../src/onnx/ir/model.js';
 import { extractSubgraph } from '../../../../../src/onnx/surgery/extract.js';
 import type { RawTensor } from '../../../../../src/tensor/tensor.js';
+import { errorOf } from '../../../../support/error-code.js';
 import { generatedInput, generatedWeight } from '../../../../support/generated-weights.js';
+import { shapesOf } from '../../../../support/shapes-of.js';
 import { listProblems, runModel } from '../../../../support/small-model.js';
 import { TINY_CONFIG, TINY_V1, TINY_V2, tinyState } from '../../../../support/tiny-maskrcnn.js';
 
@@ -22,25 +19,6 @@ const OPTIONS: MaskRcnnExportOptions = {
   fit: 'static',
   frozenEpsilon: undefined,
 };
-
-function shapesOf({ model }: MaskRcnnExport, ids: readonly ValueId[]): Record<string, unknown> {
-  return Object.fromEntries(
-    ids.map(id => {
-      const { name, type } = getValue(model.graph, id);
-      return [name, type?.kind === 'tensor' ? type.dims : undefined];
-    }),
-  );
-}
-
-function errorOf(action: () => unknown): DetectionError {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof DetectionError) return error;
-    throw error;
-  }
-  throw new Error('it was accepted');
-}
 
 describe('exporting a Mask R-CNN', () => {
   it('gives three parts with the inputs and outputs that the recipe names', () => {
@@ -148,7 +126,7 @@ describe('a checkpoint that does not fit', () => {
     state.set('roi_heads.maskiou.conv1.weight', generatedWeight('x', [1]));
     state.set('backbone.body.layer1.1.conv2.weight', generatedWeight('x', [2, 3, 3, 3]));
     state.set('roi_heads.box_head.0.1.bias', { dtype: 'float16', dims: [6], bytes: new Uint8Array(12) });
-    const error = errorOf(() => exportMaskRcnn(state, TINY_CONFIG, OPTIONS));
+    const error = errorOf(DetectionError, () => exportMaskRcnn(state, TINY_CONFIG, OPTIONS));
     expect(error.code).toBe('checkpoint-mismatch');
     expect(error.details).toEqual({
       missing: ['backbone.body.layer2.0.bn2.running_var', 'rpn.head.bbox_pred.bias'],
@@ -162,23 +140,23 @@ describe('a checkpoint that does not fit', () => {
   });
 
   it('shows the first of many keys, and lists all in the details', () => {
-    const error = errorOf(() => exportMaskRcnn(new Map(), TINY_CONFIG, OPTIONS));
+    const error = errorOf(DetectionError, () => exportMaskRcnn(new Map(), TINY_CONFIG, OPTIONS));
     expect(error.message).toMatch(/\d+ missing: backbone\.body\.conv1\.weight, .*, and \d+ more$/);
   });
 
   it('names the prefix that all keys have', () => {
     const state = new Map([...tinyState(TINY_V2)].map(([key, tensor]) => [`module.${key}`, tensor]));
-    expect(errorOf(() => exportMaskRcnn(state, TINY_CONFIG, OPTIONS)).help).toContain('starts with "module."');
+    expect(errorOf(DetectionError, () => exportMaskRcnn(state, TINY_CONFIG, OPTIONS)).help).toContain('starts with "module."');
   });
 
   it('with a huge number in a key is refused without building a huge network', () => {
     const state = tinyState(TINY_V2);
     state.set('backbone.body.layer1.999999999.conv1.weight', generatedWeight('x', [1]));
-    expect(errorOf(() => exportMaskRcnn(state, TINY_CONFIG, OPTIONS)).code).toBe('checkpoint-mismatch');
+    expect(errorOf(DetectionError, () => exportMaskRcnn(state, TINY_CONFIG, OPTIONS)).code).toBe('checkpoint-mismatch');
   });
 
   it('with a frozen body needs `frozenBatchNormEpsilon`', () => {
-    const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V1), TINY_CONFIG, OPTIONS));
+    const error = errorOf(DetectionError, () => exportMaskRcnn(tinyState(TINY_V1), TINY_CONFIG, OPTIONS));
     expect(error.code).toBe('frozen-epsilon');
     expect(error.help).toContain('frozenBatchNormEpsilon');
   });
@@ -187,7 +165,7 @@ describe('a checkpoint that does not fit', () => {
 describe('a config that does not fit the checkpoint', () => {
   it('is refused with all contradictions in one error', () => {
     const config = { ...TINY_CONFIG, numClasses: 7, anchors: { sizes: [[8], [16, 32], [64], [128]], aspectRatios: [0.5, 1, 2] } };
-    const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), config, OPTIONS));
+    const error = errorOf(DetectionError, () => exportMaskRcnn(tinyState(TINY_V2), config, OPTIONS));
     expect(error.code).toBe('config-mismatch');
     expect(error.details).toEqual([
       'numClasses is 7, roi_heads.box_predictor.cls_score has 4 classes (background included)',
@@ -210,12 +188,12 @@ describe('a config that does not fit the checkpoint', () => {
       expect(await runModel(backbone, feeds)).toEqual(await runModel(extractSubgraph(fixed.model, fixed.recipe.parts.backbone), feeds));
     }
     const odd = { ...TINY_CONFIG, input: { ...TINY_CONFIG.input, sizeDivisible: 16 } };
-    expect(errorOf(() => exportMaskRcnn(tinyState(TINY_V2), odd, { ...OPTIONS, size: 'free' })).code).toBe('input-size');
+    expect(errorOf(DetectionError, () => exportMaskRcnn(tinyState(TINY_V2), odd, { ...OPTIONS, size: 'free' })).code).toBe('input-size');
   });
 
   it('an input size that is not a multiple of sizeDivisible is rejected, with the nearest valid sizes', () => {
     const helpOf = (height: number, width: number): string | undefined => {
-      const error = errorOf(() => exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height, width }));
+      const error = errorOf(DetectionError, () => exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, { ...OPTIONS, height, width }));
       expect(error.code).toBe('input-size');
       return error.help;
     };
@@ -230,7 +208,7 @@ describe('a recipe', () => {
     const { recipe } = exportMaskRcnn(tinyState(TINY_V2), TINY_CONFIG, OPTIONS);
     const { roi, ...rest } = recipe;
     const image = { value: 'image', height: 64, width: 96.5, size: 'fixed', fit: 'stretch' };
-    const error = errorOf(() => parseRecipe({ ...rest, version: 2, image, extra: roi ?? null }));
+    const error = errorOf(DetectionError, () => parseRecipe({ ...rest, version: 2, image, extra: roi ?? null }));
     expect(error.code).toBe('bad-recipe');
     expect(error.details).toEqual([
       'extra: is not a known field',

@@ -1,33 +1,15 @@
 /** Export of YOLACT checkpoints: outputs, names and weights; checkpoints that do not fit. */
 import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
-import { exportYolact, type YolactExport } from '../../../../../src/detection/families/yolact/export/export-yolact.js';
+import { exportYolact } from '../../../../../src/detection/families/yolact/export/export-yolact.js';
 import { getValue } from '../../../../../src/onnx/ir/edit.js';
-import type { ValueId } from '../../../../../src/onnx/ir/model.js';
 import type { RawTensor } from '../../../../../src/tensor/tensor.js';
+import { errorOf } from '../../../../support/error-code.js';
 import { generatedWeight } from '../../../../support/generated-weights.js';
+import { shapesOf } from '../../../../support/shapes-of.js';
 import { TINY_V2, tinyState } from '../../../../support/tiny-maskrcnn.js';
 import { TINY_DARKNET, TINY_RESNET, TINY_YOLACT_CONFIG, tinyYolactState } from '../../../../support/tiny-yolact.js';
 
 const SIZE = { height: 74, width: 74 };
-
-function shapesOf({ model }: YolactExport, ids: readonly ValueId[]): Record<string, unknown> {
-  return Object.fromEntries(
-    ids.map(id => {
-      const { name, type } = getValue(model.graph, id);
-      return [name, type?.kind === 'tensor' ? type.dims : undefined];
-    }),
-  );
-}
-
-function errorOf(action: () => unknown): DetectionError {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof DetectionError) return error;
-    throw error;
-  }
-  throw new Error('it was accepted');
-}
 
 const withTensors = (extra: Readonly<Record<string, RawTensor>>): Map<string, RawTensor> =>
   new Map([...tinyYolactState(TINY_RESNET), ...Object.entries(extra)]);
@@ -103,7 +85,7 @@ describe('exporting a YOLACT', () => {
   });
 
   it('lists missing and extra tensors for the checkpoint of another architecture', () => {
-    const error = errorOf(() => exportYolact(tinyState(TINY_V2), TINY_YOLACT_CONFIG, SIZE));
+    const error = errorOf(DetectionError, () => exportYolact(tinyState(TINY_V2), TINY_YOLACT_CONFIG, SIZE));
     expect(error.code).toBe('checkpoint-mismatch');
     expect(error.message).toMatch(/not a YOLACT.*missing: backbone\.conv1\.weight.*unexpected: .*backbone\.body\.conv1\.weight/);
     expect(error.details).toMatchObject({
@@ -112,7 +94,7 @@ describe('exporting a YOLACT', () => {
   });
 
   it('refuses YOLACT++, naming its layers', () => {
-    const error = errorOf(() =>
+    const error = errorOf(DetectionError, () =>
       exportYolact(withTensors({ 'maskiou_net.0.weight': generatedWeight('m', [8, 1, 3, 3]) }), TINY_YOLACT_CONFIG, SIZE),
     );
     expect(error.message).toContain('1 unexpected: maskiou_net.0.weight');
@@ -120,11 +102,11 @@ describe('exporting a YOLACT', () => {
   });
 
   it('names a tensor of another shape, and a module with too high an index', () => {
-    const wrong = errorOf(() =>
+    const wrong = errorOf(DetectionError, () =>
       exportYolact(withTensors({ 'fpn.lat_layers.0.weight': generatedWeight('w', [6, 21, 1, 1]) }), TINY_YOLACT_CONFIG, SIZE),
     );
     expect(wrong.message).toContain('fpn.lat_layers.0.weight has shape [6, 21, 1, 1], expected [6, 20, 1, 1]');
-    const far = errorOf(() =>
+    const far = errorOf(DetectionError, () =>
       exportYolact(withTensors({ 'proto_net.2000000000.weight': generatedWeight('w', [6, 6, 1, 1]) }), TINY_YOLACT_CONFIG, SIZE),
     );
     expect(far.message).toContain('1 unexpected: proto_net.2000000000.weight');
@@ -132,7 +114,7 @@ describe('exporting a YOLACT', () => {
 
   it('refuses more pyramid levels than the backbone has stages', () => {
     const extra = Object.fromEntries([3, 4].map(n => [`fpn.lat_layers.${n}.weight`, generatedWeight('l', [6, 8, 1, 1])]));
-    const error = errorOf(() => exportYolact(withTensors(extra), TINY_YOLACT_CONFIG, SIZE));
+    const error = errorOf(DetectionError, () => exportYolact(withTensors(extra), TINY_YOLACT_CONFIG, SIZE));
     expect(error.details).toMatchObject({ unexpected: expect.arrayContaining(['fpn.lat_layers.4.weight']) });
   });
 
@@ -144,13 +126,13 @@ describe('exporting a YOLACT', () => {
       'priors.scales[0] with aspectRatios gives 1 priors per cell',
     ],
   ])('finds %s than the network has', (_, change, message) => {
-    const error = errorOf(() => exportYolact(tinyYolactState(TINY_RESNET), { ...TINY_YOLACT_CONFIG, ...change }, SIZE));
+    const error = errorOf(DetectionError, () => exportYolact(tinyYolactState(TINY_RESNET), { ...TINY_YOLACT_CONFIG, ...change }, SIZE));
     expect(error.code).toBe('config-mismatch');
     expect(error.message).toContain(message);
   });
 
   it('accepts any square size, and no other', () => {
-    const error = errorOf(() => exportYolact(tinyYolactState(TINY_RESNET), TINY_YOLACT_CONFIG, { height: 64, width: 96 }));
+    const error = errorOf(DetectionError, () => exportYolact(tinyYolactState(TINY_RESNET), TINY_YOLACT_CONFIG, { height: 64, width: 96 }));
     expect(error.code).toBe('input-size');
     const { recipe } = exportYolact(tinyYolactState(TINY_RESNET), TINY_YOLACT_CONFIG, { height: 1, width: 1 });
     expect(recipe.levels.map(({ height }) => height)).toEqual([1, 1, 1, 1, 1]);

@@ -67,7 +67,7 @@ describe('the difference of two moments', () => {
 
   it('lists added and removed stages, and stages without known results', () => {
     const [before, after] = [at('r1', { old: stage({ x: 1 }) }), at('now', { young: stage({ x: 2 }) })];
-    expect(show(before, after)).toEqual(['     r1  now', 'young (new)', '  x      2', 'old (gone)', '  x  1']);
+    expect(show(before, after)).toEqual(['     r1  now', 'young (new)', '  x      2', 'old (removed)', '  x  1']);
     expect(show({ ...before, others: 'unknown' }, after)).toContain('  metrics  unknown for r1');
   });
 
