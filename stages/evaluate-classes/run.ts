@@ -27,8 +27,8 @@ type ClassesJob = StageJob<EvaluateClassesParams>;
 export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const folder = getInputPath(inputs, 'images');
-  const labelled = await listLabeledImages(folder, findInputPath(inputs, 'labels'), params.classes);
-  const images = takeFromFolders(labelled.images, params.samples);
+  const labeled = await listLabeledImages(folder, findInputPath(inputs, 'labels'), params.classes);
+  const images = takeFromFolders(labeled.images, params.samples);
   const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
   const classifying = await openClassifying(job);
   const predictions: Prediction[] = [];
@@ -37,7 +37,7 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
       context.signal.throwIfAborted();
       await nameSample(`image ${image.fileName}`, async () => {
         const best = await classifying.classify(await findImageFile(folder, image));
-        checkLabel(image, best, { classes: params.classes, folders: labelled.folders });
+        checkLabel(image, best, { classes: params.classes, folders: labeled.folders });
         predictions.push({ file: image.fileName, label: image.label, best });
       });
       context.progress(index + 1, images.length, 'images');

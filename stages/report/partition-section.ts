@@ -111,7 +111,7 @@ function lookOf({ device, edge }: UnitView): Look {
 
 const [STRIP_WIDTH, STRIP_HEIGHT] = [1000, 34];
 
-/** Units as equal columns; neighbours of one part and one look are drawn as one. */
+/** Units as equal columns; neighbors of one part and one look are drawn as one. */
 function drawStrip(name: string, units: readonly UnitView[], id: string): Html {
   const step = STRIP_WIDTH / Math.max(1, units.length);
   const runs: { from: number; to: number; look: Look; part: number }[] = [];

@@ -1,4 +1,4 @@
-/** The layering as docs/architecture.md states it: the arrows between folders, and the tables of folders inside a room. */
+/** The layering as docs/architecture.md states it: the arrows between folders, and the tables of folders inside a layer. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -27,14 +27,14 @@ export function readArrows(page: string): Arrows {
   );
 }
 
-/** Reads the first column of the table below each heading that names a room. */
+/** Reads the first column of the table below each heading that names a layer. */
 export function readFolderTables(page: string): FolderTables {
   const sections = page.split(/^## /m).filter(section => /^`src\/\w+`\n/.test(section));
   return new Map(
     sections.map(section => {
-      const room = `${/^`([^`]+)`/.exec(section)?.[1]}/`;
+      const layer = `${/^`([^`]+)`/.exec(section)?.[1]}/`;
       const cells = [...section.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell = '']) => cell);
-      return [room, cells.flatMap(cell => [...cell.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name))];
+      return [layer, cells.flatMap(cell => [...cell.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name))];
     }),
   );
 }

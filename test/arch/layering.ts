@@ -1,30 +1,30 @@
-/** Checks of an import graph against the layering: which room imports which, and in which order the folders of a room lie. */
+/** Checks of an import graph against the layering: which layer imports which, and in which order the folders of a layer lie. */
 import { posix } from 'node:path';
 import type { Arrows } from './documented-layers.js';
 import type { ImportGraph } from './import-graph.js';
 
-/** The imports between rooms that exist: room → rooms that its files import. */
+/** The imports between layers that exist: layer → layers that its files import. */
 export function arrowsOf(graph: ImportGraph): ReadonlyMap<string, ReadonlySet<string>> {
   const arrows = new Map<string, Set<string>>();
   for (const [file, imports] of graph) {
-    const room = roomOf(file);
-    if (room === undefined) continue;
-    const found = arrows.get(room) ?? new Set<string>();
-    arrows.set(room, found);
+    const layer = layerOf(file);
+    if (layer === undefined) continue;
+    const found = arrows.get(layer) ?? new Set<string>();
+    arrows.set(layer, found);
     for (const imported of imports) {
-      const other = roomOf(imported);
-      if (other !== undefined && other !== room) found.add(other);
+      const other = layerOf(imported);
+      if (other !== undefined && other !== layer) found.add(other);
     }
   }
   return arrows;
 }
 
-/** Arrows that point up or to an unknown room: each room may import only rooms above it on the page. */
+/** Arrows that point up or to an unknown layer: each layer may import only layers above it on the page. */
 export function checkOrder(arrows: Arrows): string[] {
   const above = new Set<string>();
-  return [...arrows].flatMap(([room, imported]) => {
-    const problems = imported.filter(other => !above.has(other)).map(other => `${room} ─► ${other}: it points up`);
-    above.add(room);
+  return [...arrows].flatMap(([layer, imported]) => {
+    const problems = imported.filter(other => !above.has(other)).map(other => `${layer} ─► ${other}: it points up`);
+    above.add(layer);
     return problems;
   });
 }
@@ -33,15 +33,15 @@ export function checkOrder(arrows: Arrows): string[] {
 export function checkLayering(graph: ImportGraph, arrows: Arrows): string[] {
   const problems: string[] = [];
   for (const [file, imports] of graph) {
-    const room = roomOf(file);
-    if (room === undefined) continue;
+    const layer = layerOf(file);
+    if (layer === undefined) continue;
     if (/\/index\.ts$/.test(file)) problems.push(`${file}: no index files; import from the file that defines the thing`);
     for (const imported of imports) {
-      const other = roomOf(imported);
+      const other = layerOf(imported);
       if (other === undefined) continue;
-      if (other !== room && !(arrows.get(room) ?? []).includes(other))
-        problems.push(`${file} imports ${imported}: docs/architecture.md has no arrow ${room} ─► ${other}`);
-      if (room === 'stages' && other === 'stages' && pluginOf(file) !== pluginOf(imported) && pluginOf(file) !== undefined) {
+      if (other !== layer && !(arrows.get(layer) ?? []).includes(other))
+        problems.push(`${file} imports ${imported}: docs/architecture.md has no arrow ${layer} ─► ${other}`);
+      if (layer === 'stages' && other === 'stages' && pluginOf(file) !== pluginOf(imported) && pluginOf(file) !== undefined) {
         problems.push(`${file} imports ${imported}: a plugin may not know another plugin`);
       }
     }
@@ -49,16 +49,16 @@ export function checkLayering(graph: ImportGraph, arrows: Arrows): string[] {
   return problems;
 }
 
-/** Imports inside `room` ("src/engine/") that point up, and folders without a place in `order`, one sentence each. */
-export function checkFolderOrder(graph: ImportGraph, room: string, order: readonly string[]): string[] {
+/** Imports inside `layer` ("src/engine/") that point up, and folders without a place in `order`, one sentence each. */
+export function checkFolderOrder(graph: ImportGraph, layer: string, order: readonly string[]): string[] {
   const rankOf = (path: string): number | undefined => {
-    const [folder, rest] = path.startsWith(room) ? path.slice(room.length).split('/') : [];
+    const [folder, rest] = path.startsWith(layer) ? path.slice(layer.length).split('/') : [];
     return folder === undefined || rest === undefined ? undefined : order.indexOf(folder);
   };
   const problems: string[] = [];
   for (const [file, imports] of graph) {
     const rank = rankOf(file);
-    if (rank === -1) problems.push(`${file}: its folder is not in the table of ${room}`);
+    if (rank === -1) problems.push(`${file}: its folder is not in the table of ${layer}`);
     if (rank === undefined) continue;
     for (const imported of imports) {
       if ((rankOf(imported) ?? -1) > rank) problems.push(`${file} imports ${imported}: it points up`);
@@ -83,7 +83,7 @@ export function foldersOf(graph: ImportGraph, under: string): ImportGraph {
 }
 
 /** "src/onnx/check.ts" → "src/onnx", "stages/split/run.ts" → "stages"; undefined for packages and other folders. */
-function roomOf(path: string): string | undefined {
+function layerOf(path: string): string | undefined {
   if (path.startsWith('stages/')) return 'stages';
   return /^(src\/[^/]+)\//.exec(path)?.[1];
 }

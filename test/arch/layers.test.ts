@@ -11,8 +11,8 @@ const graph = makeImportGraph(sources);
 const arrows = readArrows(readArchitecture(project));
 const tables = readFolderTables(readArchitecture(project));
 
-/** Rooms whose folders form no import cycle. */
-const ACYCLIC_ROOMS = [...tables.keys(), 'src/report/'];
+/** Layers whose folders form no import cycle. */
+const ACYCLIC_LAYERS = [...tables.keys(), 'src/report/'];
 
 describe('the source tree', () => {
   it('has the imports between folders that docs/architecture.md draws, and no others', () => {
@@ -20,8 +20,8 @@ describe('the source tree', () => {
     expect(checkLayering(graph, arrows)).toEqual([]);
     const existing = arrowsOf(graph);
     expect([...arrows.keys()].sort()).toEqual([...existing.keys()].sort());
-    for (const [room, imported] of arrows)
-      expect({ room, imports: [...imported].sort() }).toEqual({ room, imports: [...(existing.get(room) ?? [])].sort() });
+    for (const [layer, imported] of arrows)
+      expect({ layer, imports: [...imported].sort() }).toEqual({ layer, imports: [...(existing.get(layer) ?? [])].sort() });
   });
 
   it('has imports that point down only', () => {
@@ -33,19 +33,19 @@ describe('the source tree', () => {
     expect(findCycle(graph)).toBeUndefined();
   });
 
-  it('has a table for every room with folders that docs/architecture.md describes', () => {
+  it('has a table for every layer with folders that docs/architecture.md describes', () => {
     expect([...tables.keys()]).toEqual(expect.arrayContaining(['src/engine/', 'src/cli/', 'src/onnx/', 'src/quant/', 'src/detection/']));
   });
 
-  it.each([...tables])('has folders of %s that import only folders above them in the table', (room, order) => {
-    const existing = [...foldersOf(graph, room).keys()].filter(folder => `${folder}/` !== room);
-    expect([...order].sort()).toEqual([...new Set(existing.map(folder => folder.slice(room.length).split('/')[0]))].sort());
-    expect(checkFolderOrder(graph, room, order)).toEqual([]);
+  it.each([...tables])('has folders of %s that import only folders above them in the table', (layer, order) => {
+    const existing = [...foldersOf(graph, layer).keys()].filter(folder => `${folder}/` !== layer);
+    expect([...order].sort()).toEqual([...new Set(existing.map(folder => folder.slice(layer.length).split('/')[0]))].sort());
+    expect(checkFolderOrder(graph, layer, order)).toEqual([]);
   });
 
-  it.each(ACYCLIC_ROOMS)('has no import cycle between the folders of %s', room => {
-    expect(foldersOf(graph, room).size).toBeGreaterThan(0);
-    expect(findCycle(foldersOf(graph, room))).toBeUndefined();
+  it.each(ACYCLIC_LAYERS)('has no import cycle between the folders of %s', layer => {
+    expect(foldersOf(graph, layer).size).toBeGreaterThan(0);
+    expect(findCycle(foldersOf(graph, layer))).toBeUndefined();
   });
 
   it('prints only in src/cli', () => {

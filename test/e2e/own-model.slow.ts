@@ -15,7 +15,7 @@ const blocks = (language: string): string[] =>
     .slice(1)
     .map(text => text.split('\n```')[0] ?? '');
 
-/** Of each 8×8 cell the mean colour; red is objectness, green the cat and blue the dog, and the box is the cell. */
+/** Of each 8×8 cell the mean color; red is objectness, green the cat and blue the dog, and the box is the cell. */
 const ROWS = `
 agraph (float[1, 3, 32, 32] image) => (float[1, 16, 7] rows)
 <float[7, 3, 1, 1] w = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, float[7] b = {0.5, 0.5, 0, 0, 0, 0, 0}, int64[3] shape = {1, 7, 16}>
@@ -38,8 +38,8 @@ agraph (float[1, 3, 32, 32] image) => (float[1, 2, 4, 4] scores, float[1, 4, 4, 
 
 /** A cat in cell (1, 2) of the first picture, a dog in cell (3, 0) of the second. */
 const OBJECTS = [
-  { id: 1, colour: '#ffff00', left: 8, top: 16, category: 3 },
-  { id: 2, colour: '#ff00ff', left: 24, top: 0, category: 7 },
+  { id: 1, color: '#ffff00', left: 8, top: 16, category: 3 },
+  { id: 2, color: '#ff00ff', left: 24, top: 0, category: 7 },
 ] as const;
 
 async function givenOwnModel(pipeline: string, model: string): Promise<CliWorld> {
@@ -61,8 +61,8 @@ async function givenOwnModel(pipeline: string, model: string): Promise<CliWorld>
   const world = givenProject({ 'pipeline.yaml': pipeline, 'instances.json': JSON.stringify(instances) });
   await writeModel(join(world.folder, 'detector.onnx'), parseModelText(model));
   await mkdir(join(world.folder, 'images'));
-  for (const { id, colour, left, top } of OBJECTS) {
-    const square = await sharp({ create: { width: 8, height: 8, channels: 3, background: colour } })
+  for (const { id, color, left, top } of OBJECTS) {
+    const square = await sharp({ create: { width: 8, height: 8, channels: 3, background: color } })
       .png()
       .toBuffer();
     await sharp({ create: { width: 32, height: 32, channels: 3, background: '#000000' } })

@@ -119,7 +119,7 @@ stages:
   spoil:
     uses: command
     with:
-      run: ["echo spoilt >> text; chmod 777 text source in/*; echo spoilt > in/a.txt; mv text text2; mv text2 text; rm -r source/a.txt; mkfifo source/pipe; echo > out"]
+      run: ["echo overwritten >> text; chmod 777 text source in/*; echo overwritten > in/a.txt; mv text text2; mv text2 text; rm -r source/a.txt; mkfifo source/pipe; echo > out"]
       shell: sh
       inputs: {text: text, source: source, in: in}
       outputs: {out: out}
@@ -286,7 +286,7 @@ sources: {far: ${other.folder}/far.txt, folder: ${other.folder}/folder}
 stages:
   one:
     uses: command
-    with: {run: ['cat far.txt folder/a.txt > out.txt; echo spoilt > far.txt; rm -r folder'], shell: sh, inputs: {far: far.txt, folder: folder}, outputs: {text: out.txt}}
+    with: {run: ['cat far.txt folder/a.txt > out.txt; echo overwritten > far.txt; rm -r folder'], shell: sh, inputs: {far: far.txt, folder: folder}, outputs: {text: out.txt}}
     inputs: {far: "\${sources.far}", folder: "\${sources.folder}"}
 `,
     );

@@ -14,7 +14,7 @@ export const SANDBOX: readonly Scenario[] = [
     "a stage that writes into another stage's output is an error with --strict, and changes nothing in the sandbox; the output is restored",
     forge => {
       buildFirst(forge);
-      forge.setScript(`${PLAIN}; echo spoilt > ${forge.path('artifacts/lone/text')}; true`);
+      forge.setScript(`${PLAIN}; echo overwritten > ${forge.path('artifacts/lone/text')}; true`);
       const strict = forge.build('b', '--strict');
       strictEqual(strict.exitCode, 1);
       match(strict.stdout, /error\[undeclared-write\]: b: the stage wrote outside its outputs:\n {2}artifacts\/lone\/text\n/);
@@ -22,7 +22,7 @@ export const SANDBOX: readonly Scenario[] = [
       match(forge.build().stdout, /warning\[artifact-edited\]: lone/);
       forge.expectRight();
 
-      forge.setScript(`${PLAIN}; echo spoilt > ${forge.path('artifacts/lone/text')}; true`);
+      forge.setScript(`${PLAIN}; echo overwritten > ${forge.path('artifacts/lone/text')}; true`);
       strictEqual(forge.build('b', '--sandbox').exitCode, 0);
       forge.expectRight();
     },

@@ -38,7 +38,7 @@ export function withoutFigures(line: string): string {
     .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST');
 }
 
-/** Lines of stages that run at once come in any order: neighbours that begin with a mark are compared as a set. */
+/** Lines of stages that run at once come in any order: neighbors that begin with a mark are compared as a set. */
 function sortEvents(lines: readonly string[]): readonly string[] {
   const sorted: string[] = [];
   let run: string[] = [];

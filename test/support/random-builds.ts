@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { examineStages } from '../../src/engine/insight/status/status.js';
 import type { BuildEvent } from '../../src/engine/model/events.js';
-import { checkForesight } from './check-foresight.js';
+import { checkPredictions } from './check-predictions.js';
 import { fixturePath } from './fixtures.js';
 import type { StageSpec } from './plan-of.js';
 import type { World } from './world.js';
@@ -46,7 +46,7 @@ type Step =
   | { readonly kind: 'turn'; readonly stage: number; readonly mixer: Mixer }
   | { readonly kind: 'add'; readonly mixer: Mixer }
   | { readonly kind: 'remove-last' }
-  | { readonly kind: 'break' | 'mend' | 'delete-artifact' | 'edit-artifact'; readonly stage: number }
+  | { readonly kind: 'break' | 'repair' | 'delete-artifact' | 'edit-artifact'; readonly stage: number }
   | { readonly kind: 'delete-source'; readonly source: number }
   | ({ readonly kind: 'edit-code' } & CodeEdit)
   /** Edited after so many events of a build, or starts of stages: whatever that build makes of it, no result may stand under a key that is not its own. */
@@ -92,7 +92,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      kind: fc.constantFrom('break' as const, 'mend' as const, 'delete-artifact' as const, 'edit-artifact' as const),
+      kind: fc.constantFrom('break' as const, 'repair' as const, 'delete-artifact' as const, 'edit-artifact' as const),
       stage: index,
     }),
   },
@@ -160,7 +160,7 @@ export async function checkRandomBuilds(runs: number): Promise<void> {
     try {
       for (const one of steps) await play.take(one);
       // Whatever happened: fixed and built, everything is right; built again, nothing is to do.
-      for (let i = 0; i < play.mixers.length; i++) await play.take({ kind: 'mend', stage: i });
+      for (let i = 0; i < play.mixers.length; i++) await play.take({ kind: 'repair', stage: i });
       for (let i = 0; i < SOURCES.length; i++) await play.take({ kind: 'edit', source: i, text: 'ab' });
       await play.take({ kind: 'build', jobs: 2, failures: 'stop', cache: 'on' });
       await play.take({ kind: 'build', jobs: 2, failures: 'stop', cache: 'on' });
@@ -242,7 +242,7 @@ class Play {
       case 'break':
         this.broken.add(stage);
         return rmSync(this.whole(stage), { force: true });
-      case 'mend':
+      case 'repair':
         this.broken.delete(stage);
         return writeFileSync(this.whole(stage), '');
       case 'delete-artifact':
@@ -269,7 +269,7 @@ class Play {
     const expected = this.expectStages();
     const foreseen = await examineStages(await this.world.plan(), { targets: 'all', force: 'never' }, this.world.ports());
     const { outcomes } = await this.world.build({ jobs, failures });
-    checkForesight(foreseen, outcomes, failures);
+    checkPredictions(foreseen, outcomes, failures);
     this.check(expected, outcomes, failures);
     for (const [i, { key }] of expected.entries()) {
       if (isWithResult(outcomes[`s${i}`])) this.noteResult(i, key);

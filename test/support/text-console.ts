@@ -12,7 +12,7 @@ export interface TextConsole extends Console {
 
 /** Understands newlines and the two sequences that the live area uses: n lines up, and erase below. */
 export function makeTextConsole(
-  options: { readonly live?: boolean; readonly width?: number; readonly height?: number; readonly colour?: boolean } = {},
+  options: { readonly live?: boolean; readonly width?: number; readonly height?: number; readonly color?: boolean } = {},
 ): TextConsole {
   let lines: string[] = [''];
   const documents: unknown[] = [];
@@ -30,7 +30,7 @@ export function makeTextConsole(
     }
   };
   return {
-    style: options.colour === true ? (format, text) => `<${String(format)}>${text}</>` : (_format, text) => text,
+    style: options.color === true ? (format, text) => `<${String(format)}>${text}</>` : (_format, text) => text,
     live: options.live ?? false,
     width: () => options.width ?? Number.POSITIVE_INFINITY,
     height: () => options.height ?? 24,

@@ -6,7 +6,7 @@ import {
   type ErrorThresholds,
   findImageErrors,
   type ImageErrors,
-  type Labelled,
+  type Labeled,
   type Point,
 } from './image-errors.js';
 import type { IouType } from './params.js';
@@ -83,9 +83,9 @@ function findErrors(dataset: CocoDataset, results: readonly CocoResult[], iouTyp
       .toSorted((a, b) => scoreOf(b, iouType) - scoreOf(a, iouType))
       .slice(0, options.maxDetections);
     return findImageErrors(
-      best.map((result): Labelled<Detection> => ({ categoryId: result.categoryId, value: describeDetection(result, image, iouType) })),
+      best.map((result): Labeled<Detection> => ({ categoryId: result.categoryId, value: describeDetection(result, image, iouType) })),
       (truths.get(image.id) ?? []).map(
-        (annotation): Labelled<Truth> => ({ categoryId: annotation.categoryId, value: describeTruth(annotation, image, iouType) }),
+        (annotation): Labeled<Truth> => ({ categoryId: annotation.categoryId, value: describeTruth(annotation, image, iouType) }),
       ),
       options,
     );

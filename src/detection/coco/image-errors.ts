@@ -5,7 +5,7 @@ import { overlap } from './region.js';
 export const ERROR_KINDS = ['classification', 'localization', 'both', 'duplicate', 'background', 'missed'] as const;
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
-export interface Labelled<T> {
+export interface Labeled<T> {
   readonly categoryId: number;
   readonly value: T;
 }
@@ -48,8 +48,8 @@ export interface ErrorThresholds {
  * @see Bolya, Foley, Hays, Hoffman: TIDE, A General Toolbox for Identifying Object Detection Errors, ECCV 2020, section 2.2.
  */
 export function findImageErrors(
-  detections: readonly Labelled<Detection>[],
-  truths: readonly Labelled<Truth>[],
+  detections: readonly Labeled<Detection>[],
+  truths: readonly Labeled<Truth>[],
   thresholds: ErrorThresholds,
 ): ImageErrors {
   const objects: ObjectState[] = truths
@@ -58,7 +58,7 @@ export function findImageErrors(
   const crowds = truths.filter(({ value }) => value.kind === 'crowd');
   const overlaps = detections.map(({ value }) => objects.map(({ truth }) => overlap(value.region, truth.value.region, 'object')));
   const matched = matchByClass(detections, objects, overlaps, thresholds);
-  const isIgnored = ({ categoryId, value }: Labelled<Detection>): boolean =>
+  const isIgnored = ({ categoryId, value }: Labeled<Detection>): boolean =>
     crowds.some(crowd => crowd.categoryId === categoryId && overlap(value.region, crowd.value.region, 'crowd') > thresholds.found);
 
   const wrong = detections.flatMap((detection, index) => {
@@ -76,7 +76,7 @@ export function findImageErrors(
       is,
       corrected:
         object?.best === index
-          ? { ...pointOf(detections[index] as Labelled<Detection>, 'correct'), categoryId: object.truth.categoryId }
+          ? { ...pointOf(detections[index] as Labeled<Detection>, 'correct'), categoryId: object.truth.categoryId }
           : undefined,
     })),
     unfound: unfound.map(({ truth }) => truth.categoryId),
@@ -84,12 +84,12 @@ export function findImageErrors(
   };
 }
 
-function pointOf({ categoryId, value }: Labelled<Detection>, as: 'correct' | 'wrong'): Point {
+function pointOf({ categoryId, value }: Labeled<Detection>, as: 'correct' | 'wrong'): Point {
   return { categoryId, score: value.score, correct: as === 'correct' };
 }
 
 interface ObjectState {
-  readonly truth: Labelled<Truth>;
+  readonly truth: Labeled<Truth>;
   found: boolean;
   /** The detection of highest score that would find the object with a corrected class or place. */
   best: number | undefined;
@@ -98,7 +98,7 @@ interface ObjectState {
 
 /** Each detection, by falling score, matches the free object of its class that it overlaps most. */
 function matchByClass(
-  detections: readonly Labelled<Detection>[],
+  detections: readonly Labeled<Detection>[],
   objects: readonly ObjectState[],
   overlaps: readonly (readonly number[])[],
   { found }: ErrorThresholds,
@@ -114,7 +114,7 @@ function matchByClass(
 
 /** The kind of error and, for a wrong class or place, the intended object. The order of the checks is that of TIDE. */
 function explain(
-  { categoryId }: Labelled<Detection>,
+  { categoryId }: Labeled<Detection>,
   objects: readonly ObjectState[],
   overlaps: readonly number[],
   { found, background }: ErrorThresholds,

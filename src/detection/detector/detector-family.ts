@@ -19,7 +19,7 @@ export interface DetectorDefinition {
   readonly parts: readonly DetectorPart[];
   /** The parts that run on tiles of canvases. */
   readonly tiles: TilesByPart;
-  /** Names of the categories that objects are labelled with, by id, as the config has them. */
+  /** Names of the categories that objects are labeled with, by id, as the config has them. */
   readonly categories: ReadonlyMap<number, string>;
   /** The input of the first part for an image; no model is needed. @throws DetectionError `input-size`, `image-too-narrow` where the image cannot be fitted. */
   prepareInput(image: RgbImage): PartValuesByName;

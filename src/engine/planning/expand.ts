@@ -29,7 +29,7 @@ interface Rows {
 
 /**
  * @param scope the names that apply to the whole file: the parameters.
- * @param room the number of stages that the pipeline may still add.
+ * @param remaining the number of stages that the pipeline may still add.
  */
 export function expandStage(
   group: string,

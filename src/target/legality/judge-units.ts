@@ -61,8 +61,8 @@ export function placeUnits(graph: UnitGraph, verdicts: readonly UnitVerdict[], d
   return graph.units.map(({ id, kind }) => {
     if (!onNpu(id)) return 'cpu';
     if (verdicts[id]?.edge !== true) return 'npu';
-    const neighbours = kind === 'quantize' ? graph.after[id] : graph.before[id];
-    return neighbours?.some(other => onNpu(other) && verdicts[other]?.edge !== true) ? 'npu' : 'cpu';
+    const neighbors = kind === 'quantize' ? graph.after[id] : graph.before[id];
+    return neighbors?.some(other => onNpu(other) && verdicts[other]?.edge !== true) ? 'npu' : 'cpu';
   });
 }
 

@@ -67,7 +67,7 @@ suite('the same weights in another file', () => {
         exportMaskRcnn(await readStateDict(join(folder, file)), config, NARROW),
       ),
     );
-    expect(b?.structure).toEqual(a?.structure);
+    expect(b?.network).toEqual(a?.network);
     expect(b?.recipe).toEqual(a?.recipe);
   });
 

@@ -18,11 +18,11 @@ import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDb
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
-import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
+import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 interface Recorded {
   readonly mask_image_ids: readonly number[];
@@ -64,7 +64,7 @@ suite('int8 parts of the detector', () => {
   const recorded = (): Recorded => JSON.parse(readFileSync(join(shared ?? '', 'shapes/maskrcnn/int8_sqnr.json'), 'utf8')) as Recorded;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let parts: ShapesParts;
-  let memo: KeepingMemo;
+  let memo: StoringMemo;
   const sketches = new Map<MaskRcnnPart, string>();
   let samples: readonly { readonly id: number; readonly inputs: PartInputs }[];
 
@@ -72,7 +72,7 @@ suite('int8 parts of the detector', () => {
     folder = await temporaryFolder('sqnr');
     parts = await writeShapesParts(folder.path);
     await mkdir(join(folder.path, 'memo'));
-    memo = keepingMemo(join(folder.path, 'memo'));
+    memo = storingMemo(join(folder.path, 'memo'));
     for (const part of MASKRCNN_PARTS) {
       const { outputs } = await runStage(calibrate, {
         params: { part, samples: 16, rois: PARTS[part].rois },

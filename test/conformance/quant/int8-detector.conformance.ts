@@ -8,11 +8,11 @@ import { encodeModelSketches } from '../../../src/quant/calibration/model-sketch
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
-import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
+import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 /** Allowed loss of int8 against the float parts, on the 200 validation images. */
 const MOST_LOSS = { bbox: 0.006, segm: 0.008 } as const;
@@ -30,7 +30,7 @@ const suite = findSharedFolder() === undefined ? describe.skip : describe;
 suite('the int8 detector on all validation images', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let shapes: ShapesParts;
-  let memo: KeepingMemo;
+  let memo: StoringMemo;
   let float: Metrics;
   const sketches = new Map<MaskRcnnPart, string>();
 
@@ -38,7 +38,7 @@ suite('the int8 detector on all validation images', () => {
     folder = await temporaryFolder('int8');
     shapes = await writeShapesParts(folder.path);
     await mkdir(join(folder.path, 'memo'));
-    memo = keepingMemo(join(folder.path, 'memo'));
+    memo = storingMemo(join(folder.path, 'memo'));
     for (const part of MASKRCNN_PARTS) {
       const { outputs } = await runStage(calibrate, {
         params: { part, samples: 16 },

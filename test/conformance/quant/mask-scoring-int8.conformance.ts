@@ -15,10 +15,10 @@ import type { Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
-import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ScoringParts, writeScoringParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
+import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 /** Number of RoIs per image in the recording, and the smallest number with which an image is used. */
 const ROIS = {
@@ -62,14 +62,14 @@ suite('Mask Scoring R-CNN on the validation images', () => {
   const read = async <T>(file: string): Promise<T> => (await readJsonFile(join(shared ?? '', 'shapes/mask-scoring', file))) as Json as T;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let shapes: ScoringParts;
-  let memo: KeepingMemo;
+  let memo: StoringMemo;
   const sketches = new Map<MaskScoringPart, string>();
 
   beforeAll(async () => {
     folder = await temporaryFolder('mask-scoring');
     shapes = await writeScoringParts(folder.path);
     await mkdir(join(folder.path, 'memo'));
-    memo = keepingMemo(join(folder.path, 'memo'));
+    memo = storingMemo(join(folder.path, 'memo'));
     const { recipePath: recipe, configPath: config, calib: data, parts: detector } = shapes;
     for (const part of MASKSCORING_PARTS) {
       const { outputs } = await runStage(calibrate, {

@@ -18,12 +18,12 @@ import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { recordedFeeds } from '../../support/detector-parts.js';
-import { keepingMemo } from '../../support/keeping-memo.js';
 import { listQuantizedSteps, type QuantizedStep } from '../../support/quantized-steps.js';
 import { differingOutputs } from '../../support/run-parts.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
@@ -78,7 +78,7 @@ suite('the trained detector with power-of-two scales', () => {
     folder = await temporaryFolder('power-of-two');
     const shapes = await writeShapesParts(folder.path);
     await mkdir(join(folder.path, 'memo'));
-    const { memo } = keepingMemo(join(folder.path, 'memo'));
+    const { memo } = storingMemo(join(folder.path, 'memo'));
     for (const part of MASKRCNN_PARTS) {
       const inputs = {
         model: shapes.parts[part],

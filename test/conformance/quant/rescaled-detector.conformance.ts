@@ -7,11 +7,11 @@ import { calibrate } from '../../../stages/calibrate/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { rewrite } from '../../../stages/rewrite/stage.js';
-import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { randomFloats } from '../../support/small-model.js';
+import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 /** AP of the original network at 8 bits and in float, and how far the equalized one may be outside. */
 const INT8 = { bbox: 0.679, segm: 0.5 } as const;
@@ -29,13 +29,13 @@ const suite = shared === undefined ? describe.skip : describe;
 suite('the rescaled detector', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let shapes: ShapesParts;
-  let memo: KeepingMemo;
+  let memo: StoringMemo;
 
   beforeAll(async () => {
     folder = await temporaryFolder('rescaled');
     shapes = await writeShapesParts(folder.path, join(shared ?? '', 'shapes/maskrcnn/maskrcnn-shapes-rescaled.safetensors'));
     await mkdir(join(folder.path, 'memo'));
-    memo = keepingMemo(join(folder.path, 'memo'));
+    memo = storingMemo(join(folder.path, 'memo'));
   }, 300_000);
 
   afterAll(() => folder.remove());

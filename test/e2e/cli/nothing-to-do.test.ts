@@ -84,7 +84,7 @@ describe('a build with nothing to do', () => {
     ['--force', ['build', '--force']],
     ['--json', ['build', '--json']],
     ['--dry-run', ['build', '--dry-run']],
-    ['an unknown option', ['build', '--colour']],
+    ['an unknown option', ['build', '--color']],
     ['another command', ['status']],
   ])('leaves %s to the command line', (_what, args) => expect(answer(args)).toBeUndefined());
 

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { explainStage, explainStages } from '../../../src/engine/insight/explain/explain-stages.js';
 import { examineStages } from '../../../src/engine/insight/status/status.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
-import { checkForesight } from '../../support/check-foresight.js';
+import { checkPredictions } from '../../support/check-predictions.js';
 import { givenWorld, type World } from '../../support/world.js';
 
 const CHAIN = {
@@ -115,7 +115,7 @@ describe('a dry run', () => {
 
     expect(await kinds()).toEqual({ names: 'stale', strip: 'stale', count: 'stale', other: 'stale' });
     expect(foreseen.get('count' as StageId)?.status).toMatchObject({ after: ['strip'], reasons: ['never built'] });
-    checkForesight(foreseen, (await world.build()).outcomes, 'stop');
+    checkPredictions(foreseen, (await world.build()).outcomes, 'stop');
   });
 
   it('decides a stage with an added parameter, even after a stage that may give equal bytes', async () => {
@@ -124,7 +124,7 @@ describe('a dry run', () => {
     const foreseen = await foresee();
 
     expect(await kinds()).toEqual({ names: 'stale', strip: 'undecided', count: 'stale', other: 'up-to-date' });
-    checkForesight(foreseen, (await world.build()).outcomes, 'stop');
+    checkPredictions(foreseen, (await world.build()).outcomes, 'stop');
   });
 
   it('leaves stages undecided if their actions may be equal', async () => {
@@ -137,7 +137,7 @@ describe('a dry run', () => {
     const foreseen = await foresee();
 
     expect(await kinds()).toEqual({ one: 'undecided', two: 'undecided', three: 'undecided', four: 'stale' });
-    checkForesight(foreseen, (await world.build({ jobs: 1 })).outcomes, 'stop');
+    checkPredictions(foreseen, (await world.build({ jobs: 1 })).outcomes, 'stop');
   });
 
   it('reports stages that cannot run, and the stages blocked by them', async () => {
@@ -145,6 +145,6 @@ describe('a dry run', () => {
     const foreseen = await foresee();
 
     expect(await kinds()).toEqual({ names: 'impossible', strip: 'blocked', count: 'blocked', other: 'up-to-date' });
-    checkForesight(foreseen, (await world.build({ failures: 'keep-going' })).outcomes, 'keep-going');
+    checkPredictions(foreseen, (await world.build({ failures: 'keep-going' })).outcomes, 'keep-going');
   });
 });

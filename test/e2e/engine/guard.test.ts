@@ -18,7 +18,7 @@ beforeAll(() => {
     'plugins/worker.mjs': worker(`
       const seen = [readFileSync(inputs.text, 'utf8').trim(), existsSync('PROJECT/secret.txt'), existsSync('${homedir()}/.profile')];
       let end = 'written';
-      try { writeFileSync(inputs.text, 'spoilt'); } catch (error) { end = error.code; }
+      try { writeFileSync(inputs.text, 'overwritten'); } catch (error) { end = error.code; }
       writeFileSync(outputs.text, [...seen, end].join());`),
     'plugins/reader.mjs': worker("writeFileSync(outputs.text, readFileSync('PROJECT/secret.txt')); readFileSync(inputs.text);"),
   });

@@ -109,7 +109,7 @@ describe('a failure', () => {
   });
 
   it('colors only the first line', () => {
-    const lines = formatFailure('a' as StageId, failureOf({ message: 'one\ntwo' }), makeTextConsole({ colour: true }));
+    const lines = formatFailure('a' as StageId, failureOf({ message: 'one\ntwo' }), makeTextConsole({ color: true }));
     expect(lines).toEqual(['<red>error[some-code]: a: one</>', '  two']);
   });
 });

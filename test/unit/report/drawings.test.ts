@@ -68,7 +68,7 @@ describe('a graph', () => {
   });
 });
 
-describe('colours', () => {
+describe('colors', () => {
   const luminance = (hex: string): number => {
     const [r = 0, g = 0, b = 0] = [1, 3, 5]
       .map(at => Number.parseInt(hex.slice(at, at + 2), 16) / 255)

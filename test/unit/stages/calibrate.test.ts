@@ -9,10 +9,10 @@ import { parseModelSketches } from '../../../src/quant/calibration/model-sketche
 import { EMPTY_SKETCH } from '../../../src/quant/sketch/sketch.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
 import { parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
+import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 interface Run {
   readonly sketches: Json;
@@ -23,13 +23,13 @@ interface Run {
 describe('calibrate', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let shapes: ShapesParts;
-  let memo: KeepingMemo;
+  let memo: StoringMemo;
 
   beforeAll(async () => {
     folder = await temporaryFolder('calibrate');
     shapes = await writeShapesParts(folder.path);
     await mkdir(join(folder.path, 'memo'));
-    memo = keepingMemo(join(folder.path, 'memo'));
+    memo = storingMemo(join(folder.path, 'memo'));
   });
   afterAll(() => folder.remove());
   beforeEach(() => memo.forget());

@@ -13,19 +13,19 @@ import { makeTensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
 import { parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
+import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let shapes: ShapesParts;
-let memo: KeepingMemo;
+let memo: StoringMemo;
 
 beforeAll(async () => {
   folder = await temporaryFolder('capture');
   shapes = await writeShapesParts(folder.path);
   await mkdir(join(folder.path, 'memo'));
-  memo = keepingMemo(join(folder.path, 'memo'));
+  memo = storingMemo(join(folder.path, 'memo'));
 });
 afterAll(() => folder.remove());
 beforeEach(() => memo.forget());

@@ -8,10 +8,10 @@ import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { type KeepingMemo, keepingMemo } from '../../support/keeping-memo.js';
 import { quantizeOn } from '../../support/quantize-small.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { randomConstant, randomFloats, runModel, smallModel } from '../../support/small-model.js';
+import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 const IMAGE = [1, 3, 8, 8];
 const LAYERS = ['one', 'two', 'three'];
@@ -38,14 +38,14 @@ const network = () =>
   });
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let memo: KeepingMemo;
+let memo: StoringMemo;
 let inputs: Record<string, string>;
 const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
   folder = await temporaryFolder('correct-biases-stage');
   for (const name of ['memo', 'tensors']) await mkdir(at(name));
-  memo = keepingMemo(at('memo'));
+  memo = storingMemo(at('memo'));
   const float = network();
   await writeModel(at('float.onnx'), float);
   // Four bits of the weights are lost, so that biases have something to correct.

@@ -18,7 +18,7 @@ agraph (float[1, 3, 2, 2] image) => (float[1, 3] scores, float[1, 3, 2, 2] same)
   same = Identity(image)
 }`;
 
-const COLOURS = { 'r.png': [200, 10, 10], 'g.png': [10, 200, 10], 'mixed.png': [90, 90, 10] } as const;
+const COLORS = { 'r.png': [200, 10, 10], 'g.png': [10, 200, 10], 'mixed.png': [90, 90, 10] } as const;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let model: string;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   images = join(folder.path, 'images');
   await writeModel(model, parseModelText(MEANS));
   await mkdir(images);
-  for (const [name, [r, g, b]] of Object.entries(COLOURS))
+  for (const [name, [r, g, b]] of Object.entries(COLORS))
     await sharp({ create: { width: 2, height: 2, channels: 3, background: { r, g, b } } })
       .png()
       .toFile(join(images, name));

@@ -6,10 +6,10 @@ import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { keepingMemo } from '../../support/keeping-memo.js';
 import { type Interruption, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let files: ShapesFiles;
@@ -87,7 +87,7 @@ describe('evaluate', () => {
   });
 
   it('only new images of a larger data set are run, and an interrupted run continues where it stopped', async () => {
-    const kept = keepingMemo(folder.path);
+    const kept = storingMemo(folder.path);
     const inputs = { parts: files.parts, recipe: files.recipe, config: files.config, data: files.val };
     const measure = async (samples: number, interruption?: Interruption): Promise<JsonObject> => {
       const { outputs } = await runStage(evaluate, { params: { samples }, inputs, folder: folder.path, memo: kept.memo, ...interruption });

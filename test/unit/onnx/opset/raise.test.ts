@@ -48,7 +48,7 @@ describe('raising the operator set keeps every bit', () => {
     ['Softmax over three axes', 9, 17, 'y = Softmax(x)', ['Flatten', 'Softmax', 'Shape', 'Reshape']],
     ['Softmax over two axes, counted from the end', 11, 13, 'y = Softmax<axis = -2>(x)', ['Flatten', 'Softmax', 'Shape', 'Reshape']],
     ['LogSoftmax over two axes', 12, 13, 'y = LogSoftmax<axis = 2>(x)', ['Flatten', 'LogSoftmax', 'Shape', 'Reshape']],
-    ['Upsample by nearest neighbours', 7, 17, 'y = Upsample<mode = "nearest", scales = [1.0, 1.0, 2.0, 3.0]>(x)', ['Resize']],
+    ['Upsample by nearest neighbors', 7, 17, 'y = Upsample<mode = "nearest", scales = [1.0, 1.0, 2.0, 3.0]>(x)', ['Resize']],
     ['Upsample, bilinear', 7, 17, 'y = Upsample<mode = "linear", scales = [1.0, 1.0, 2.0, 2.0]>(x)', ['Resize']],
     ['Squeeze and Unsqueeze', 11, 17, 'a = Unsqueeze<axes = [0, 3]>(x) y = Squeeze<axes = [0]>(a)', ['Unsqueeze', 'Squeeze']],
     ['Squeeze without axes', 12, 13, 'a = Unsqueeze<axes = [0]>(x) y = Squeeze(a)', ['Unsqueeze', 'Squeeze']],
@@ -134,7 +134,7 @@ describe('raising the operator set', () => {
   });
 
   it.each([
-    ['shrinking by nearest neighbours', 10, 'y = Resize<mode = "nearest">(x, s)', 'float[4] s = {1, 1, 0.5, 2}', 'the nearest neighbor'],
+    ['shrinking by nearest neighbors', 10, 'y = Resize<mode = "nearest">(x, s)', 'float[4] s = {1, 1, 0.5, 2}', 'the nearest neighbor'],
     ['statistics of training', 9, 'y, m2, v2 = BatchNormalization(x, s, s, s, s)', 'float[3] s = {1, 1, 1}', 'training statistics'],
     ['a BatchNormalization per element', 7, 'y = BatchNormalization<spatial = 0>(x, s, s, s, s)', 'float[3] s = {1, 1, 1}', 'spatial is 0'],
     ['a mask of Dropout that is read', 7, 'y, m = Dropout(x) z = Add(y, m)', '', 'mask'],

@@ -171,12 +171,12 @@ describeWithPython('runner.py check', () => {
       ['--provider', 'QNNExecutionProvider'],
       { providers: ['QNNExecutionProvider'], profile: [['y', 'CPUExecutionProvider']], report: null },
     ],
-  ])('detects a provider that accepts the model but runs no node, by %s', (_, args, behaviour) => {
-    const { exitCode, stdout, stderr } = check(args, onBoard(behaviour));
+  ])('detects a provider that accepts the model but runs no node, by %s', (_, args, behavior) => {
+    const { exitCode, stdout, stderr } = check(args, onBoard(behavior));
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/net: \d+ nodes on the CPU/);
     expect(stderr).toContain('error[fell-back]: net: no node ran on the NPU');
-    expect(check([...args, '--allow-cpu'], onBoard(behaviour)).exitCode).toBe(0);
+    expect(check([...args, '--allow-cpu'], onBoard(behavior)).exitCode).toBe(0);
   });
 
   it('fails if the provider wrote no report', () => {

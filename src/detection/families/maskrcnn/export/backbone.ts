@@ -23,15 +23,15 @@ import { type BlockNorm, BODY_PLACES, type MaskRcnnSpec, PYRAMID_LEVELS } from '
  */
 export function buildBackbone(
   builder: ModelBuilder,
-  structure: MaskRcnnSpec,
+  network: MaskRcnnSpec,
   options: { height: number; width: number; bodyEpsilon: number },
 ): BuiltLevel[] {
   const image = input(builder, 'image', [1, 3, options.height, options.width]);
-  const features = buildPyramid(builder, structure, buildResNet(builder, structure, image, BODY_PLACES, options.bodyEpsilon));
+  const features = buildPyramid(builder, network, buildResNet(builder, network, image, BODY_PLACES, options.bodyEpsilon));
   const finest = getDefined(features.at(-1), 'a pyramid level');
   const pool = { module: 'backbone.fpn.extra_blocks.maxpool', value: 'feature_pool' };
   const pooled = maxPool(builder, finest, pool, { kernel: 1, stride: 2, padding: 0 });
-  const heads = [...features, pooled].map((feature, level) => ({ feature, ...buildRpnHead(builder, structure, feature, level) }));
+  const heads = [...features, pooled].map((feature, level) => ({ feature, ...buildRpnHead(builder, network, feature, level) }));
 
   for (const feature of features) markOutput(builder, feature);
   for (const { objectness } of heads) markOutput(builder, objectness);

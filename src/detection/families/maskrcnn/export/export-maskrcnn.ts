@@ -30,7 +30,7 @@ export interface MaskRcnnExportOptions {
 export interface MaskRcnnExport {
   readonly model: Model;
   readonly recipe: MaskRcnnRecipe;
-  readonly structure: MaskRcnnSpec;
+  readonly network: MaskRcnnSpec;
   readonly parameters: ParameterCounts;
 }
 
@@ -47,11 +47,11 @@ const OPSET = 17;
  */
 export function exportMaskRcnn(checkpoint: StateDict, config: DetectorConfig, options: MaskRcnnExportOptions): MaskRcnnExport {
   const state = withCurrentNames(checkpoint);
-  const structure = readMaskRcnnSpec(state);
-  const expected = expectedTensors(structure, config.box.roiSize);
+  const network = readMaskRcnnSpec(state);
+  const expected = expectedTensors(network, config.box.roiSize);
   checkStateDict(state, expected, hasMaskIouHead(state) ? WITH_MASK_IOU : MASKRCNN_FAMILY);
-  const { builder, recipe } = buildMaskRcnn(state, structure, config, options);
-  return { model: builder.model, recipe, structure, parameters: countParameters(expected) };
+  const { builder, recipe } = buildMaskRcnn(state, network, config, options);
+  return { model: builder.model, recipe, network, parameters: countParameters(expected) };
 }
 
 const WITH_MASK_IOU: NetworkFamily = {
@@ -65,37 +65,37 @@ const WITH_MASK_IOU: NetworkFamily = {
  */
 export function buildMaskRcnn(
   state: StateDict,
-  structure: MaskRcnnSpec,
+  network: MaskRcnnSpec,
   config: DetectorConfig,
   options: MaskRcnnExportOptions,
 ): { readonly builder: ModelBuilder; readonly recipe: MaskRcnnRecipe } {
-  checkConfig(config, structure);
+  checkConfig(config, network);
   checkInputSize(options, config);
-  const bodyEpsilon = getBodyEpsilon(structure, options);
-  const channels = getDefined(structure.pyramid.channels, 'the width of the pyramid');
+  const bodyEpsilon = getBodyEpsilon(network, options);
+  const channels = getDefined(network.pyramid.channels, 'the width of the pyramid');
   const builder = startModel(state, 'maskrcnn', OPSET);
-  const levels = buildBackbone(builder, structure, { ...options, bodyEpsilon });
-  buildBoxHead(builder, structure, { channels, roiSize: config.box.roiSize, batch: options.roiBatch.box });
-  buildMaskHead(builder, structure, { channels, roiSize: config.mask.roiSize, batch: options.roiBatch.mask });
+  const levels = buildBackbone(builder, network, { ...options, bodyEpsilon });
+  buildBoxHead(builder, network, { channels, roiSize: config.box.roiSize, batch: options.roiBatch.box });
+  buildMaskHead(builder, network, { channels, roiSize: config.mask.roiSize, batch: options.roiBatch.mask });
   if (options.size === 'free') freeImageSize(builder.model);
   return { builder, recipe: makeRecipe(levels, channels, config, options) };
 }
 
 /** @throws DetectionError `config-mismatch` with every field that contradicts the checkpoint. */
-function checkConfig(config: DetectorConfig, structure: MaskRcnnSpec): void {
+function checkConfig(config: DetectorConfig, network: MaskRcnnSpec): void {
   const problems: string[] = [];
-  if (config.numClasses !== structure.classes)
+  if (config.numClasses !== network.classes)
     problems.push(
-      `numClasses is ${config.numClasses}, roi_heads.box_predictor.cls_score has ${structure.classes} classes (background included)`,
+      `numClasses is ${config.numClasses}, roi_heads.box_predictor.cls_score has ${network.classes} classes (background included)`,
     );
-  const levels = structure.stages.length + 1;
+  const levels = network.stages.length + 1;
   if (config.anchors.sizes.length !== levels)
     problems.push(`anchors.sizes has ${config.anchors.sizes.length} levels, the network has ${levels}`);
   for (const [level, sizes] of config.anchors.sizes.entries()) {
     const anchors = sizes.length * config.anchors.aspectRatios.length;
-    if (anchors !== structure.rpn.anchorsPerCell)
+    if (anchors !== network.rpn.anchorsPerCell)
       problems.push(
-        `anchors.sizes[${level}] with aspectRatios gives ${anchors} anchors per cell, rpn.head.cls_logits has ${structure.rpn.anchorsPerCell}`,
+        `anchors.sizes[${level}] with aspectRatios gives ${anchors} anchors per cell, rpn.head.cls_logits has ${network.rpn.anchorsPerCell}`,
       );
   }
   if (problems.length === 0) return;

@@ -40,9 +40,9 @@ export function describeExport(
   {
     model,
     recipe,
-    structure,
+    network,
     parameters,
-  }: Pick<MaskRcnnExport, 'model' | 'structure'> & {
+  }: Pick<MaskRcnnExport, 'model' | 'network'> & {
     readonly recipe: Omit<MaskRcnnRecipe, 'architecture'> & { readonly architecture: string };
     readonly parameters: Readonly<Record<string, number>>;
   },
@@ -50,14 +50,14 @@ export function describeExport(
 ): ExportedDetector {
   const report = ({ checkpoint, operators, config }: ExportFacts): JsonObject => ({
     architecture: recipe.architecture,
-    layout: findLayout(structure),
+    layout: findLayout(network),
     input: [1, 3, recipe.image.height, recipe.image.width],
     size: recipe.image.size,
     roiBatch: { box: recipe.boxHead.batch, mask: recipe.maskHead.batch, ...batches },
     parameters: { ...parameters },
     checkpoint,
     // The state dict was checked, so every size is a number.
-    network: structure as unknown as Json,
+    network: network as unknown as Json,
     operators,
     config,
   });

@@ -20,13 +20,13 @@ export const MASKRCNN_FAMILY: NetworkFamily = {
 };
 
 /** All tensors of the network, in module order. `roiSize` is the side of the box head's input, from the config. */
-export function expectedTensors(structure: MaskRcnnSpec, roiSize: number): ExpectedTensor[] {
+export function expectedTensors(network: MaskRcnnSpec, roiSize: number): ExpectedTensor[] {
   return [
-    ...resNetTensors(structure, BODY_PLACES, structure.bodyNorm === 'frozen' ? 'buffer' : 'parameter'),
-    ...pyramidTensors(structure),
-    ...rpnTensors(structure),
-    ...boxTensors(structure, roiSize),
-    ...maskTensors(structure),
+    ...resNetTensors(network, BODY_PLACES, network.bodyNorm === 'frozen' ? 'buffer' : 'parameter'),
+    ...pyramidTensors(network),
+    ...rpnTensors(network),
+    ...boxTensors(network, roiSize),
+    ...maskTensors(network),
   ];
 }
 

@@ -20,7 +20,7 @@ export interface MaskScoringExportOptions extends MaskRcnnExportOptions {
 export interface MaskScoringExport {
   readonly model: Model;
   readonly recipe: MaskScoringRecipe;
-  readonly structure: MaskRcnnSpec & { readonly maskIouHead: MaskIouSpec };
+  readonly network: MaskRcnnSpec & { readonly maskIouHead: MaskIouSpec };
   readonly parameters: Readonly<Record<MaskScoringPart | 'total', number>>;
 }
 
@@ -32,18 +32,18 @@ export interface MaskScoringExport {
  */
 export function exportMaskScoring(checkpoint: StateDict, config: DetectorConfig, options: MaskScoringExportOptions): MaskScoringExport {
   const state = withCurrentNames(checkpoint);
-  const [structure, maskIouHead] = [readMaskRcnnSpec(state), readMaskIouSpec(state)];
+  const [network, maskIouHead] = [readMaskRcnnSpec(state), readMaskIouSpec(state)];
   const { roiSize } = config.mask;
-  const expected = [...expectedTensors(structure, config.box.roiSize), ...maskIouTensors(maskIouHead, structure, roiSize)];
+  const expected = [...expectedTensors(network, config.box.roiSize), ...maskIouTensors(maskIouHead, network, roiSize)];
   checkStateDict(state, expected, hasMaskIouHead(state) ? MASKSCORING_FAMILY : WITHOUT_MASK_IOU);
 
-  const { builder, recipe } = buildMaskRcnn(state, structure, config, options);
-  const channels = getDefined(structure.pyramid.channels, 'the width of the pyramid');
+  const { builder, recipe } = buildMaskRcnn(state, network, config, options);
+  const channels = getDefined(network.pyramid.channels, 'the width of the pyramid');
   buildMaskIouHead(builder, { batch: options.roiBatch.maskIou, channels, roiSize }, options.maskInput);
   return {
     model: builder.model,
     recipe: makeMaskScoringRecipe(recipe, options.roiBatch.maskIou),
-    structure: { ...structure, maskIouHead },
+    network: { ...network, maskIouHead },
     parameters: countTrained(expected, MASKSCORING_PARTS, key => (key.startsWith(MASK_IOU_PREFIX) ? 'maskiou_head' : partOf(key))),
   };
 }

@@ -12,7 +12,7 @@ import { countParameters, expectedTensors, type IgnoredTensor, withoutUnused, YO
 export interface YolactExport {
   readonly model: Model;
   readonly recipe: YolactRecipe;
-  readonly structure: YolactSpec;
+  readonly network: YolactSpec;
   readonly parameters: YolactParameters;
   readonly ignored: readonly IgnoredTensor[];
 }
@@ -29,14 +29,14 @@ const OPSET = 17;
 export function exportYolact(checkpoint: StateDict, config: YolactConfig, size: { height: number; width: number }): YolactExport {
   const side = getSide(size);
   const levels = config.priors.scales.length;
-  const structure = readYolactSpec(checkpoint);
-  const { state, ignored } = withoutUnused(checkpoint, levels, structure.pyramid.laterals);
-  const expected = expectedTensors(structure, levels);
+  const network = readYolactSpec(checkpoint);
+  const { state, ignored } = withoutUnused(checkpoint, levels, network.pyramid.laterals);
+  const expected = expectedTensors(network, levels);
   checkStateDict(state, expected, YOLACT_FAMILY);
-  checkConfig(config, structure);
+  checkConfig(config, network);
 
   const builder = startModel(state, 'yolact', OPSET);
-  const built = buildNetwork(builder, structure, { side, levels });
+  const built = buildNetwork(builder, network, { side, levels });
   const outputs = [
     ...built.levels.map(({ boxes }) => boxes),
     ...built.levels.map(({ classes }) => classes),
@@ -54,7 +54,7 @@ export function exportYolact(checkpoint: StateDict, config: YolactConfig, size: 
       ...built,
       config,
     },
-    structure,
+    network,
     parameters: countParameters(expected),
     ignored,
   };

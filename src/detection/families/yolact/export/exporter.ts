@@ -24,17 +24,17 @@ function findDefaults(name: string | undefined): YolactDefaults | undefined {
 }
 
 function describeExport(exported: YolactExport): ExportedDetector {
-  const { model, recipe, structure, parameters, ignored } = exported;
+  const { model, recipe, network, parameters, ignored } = exported;
   const report = ({ checkpoint, operators, config }: ExportFacts): JsonObject => ({
     architecture: recipe.architecture,
-    layout: findLayout(structure),
+    layout: findLayout(network),
     input: [1, 3, recipe.image.height, recipe.image.width],
     parameters: { ...parameters },
     checkpoint: { ...checkpoint, ignored: ignored.map(one => ({ ...one })) },
     // The state dict was checked, so every size is a number.
-    network: structure as unknown as Json,
-    priors: countAllPriors(recipe, structure),
-    upsampling: describeUpsampling(recipe, structure),
+    network: network as unknown as Json,
+    priors: countAllPriors(recipe, network),
+    upsampling: describeUpsampling(recipe, network),
     operators,
     config,
   });

@@ -17,16 +17,16 @@ export interface BuiltNetwork {
  * `mask_n` [1, A · k, h, w], and `proto_raw` [1, k, h, w].
  * @see dbolya/yolact Yolact, FPN, PredictionModule, make_net.
  */
-export function buildNetwork(builder: ModelBuilder, structure: YolactSpec, options: { side: number; levels: number }): BuiltNetwork {
-  const { backbone, pyramid } = structure;
+export function buildNetwork(builder: ModelBuilder, network: YolactSpec, options: { side: number; levels: number }): BuiltNetwork {
+  const { backbone, pyramid } = network;
   const image = input(builder, 'image', [1, 3, options.side, options.side]);
   const maps =
     backbone.kind === 'resnet'
       ? buildResNet(builder, backbone, image, RESNET_PLACES, BATCH_NORM_EPSILON)
       : buildDarknet(builder, backbone, image, 'backbone');
   const features = buildPyramid(builder, maps.slice(-pyramid.laterals), { ...pyramid, levels: options.levels });
-  const prototypes = buildPrototypes(builder, structure, getDefined(features[0], 'a pyramid level'));
-  const heads = features.map((feature, level) => buildHead(builder, structure, feature, level));
+  const prototypes = buildPrototypes(builder, network, getDefined(features[0], 'a pyramid level'));
+  const heads = features.map((feature, level) => buildHead(builder, network, feature, level));
 
   for (const { boxes } of heads) markOutput(builder, boxes);
   for (const { classes } of heads) markOutput(builder, classes);

@@ -51,12 +51,12 @@ function whyUnused(key: string, downsampled: number): string | undefined {
 }
 
 /** All tensors of the network with `levels` pyramid levels, in module order. */
-export function expectedTensors(structure: YolactSpec, levels: number): ExpectedTensor[] {
-  const { backbone, heads, pyramid } = structure;
+export function expectedTensors(network: YolactSpec, levels: number): ExpectedTensor[] {
+  const { backbone, heads, pyramid } = network;
   return [
     ...(backbone.kind === 'resnet' ? resNetTensors(backbone, RESNET_PLACES, 'parameter') : darknetTensors(backbone, 'backbone')),
-    ...prototypeTensors(structure),
-    ...pyramidTensors(structure, levels),
+    ...prototypeTensors(network),
+    ...pyramidTensors(network, levels),
     ...heads.flatMap((head, index) => [...headTensors(head, `prediction_layers.${index}`, pyramid.channels)]),
   ];
 }

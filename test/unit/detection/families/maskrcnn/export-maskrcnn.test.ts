@@ -55,9 +55,9 @@ describe('exporting a Mask R-CNN', () => {
   it.each([
     ['v2', TINY_V2, undefined],
     ['v1 with a frozen body', TINY_V1, 0],
-  ] as const)('reads the layers and widths of %s from the checkpoint', (_, structure, frozenEpsilon) => {
-    const result = exportMaskRcnn(tinyState(structure), TINY_CONFIG, { ...OPTIONS, frozenEpsilon });
-    expect(result.structure).toEqual(structure);
+  ] as const)('reads the layers and widths of %s from the checkpoint', (_, network, frozenEpsilon) => {
+    const result = exportMaskRcnn(tinyState(network), TINY_CONFIG, { ...OPTIONS, frozenEpsilon });
+    expect(result.network).toEqual(network);
   });
 
   it('shares the RPN head over the levels: one initializer, five nodes', () => {
@@ -85,15 +85,15 @@ describe('exporting a Mask R-CNN', () => {
   });
 
   it('counts trained parameters; those of frozen norms are not trained', () => {
-    const trained = (structure: MaskRcnnSpec, prefix: RegExp): number => {
-      const keys = [...tinyState(structure)].filter(([key]) => prefix.test(key) && /weight$|bias$/.test(key));
-      const counted = keys.filter(([key]) => structure.bodyNorm !== 'frozen' || !/^backbone\.body\..*(bn\d|downsample\.1)\./.test(key));
+    const trained = (network: MaskRcnnSpec, prefix: RegExp): number => {
+      const keys = [...tinyState(network)].filter(([key]) => prefix.test(key) && /weight$|bias$/.test(key));
+      const counted = keys.filter(([key]) => network.bodyNorm !== 'frozen' || !/^backbone\.body\..*(bn\d|downsample\.1)\./.test(key));
       return counted.reduce((sum, [, tensor]) => sum + tensor.dims.reduce((product, dim) => product * dim, 1), 0);
     };
-    for (const structure of [TINY_V2, TINY_V1]) {
-      const { parameters } = exportMaskRcnn(tinyState(structure), TINY_CONFIG, { ...OPTIONS, frozenEpsilon: 0 });
-      expect(parameters.total).toBe(trained(structure, /./));
-      expect(parameters.mask_head).toBe(trained(structure, /^roi_heads\.mask/));
+    for (const network of [TINY_V2, TINY_V1]) {
+      const { parameters } = exportMaskRcnn(tinyState(network), TINY_CONFIG, { ...OPTIONS, frozenEpsilon: 0 });
+      expect(parameters.total).toBe(trained(network, /./));
+      expect(parameters.mask_head).toBe(trained(network, /^roi_heads\.mask/));
     }
   });
 
@@ -114,7 +114,7 @@ describe('exporting a Mask R-CNN', () => {
     }
     expect(older.has('roi_heads.mask_head.mask_fcn2.weight')).toBe(true);
     const options = { ...OPTIONS, frozenEpsilon: 1e-5 };
-    expect(exportMaskRcnn(older, TINY_CONFIG, options).structure).toEqual(TINY_V1);
+    expect(exportMaskRcnn(older, TINY_CONFIG, options).network).toEqual(TINY_V1);
   });
 });
 

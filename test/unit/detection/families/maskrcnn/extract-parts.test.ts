@@ -17,19 +17,19 @@ import { TINY_CONFIG, TINY_V1, TINY_V2, tinyState } from '../../../../support/ti
 
 const PARTS = ['backbone', 'box_head', 'mask_head'] as const;
 
-function exportTiny(structure: MaskRcnnSpec) {
-  return exportMaskRcnn(tinyState(structure), TINY_CONFIG, {
+function exportTiny(network: MaskRcnnSpec) {
+  return exportMaskRcnn(tinyState(network), TINY_CONFIG, {
     height: 64,
     width: 96,
     roiBatch: { box: 'free', mask: 'free' },
     fit: 'static',
-    frozenEpsilon: structure.bodyNorm === 'frozen' ? 0 : undefined,
+    frozenEpsilon: network.bodyNorm === 'frozen' ? 0 : undefined,
   });
 }
 
 /** The parts in one connected graph: the image is halved before, RoIs and the maps they belong to are inputs, and what each level pools is concatenated. */
-function makeWhole(structure: MaskRcnnSpec): Model {
-  const { model } = exportTiny(structure);
+function makeWhole(network: MaskRcnnSpec): Model {
+  const { model } = exportTiny(network);
   const { graph } = model;
   const find = (name: string): ValueId => findValueByName(graph, name)?.id ?? (0 as ValueId);
   const add = (opType: string, inputs: readonly ValueId[], output: string, attributes: Record<string, Attribute> = {}): ValueId =>
@@ -108,9 +108,9 @@ describe('extractParts', () => {
   it.each([
     ['maskrcnn_resnet50_fpn_v2', TINY_V2],
     ['maskrcnn_resnet50_fpn, whose box head begins with a flattening', TINY_V1],
-  ])('takes the parts out of a whole %s, bit for bit', async (_, structure) => {
-    const { model, recipe } = exportTiny(structure);
-    const whole = makeWhole(structure);
+  ])('takes the parts out of a whole %s, bit for bit', async (_, network) => {
+    const { model, recipe } = exportTiny(network);
+    const whole = makeWhole(network);
     const taken = extractParts(whole, TINY_CONFIG, 'static');
     expect(taken.recipe).toEqual(recipe);
     for (const part of PARTS) {

@@ -38,14 +38,14 @@ const operatorsOf = ({ graph }: Model): string[] => [...graph.nodes.values()].ma
 
 describe('exporting Mask Scoring R-CNN', () => {
   it('adds a part with two inputs, the mask as a separate channel, and reads its widths', () => {
-    const { model, recipe, structure, parameters } = exportMaskScoring(tinyScoringState(), TINY_CONFIG, OPTIONS);
+    const { model, recipe, network, parameters } = exportMaskScoring(tinyScoringState(), TINY_CONFIG, OPTIONS);
     const head = extractSubgraph(model, recipe.parts.maskiou_head);
     expect(typesOf(head)).toEqual({
       maskiou_features: ['maskiou_rois', 6, 14, 14],
       mask_probability: ['maskiou_rois', 1, 14, 14],
       mask_iou: ['maskiou_rois', 4],
     });
-    expect(structure.maskIouHead).toEqual(TINY_MASK_IOU);
+    expect(network.maskIouHead).toEqual(TINY_MASK_IOU);
     const convs = 5 * 7 * 9 + 5 + (4 * 5 * 9 + 4) + (6 * 4 * 9 + 6) + (3 * 6 * 9 + 3);
     expect(parameters.maskiou_head).toBe(convs + (8 * 3 * 49 + 8) + (7 * 8 + 7) + (4 * 7 + 4));
     expect(checkModel(model)).toEqual([]);

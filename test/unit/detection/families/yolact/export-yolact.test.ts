@@ -48,10 +48,10 @@ describe('exporting a YOLACT', () => {
   ] as [
     string,
     typeof TINY_RESNET,
-  ][])('reads the layers and widths of %s from the checkpoint, and copies every tensor unchanged', (_, structure) => {
-    const state = tinyYolactState(structure);
+  ][])('reads the layers and widths of %s from the checkpoint, and copies every tensor unchanged', (_, network) => {
+    const state = tinyYolactState(network);
     const result = exportYolact(state, TINY_YOLACT_CONFIG, SIZE);
-    expect(result.structure).toEqual(structure);
+    expect(result.network).toEqual(network);
     expect(result.ignored).toEqual([]);
     const constants = new Map([...result.model.graph.values.values()].map(value => [value.name, value.constant]));
     for (const [key, tensor] of state) if (!key.endsWith('num_batches_tracked')) expect(constants.get(key)).toBe(tensor);

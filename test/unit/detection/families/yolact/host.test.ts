@@ -38,7 +38,7 @@ describe('priors', () => {
 
 describe('suppression', () => {
   const detection: DetectionConfig = { ...TINY_YOLACT_CONFIG.detection, nmsThreshold: 0.5 };
-  /** Three boxes in a row, each over half of its neighbour, the ends over none of each other. */
+  /** Three boxes in a row, each over half of its neighbor, the ends over none of each other. */
   const chain = Float32Array.of(0, 0, 0.3, 1, 0.1, 0, 0.4, 1, 0.2, 0, 0.5, 1);
   const candidates = (rows: readonly (readonly number[])[], boxes: Float32Array): Candidates => ({
     boxes,

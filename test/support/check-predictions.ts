@@ -1,7 +1,7 @@
 /** Checks that everything was true that a dry run was sure of. */
 import type { Examined } from '../../src/engine/insight/status/stage-status.js';
 
-export function checkForesight(
+export function checkPredictions(
   foreseen: ReadonlyMap<string, Pick<Examined, 'status'>>,
   outcomes: Readonly<Record<string, string>>,
   failures: 'stop' | 'keep-going',

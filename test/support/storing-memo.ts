@@ -5,7 +5,7 @@ import { digestFile, digestJson } from '../../src/base/digest.js';
 import type { JsonObject } from '../../src/base/json.js';
 import type { Context, Part, PartRequest, PartResult } from '../../src/stage/context.js';
 
-export interface KeepingMemo {
+export interface StoringMemo {
   readonly memo: Context['memo'];
   /** Names of the parts that ran, in order; emptied by `forget`. */
   readonly computed: readonly string[];
@@ -13,7 +13,7 @@ export interface KeepingMemo {
 }
 
 /** Keys are name, version, manifest and blobs by content, as the engine's; the code digest is the same in one test run. */
-export function keepingMemo(folder: string): KeepingMemo {
+export function storingMemo(folder: string): StoringMemo {
   const kept = new Map<string, Readonly<Record<string, string>>>();
   const computed: string[] = [];
   const memo = async <Input extends JsonObject>(part: Part<Input>, request: PartRequest<Input>): Promise<PartResult> => {
