@@ -68,7 +68,7 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
   return reportBuild(ended, gates, performance.now() - started);
 }
 
-/** The end of a build that has nothing to do. Locks nothing, and writes nothing except an outdated no-op record. */
+/** The end of a build that has nothing to do. Locks nothing, and writes nothing except a no-op record that is missing or outdated. */
 async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePorts, cache: CacheFolder): Promise<EndedBuild | undefined> {
   if (ports.signal.aborted || options.check === 'targets' || options.trust === 'nothing') return undefined;
   const { lock, targets, revisions, noOp } = options;
@@ -76,11 +76,16 @@ async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePort
   const selected = selectStages(plan, targets);
   const smallFiles = revisions === undefined ? 'leave' : 'read';
   const ended = await findAllUpToDate(plan, { selected, forced: forcedOf(selected, options, targets), lock, smallFiles }, ports, cache);
-  if (ended === undefined || noOp === undefined || lock?.use === 'frozen') return ended;
+  if (ended === undefined || noOp === undefined || lock?.use === 'frozen' || missesGate(ended)) return ended;
   const lockSeen = lock === undefined ? NO_STAMPS : { ...NO_STAMPS, followed: [lock.file.path, lockStamp] };
   const { renewNoOpRecord } = await import('./noop/make-no-op-record.js');
   await renewNoOpRecord(plan, ports, cache, selected, { request: noOp.request, stamps: joinStamps([noOp.stamps, lockSeen]) });
   return ended;
+}
+
+/** A build that misses a gate has no no-op record, because every build has to report that. */
+function missesGate({ selected, ends }: EndedBuild): boolean {
+  return checkGates(selected, ends).some(({ verdict }) => verdict === 'missed');
 }
 
 /** Checks everything again under the lock, because another build may have run while this one waited. */

@@ -45,8 +45,8 @@ export async function writeNoOpRecord(
 }
 
 /**
- * Rewrites the no-op record if the record of the same request no longer holds although nothing is out of date, for example after an edit
- * of a comment. Otherwise every later build would check all stages. Writes nothing while another build holds the lock.
+ * Writes the no-op record if it is missing, or if the record of the same request no longer holds although nothing is out of date, for
+ * example after an edit of a comment. Otherwise every later build would check all stages. Writes nothing while another build holds the lock.
  */
 export async function renewNoOpRecord(
   plan: Plan,
@@ -55,7 +55,8 @@ export async function renewNoOpRecord(
   selected: readonly PlannedStage[],
   order: NoOpRequest,
 ): Promise<void> {
-  if (readNoOpRecord(noOpRecordPath(plan.projectFolder, plan.pipeline))?.request !== order.request) return;
+  const found = readNoOpRecord(noOpRecordPath(plan.projectFolder, plan.pipeline));
+  if (found !== undefined && found.request !== order.request) return;
   const lock = await tryLock(cache.lock, ports.signal).catch(() => undefined);
   try {
     if (lock !== undefined) await writeNoOpRecord(plan, ports, cache, selected, order);
