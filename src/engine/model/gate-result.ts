@@ -23,10 +23,19 @@ export function checkGate(stage: StageId, gate: Gate, metrics: JsonObject | unde
   return { stage, gate, value, verdict: 'missed', ...(reasons.length === 0 ? {} : { reasons }) };
 }
 
+const MOST_REASONS = 10;
+const LONGEST_REASON = 1000;
+
+/** One line without control characters, because it is shown on a terminal. */
+function cleanReason(text: string): string {
+  const line = text.slice(0, LONGEST_REASON).replaceAll(/\p{Cc}+/gu, ' ');
+  return text.length > LONGEST_REASON ? `${line}…` : line;
+}
+
 /** Metrics may have the key `reasons`: dotted path of a metric → texts. Metrics of several ports have it below the name of the port. */
 function findReasons(metrics: JsonObject | undefined, path: string): readonly string[] {
   const stated = isJsonObject(metrics?.reasons) ? metrics.reasons[path] : undefined;
-  if (Array.isArray(stated)) return stated.filter(text => typeof text === 'string');
+  if (Array.isArray(stated)) return stated.slice(0, MOST_REASONS).flatMap(text => (typeof text === 'string' ? [cleanReason(text)] : []));
   const dot = path.indexOf('.');
   const inner = dot < 0 ? undefined : metrics?.[path.slice(0, dot)];
   return isJsonObject(inner) ? findReasons(inner, path.slice(dot + 1)) : [];

@@ -18,6 +18,15 @@ describe('a gate', () => {
     expect(check(metrics)).toMatchObject({ verdict: 'missed', reasons: ['why'] });
   });
 
+  it('has at most ten, each one line without control characters', () => {
+    const reasons = {
+      'total.share': [3, 'a\n\u001b[2Jb', 'x'.repeat(2000), ...Array.from({ length: 30 }, (_, index) => `reason ${index}`)],
+    };
+    const { reasons: shown } = check({ total: { share: 0 }, reasons });
+    expect(shown?.slice(0, 3)).toEqual(['a [2Jb', `${'x'.repeat(1000)}…`, 'reason 0']);
+    expect(shown).toHaveLength(9);
+  });
+
   it.each([
     ['none', { total: { share: 0.9 } }],
     ['those of another metric', { total: { share: 0.9 }, reasons: { share: ['why'] } }],
