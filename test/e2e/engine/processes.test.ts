@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { digestBytes } from '../../../src/base/digest.js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';
+import { isUnfinished } from '../../../src/engine/store/files/write-file.js';
 import type { StageSpec } from '../../support/plan-of.js';
 import { isAlive, until } from '../../support/until.js';
 import type { World } from '../../support/world.js';
@@ -78,7 +79,9 @@ describe('a build killed at a random moment', () => {
     expect(world.read('artifacts/count/text')).toBe('2\n');
     expect(readdirSync(world.path('cache/tmp'))).toEqual([]);
     for (const entry of readdirSync(world.path('cache/cas'), { recursive: true, withFileTypes: true })) {
-      if (entry.isFile()) expect(digestBytes(readFileSync(join(entry.parentPath, entry.name)))).toBe(entry.name);
+      // A blob appears by rename. What a kill left of a write has another name, and `cache gc` removes it.
+      if (entry.isFile() && !isUnfinished(entry.name))
+        expect(digestBytes(readFileSync(join(entry.parentPath, entry.name)))).toBe(entry.name);
     }
     expect((await world.build()).outcomes).toEqual({ strip: 'up-to-date', folders: 'up-to-date', list: 'up-to-date', count: 'up-to-date' });
   });
