@@ -1,4 +1,4 @@
-/** Builds dist/: compiles kernels, then tsc checks and emits every module, then esbuild bundles what the CLI needs to start. */
+/** Builds dist/: compiles kernels, then tsc checks and emits every module, then esbuild bundles the workers of built-in plugins, and what the CLI needs to start. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
@@ -114,7 +114,7 @@ function oneChunkForStart(entry, start) {
   };
 }
 
-/** Bundles each built-in plugin with the code of a worker. Node starts one CommonJS file in less time than 150 to 300 ES modules. */
+/** Bundles each built-in plugin that runs in a worker with the worker's code. Node starts one CommonJS file in less time than 150 to 300 ES modules. */
 async function bundleWorkers(dist) {
   rmSync(join(dist, 'workers'), { recursive: true, force: true });
   if (!existsSync(join(dist, 'stages/registry.js'))) return;
@@ -142,7 +142,8 @@ async function bundleWorkers(dist) {
       banner: { js: "const __urlOf=path=>require('node:url').pathToFileURL(require('node:path').join(__dirname,'..',path)).href;" },
       plugins: [ownUrls(dist)],
     });
-  await Promise.all(BUILT_IN_PLUGINS.map(({ module }) => bundle(module)));
+  const withWorker = BUILT_IN_PLUGINS.filter(({ plugin }) => plugin.isolation !== 'in-process');
+  await Promise.all(withWorker.map(({ module }) => bundle(module)));
 }
 
 /** Keeps `import.meta.url` of a bundled module: it names the code of parts, and places beside the module. */
@@ -151,7 +152,7 @@ function ownUrls(dist) {
     name: 'own-urls',
     setup(builder) {
       builder.onLoad({ filter: /\.js$/ }, ({ path }) => {
-        if (!path.startsWith(dist)) return undefined;
+        if (!path.startsWith(dist + sep)) return undefined;
         const url = `__urlOf(${JSON.stringify(relative(dist, path).split(sep).join('/'))})`;
         return { contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', url), resolveDir: dirname(path), loader: 'js' };
       });
