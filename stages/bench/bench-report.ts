@@ -2,13 +2,12 @@
 import { assertNever } from '../../src/base/assert-never.js';
 import type { JsonObject } from '../../src/base/json.js';
 import type { Placement } from '../../src/runtime/device/runner-identity.js';
+import type { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
 import { type LatencySummary, summarizeLatency } from '../../src/runtime/measure/latency.js';
 import type { ModelProfile, NodeProfile, OperatorProfile } from '../../src/runtime/measure/profile.js';
 import type { PartFeeds } from './feeds.js';
 import { meanOverImages, type RowCount } from './row-counts.js';
 import type { Strategy, Timing, Variant } from './variants.js';
-
-export const BENCH_FORMAT = 'tanren-bench/1';
 
 /** 'int8': quantized to any integer types. */
 export type Form = 'float' | 'int8';

@@ -1,14 +1,15 @@
 /** Reads figures that `runner.py check --json` of a bundle measured on a board. */
+
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
 import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
 import { anyList, constant, integer, mapOf, number, oneOf, openObject, text } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
+import { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import { BENCH_FORMAT } from './bench-report.js';
 
 export interface Measured {
   /** The document as it was read. */

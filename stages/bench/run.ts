@@ -1,4 +1,5 @@
 /** Runs `bench`: opens, warms up and times all variants of a part in turns, then takes the model's profile. */
+
 import { readdir, readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import type { TilesByPart } from '../../src/detection/tiles/part-tiles.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type Captured, openCaptured } from '../../src/runtime/capture/captured.js';
 import type { Runner } from '../../src/runtime/device/runner.js';
+import { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
 import { type ModelProfile, parseProfile } from '../../src/runtime/measure/profile.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { openSession, sessionManifest } from '../../src/runtime/session/session.js';
@@ -17,7 +19,6 @@ import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import {
-  BENCH_FORMAT,
   type BenchReport,
   type Conditions,
   describeBest,

@@ -3,6 +3,7 @@ import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js'
 import { anyList, anyObject, constant, integer, number, oneOf, openObject, text } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
+import { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { getInputRecord } from '../../src/stage/paths.js';
@@ -17,7 +18,7 @@ const FORM_SCHEMA = openObject({
 
 const BENCH_SCHEMA = openObject(
   {
-    format: constant('tanren-bench/1'),
+    format: constant(BENCH_FORMAT),
     where: openObject({ runner: text() }),
     parts: anyList(openObject({ part: text(), forms: anyList(FORM_SCHEMA) })),
   },

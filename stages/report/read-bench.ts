@@ -1,6 +1,7 @@
 /** Reads the parts of a `bench` report that the page needs. */
 import { anyList, anyObject, constant, integer, number, openObject, text } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
 import { parserOf } from './entries.js';
 
 const MS = number({ minimum: 0 });
@@ -46,7 +47,7 @@ const PART_SCHEMA = openObject(
 export type BenchPart = FromSchema<typeof PART_SCHEMA>;
 
 const BENCH_SCHEMA = openObject({
-  format: constant('tanren-bench/1'),
+  format: constant(BENCH_FORMAT),
   where: anyObject(),
   warmup: integer(0),
   repeats: integer(0),
