@@ -119,13 +119,14 @@ const RUN_SCHEMA = openObject(
   {
     revision: REVISION_SCHEMA,
     droppedSpans: integer(0, 'Number of spans above the limit, which are not kept.'),
+    spansLeftOut: integer(0, 'Former name of `droppedSpans`.'),
   },
 );
 
 type StoredRun = FromSchema<typeof RUN_SCHEMA>;
 
 /** `revision` is the checked-out revision of the project's repository. Uncommitted changes are not recorded. */
-export type RunRecord = Omit<StoredRun, 'stages'> & { readonly stages: readonly RunStage[] };
+export type RunRecord = Omit<StoredRun, 'stages' | 'spansLeftOut'> & { readonly stages: readonly RunStage[] };
 
 /** The record as plain JSON. Spans are encoded as arrays, because there are many. */
 export function encodeRun(run: RunRecord): StoredRun {
@@ -145,9 +146,9 @@ export function parseRun(json: Json): RunRecord | undefined {
   return result.kind === 'ok' ? decodeRun(result.value) : undefined;
 }
 
-function decodeRun(run: StoredRun): RunRecord {
+function decodeRun({ spansLeftOut, droppedSpans = spansLeftOut, ...run }: StoredRun): RunRecord {
   const stages = run.stages.map(({ spans, ...stage }) => ({ ...stage, ...(spans === undefined ? {} : { spans: spans.map(decodeSpan) }) }));
-  return { ...run, stages };
+  return { ...run, ...(droppedSpans === undefined ? {} : { droppedSpans }), stages };
 }
 
 function decodeSpan([what, atMs, durationMs, name, answer]: StoredSpan): RunSpan {

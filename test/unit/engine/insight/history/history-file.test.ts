@@ -53,6 +53,13 @@ describe('the history', () => {
     expect(runs[0]).toEqual({ ...full, run: 'r1', params: { name: 'a' } });
   });
 
+  it('has the dropped spans of a run under the former name of the field', () => {
+    const former = { ...full, spansLeftOut: 3 };
+    appendRun(path, former);
+    expect(readFileSync(path, 'utf8')).toContain('"spansLeftOut":3');
+    expect(loadHistory(path)).toMatchObject({ damagedLines: 0, runs: [{ droppedSpans: 3 }] });
+  });
+
   it('is empty if there is no file', () => {
     expect(loadHistory(path)).toEqual({ runs: [], damagedLines: 0 });
   });
