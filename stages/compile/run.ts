@@ -52,12 +52,12 @@ export async function runCompile(job: CompileJob): Promise<void> {
     given.map(({ model }) => model),
   );
   const declared = await readDetector(job, given);
-  const placements = await readPlaces(job, target, given, declared);
+  const compileOn = await openCompiler(job, target, given, declared);
+  const placements = await readPlaces(job, given, declared, compileOn);
   for (const row of placements ?? []) context.log('info', describePlace(row));
   const places = params.place === 'auto' ? Object.fromEntries((placements ?? []).map(({ part, device }) => [part, device])) : params.place;
   const { models, detector, leftOut, deviceOf } = placeModels(places, given, declared);
   for (const { name } of leftOut) context.log('info', `${name} is left out: its part runs on the CPU, without tiles`);
-  const compileOn = await openCompiler(job, target, models, detector);
   const compiled: (Compiled & CompiledModel)[] = [];
   for (const one of models) {
     context.signal.throwIfAborted();
@@ -96,9 +96,9 @@ export async function runCompile(job: CompileJob): Promise<void> {
 /** Rows of `place: auto`; undefined where places are declared. @throws StageError `compile-input`. */
 async function readPlaces(
   job: CompileJob,
-  target: Target,
   models: readonly GivenModel[],
   detector: DetectorDefinition | undefined,
+  compileOn: CompileOn,
 ): Promise<readonly PlacementReport[] | undefined> {
   if (job.params.place !== 'auto') {
     if (job.inputs.measured === undefined) return undefined;
@@ -106,7 +106,6 @@ async function readPlaces(
       help: 'set `place: auto`, or remove `measured`',
     });
   }
-  const compileOn = await openCompiler(job, target, models, detector);
   return choosePlaces({
     models,
     detector,
@@ -122,13 +121,15 @@ interface CompiledOn {
   readonly result: CompiledModel;
 }
 
+type CompileOn = (model: GivenModel, place: Device) => Promise<CompiledOn>;
+
 /** Compiles models for a device, with their calls per image. */
 async function openCompiler(
   job: CompileJob,
   target: Target,
   models: readonly GivenModel[],
   detector: DetectorDefinition | undefined,
-): Promise<(model: GivenModel, place: Device) => Promise<CompiledOn>> {
+): Promise<CompileOn> {
   const { params } = job;
   const tiles = detector?.tiles ?? {};
   const onTiles = listModelsOnTiles(tiles);
