@@ -139,7 +139,7 @@ function describeWhere(where: BenchView['where']): string {
 }
 
 /** Three digits at least. */
-function formatMs(ms: number | undefined): string {
+export function formatMs(ms: number | undefined): string {
   if (ms === undefined) return '–';
   if (ms >= 100) return formatFixed(ms, 0);
   return formatFixed(ms, ms >= 10 ? 1 : ms >= 1 ? 2 : 3);

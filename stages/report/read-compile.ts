@@ -97,16 +97,24 @@ const MODEL_SCHEMA = openObject(
       },
     ),
   },
-  { replacedBy: anyList(text()) },
+  { place: constant('cpu'), replacedBy: anyList(text()) },
 );
 
 export type CompiledModel = FromSchema<typeof MODEL_SCHEMA>;
 
-const COMPILE_SCHEMA = openObject({
-  format: constant(COMPILE_REPORT_FORMAT),
-  target: openObject({ title: text(), device: text(), dtype: text(), version: anyText() }),
-  models: anyList(MODEL_SCHEMA),
-});
+const PLACEMENT_SCHEMA = openObject(
+  { part: text(), device: DEVICE, basis: oneOf(['measured', 'estimate', 'float']), cpuMs: POSITIVE },
+  { npuMs: POSITIVE },
+);
+
+const COMPILE_SCHEMA = openObject(
+  {
+    format: constant(COMPILE_REPORT_FORMAT),
+    target: openObject({ title: text(), device: text(), dtype: text(), version: anyText() }),
+    models: anyList(MODEL_SCHEMA),
+  },
+  { placements: anyList(PLACEMENT_SCHEMA) },
+);
 
 export type CompileView = ViewOf<CompileReport, FromSchema<typeof COMPILE_SCHEMA>>;
 

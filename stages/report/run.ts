@@ -19,6 +19,7 @@ import { drawOverlays } from './overlay-section.js';
 import type { ReportParams } from './params.js';
 import { drawPartition } from './partition-section.js';
 import { drawPipeline } from './pipeline-section.js';
+import { drawPlacement } from './placement-section.js';
 import { drawRanges } from './range-section.js';
 import { parseBench } from './read-bench.js';
 import { parseCompile } from './read-compile.js';
@@ -50,6 +51,7 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     await drawErrors(errors),
     await drawRanges({ quantization, sketches, errors, most: params.tensors }),
     await drawPartition(compile),
+    drawPlacement(compile),
     drawLatency(bench, compile),
   ];
   const page = drawPage({

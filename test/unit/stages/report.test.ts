@@ -99,6 +99,61 @@ describe('the page', () => {
   });
 });
 
+describe('placements', () => {
+  const rowsOf = (html: string): readonly (readonly string[])[] =>
+    [...html.matchAll(/<tr>(<th scope="row".*?)<\/tr>/gs)].map(([, row = '']) =>
+      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => cell),
+    );
+  /** The section of a report with `more`, divided at its headings: the badge of each table with its rows. */
+  async function tablesOf(more: (model: JsonObject) => JsonObject): Promise<Readonly<Record<string, readonly (readonly string[])[]>>> {
+    const given = JSON.parse(readFileSync(inputs.compile?.target ?? '', 'utf8'));
+    const path = join(folder.path, 'placed.json');
+    writeFileSync(path, JSON.stringify({ ...given, ...more(given.models[0]) }));
+    const page = await pageOf({ compile: { target: path } });
+    const section = page.match(/<section id="placement"[^>]*>(.*?)<\/section>/s)?.[1] ?? '';
+    const tables = section.split('<h3>Times').slice(1);
+    return Object.fromEntries(tables.map(table => [/(measured|estimate)</.exec(table)?.[1] ?? '', rowsOf(table)]));
+  }
+
+  it('have device and estimate of every part, also on tiles', async () => {
+    const tables = await tablesOf(model => ({
+      models: [
+        model,
+        { ...model, name: 'box_head', replacedBy: ['box_tiles', 'box_fc'] },
+        { ...model, name: 'box_tiles' },
+        { ...model, name: 'box_fc' },
+        { ...model, name: 'mask_head', place: 'cpu' },
+      ],
+    }));
+    expect(tables).toEqual({
+      estimate: [
+        ['backbone', 'NPU', '1.50', '–', ''],
+        ['box_head', 'NPU, on tiles (box_tiles, box_fc)', '3.00', '–', ''],
+        ['mask_head', 'CPU', '–', '1.50', ''],
+      ],
+    });
+  });
+
+  it('are measured in a table of their own', async () => {
+    const placements = [
+      { part: 'backbone', device: 'npu', basis: 'measured', npuMs: 2, cpuMs: 31.5 },
+      { part: 'box_head', device: 'cpu', basis: 'estimate', npuMs: 7, cpuMs: 5 },
+      { part: 'mask_head', device: 'cpu', basis: 'float', cpuMs: 4 },
+    ];
+    expect(await tablesOf(() => ({ placements }))).toEqual({
+      measured: [['backbone', 'NPU', '2.00', '31.5', '']],
+      estimate: [
+        ['box_head', 'CPU', '7.00', '5.00', ''],
+        ['mask_head', 'CPU', '–', '4.00', 'its model is not quantized, only the CPU runs it'],
+      ],
+    });
+  });
+
+  it('have no section where all parts run on the NPU', async () => {
+    expect(await pageOf({ compile: inputs.compile ?? {} })).not.toContain('id="placement"');
+  });
+});
+
 describe('batches of RoIs', () => {
   const rowsWith = (page: string, badge: string): readonly (readonly string[])[] =>
     [...page.matchAll(/<tr>(.*?)<\/tr>/gs)]
