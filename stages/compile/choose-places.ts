@@ -57,6 +57,11 @@ function compare({ npu, cpu, form, findTime }: Compared): Omit<PlacementReport, 
   return { device: cpuMs < npuMs ? 'cpu' : 'npu', basis: isMeasured ? 'measured' : 'estimate', npuMs, cpuMs };
 }
 
+/** Parts on tiles that have no choice: without its model without tiles, a part cannot run on the CPU. */
+export function listPartsWithoutChoice(models: readonly GivenModel[], { tiles }: DetectorDefinition): readonly string[] {
+  return Object.keys(tiles).filter(part => !models.some(({ name }) => name === part));
+}
+
 /** For the log. */
 export function describePlace({ part, device, basis, npuMs, cpuMs }: PlacementReport): string {
   if (npuMs === undefined) return `${part} runs on the CPU: its model is not quantized`;

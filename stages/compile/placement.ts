@@ -1,7 +1,7 @@
 /** The devices of models, as the param `place` declares them. */
 import { findClosest } from '../../src/base/did-you-mean.js';
 import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
-import { listModelsOnTiles, listPartModels } from '../../src/detection/tiles/part-tiles.js';
+import { listModelsOnTiles, listPartModels, type TilesByPart } from '../../src/detection/tiles/part-tiles.js';
 import { withoutTiles } from '../../src/detection/without-tiles.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { Device } from '../../src/target/report/compile-report.js';
@@ -24,10 +24,11 @@ export function placeModels<M extends { readonly name: string }>(
   detector: DetectorDefinition | undefined,
 ): Placed<M> {
   const tiles = detector?.tiles ?? {};
-  const onTiles = listModelsOnTiles(tiles);
-  // A model on tiles is placed by the name of its part.
-  const known = models.map(({ name }) => name).filter(name => !onTiles.has(name));
-  for (const name of Object.keys(place)) if (!known.includes(name)) throw unknownModel(name, known);
+  checkNames(
+    place,
+    models.map(({ name }) => name),
+    tiles,
+  );
   const onCpu = new Set(Object.keys(place).filter(name => place[name] === 'cpu'));
   const unused = new Set(Object.keys(tiles).flatMap(part => (onCpu.has(part) ? listPartModels(part, tiles) : [])));
   return {
@@ -36,6 +37,29 @@ export function placeModels<M extends { readonly name: string }>(
     leftOut: models.filter(({ name }) => unused.has(name)),
     deviceOf: name => (onCpu.has(name) ? 'cpu' : 'npu'),
   };
+}
+
+/** A model on tiles is placed by the name of its part, which needs its model without tiles only on the CPU. */
+function checkNames(place: Places, connected: readonly string[], tiles: TilesByPart): void {
+  const onTiles = listModelsOnTiles(tiles);
+  const untiled = connected.filter(name => !onTiles.has(name));
+  const known = [...new Set([...untiled, ...Object.keys(tiles)])];
+  for (const [name, device] of Object.entries(place)) {
+    const part = onTiles.get(name)?.part;
+    if (part !== undefined && !known.includes(name)) {
+      throw new StageError('unknown-model', `\`place\` names "${name}", a model on tiles`, {
+        help: `place its part: {${part}: ${device}}`,
+      });
+    }
+    if (!known.includes(name)) throw unknownModel(name, known);
+    if (device === 'cpu' && !untiled.includes(name)) throw untiledMissing(name, listPartModels(name, tiles));
+  }
+}
+
+function untiledMissing(part: string, models: readonly string[]): StageError {
+  return new StageError('unknown-model', `\`place\` runs ${part} on the CPU, without tiles, but its model without tiles is not connected`, {
+    help: `connect the model that \`tile-rois\` has as \`models.${part}\` to \`models.${part}\`, beside ${models.join(' and ')}`,
+  });
 }
 
 function unknownModel(name: string, names: readonly string[]): StageError {

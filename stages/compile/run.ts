@@ -29,7 +29,7 @@ import {
 } from '../../src/target/report/compile-report.js';
 import { TargetError } from '../../src/target/report/target-error.js';
 import { checkPins, findSizeNames, pinSizes } from '../../src/target/units/pin-sizes.js';
-import { choosePlaces, describePlace } from './choose-places.js';
+import { choosePlaces, describePlace, listPartsWithoutChoice } from './choose-places.js';
 import type { GivenModel } from './given-model.js';
 import { readMeasuredTimes } from './measured-times.js';
 import { makeMetrics } from './metrics.js';
@@ -105,6 +105,9 @@ async function readPlaces(
     throw new StageError('compile-input', '`measured` is connected without `place: auto`', {
       help: 'set `place: auto`, or remove `measured`',
     });
+  }
+  for (const part of detector === undefined ? [] : listPartsWithoutChoice(models, detector)) {
+    job.context.log('info', `${part} runs on the NPU: its model without tiles is not connected as \`models.${part}\``);
   }
   return choosePlaces({
     models,

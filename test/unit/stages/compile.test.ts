@@ -212,7 +212,22 @@ describe('compile', () => {
       code: 'unknown-model',
       help: expect.stringContaining('did you mean "box_head"?'),
     });
-    expect(await wrong({ box_head_tiles: 'cpu' })).toMatchObject({ code: 'unknown-model' });
+    expect(await wrong({ box_head_tiles: 'cpu' })).toMatchObject({ code: 'unknown-model', help: 'place its part: {box_head: cpu}' });
+    const { box_head: _, ...tiled } = models;
+    expect(await failureOf(() => run({ ...params, place: { box_head: 'cpu' } }, { models: tiled, recipe }))).toMatchObject({
+      code: 'unknown-model',
+      message: '`place` runs box_head on the CPU, without tiles, but its model without tiles is not connected',
+      help: 'connect the model that `tile-rois` has as `models.box_head` to `models.box_head`, beside box_head_tiles',
+    });
+    const onTiles = await run({ ...params, place: { box_head: 'npu' } }, { models: tiled, recipe });
+    expect((await reportOf(onTiles)).models.map(({ name }) => name)).toEqual([
+      'backbone',
+      'box_head_tiles',
+      'mask_head',
+      'mask_head_tiles',
+    ]);
+    const { log } = await run({ ...params, place: 'auto' }, { models: tiled, recipe });
+    expect(log).toContain('info: box_head runs on the NPU: its model without tiles is not connected as `models.box_head`');
     expect(await wrong({ mask_head: 'cpu' })).toMatchObject({ code: 'model-not-quantized', help: expect.stringContaining('`place`') });
   });
 
