@@ -109,7 +109,7 @@ export function checkModelNames(
     ...(extra.length > 0 ? [`the recipe has no part ${extra.join(', ')}`] : []),
   ];
   throw new DetectionError('part-missing', `the models do not match the host recipe: ${problems.join('; ')}`, {
-    help: `connect one model per part: {${wanted.map(name => `${name}: …`).join(', ')}}`,
+    help: `connect one model per part: {${wanted.map(name => `${name}: …`).join(', ')}}${extra.length === 0 ? '' : `; remove ${extra.join(', ')}: what runs between the parts is the host's work, as the recipe says`}`,
   });
 }
 

@@ -60,7 +60,7 @@ export interface CompiledModel {
 export async function compileModel(name: string, model: Model, target: Target, options: CompileOptions): Promise<CompiledModel> {
   const prepared = await prepareModel(model, options.evaluate);
   const isOnCpu = options.place === 'cpu';
-  if (options.accept === 'quantized') checkAccepted(name, prepared, isOnCpu ? 'any' : 'quantized');
+  if (options.accept === 'quantized') checkAccepted(name, prepared, options.place ?? 'npu');
   const graph = findNodeUnits(prepared);
   const works = graph.units.map(unit => measureUnit(prepared, unit));
   const verdicts = isOnCpu ? graph.units.map(() => UNJUDGED) : judgeUnits(graph, target, options);
@@ -106,8 +106,8 @@ interface Facts {
   readonly target: Target;
 }
 
-function checkAccepted(name: string, model: Model, accept: CompileOptions['accept']): void {
-  if (accept === 'quantized' && modeOf(model) === 'float') {
+function checkAccepted(name: string, model: Model, place: Device): void {
+  if (place === 'npu' && modeOf(model) === 'float') {
     throw new TargetError('model-not-quantized', `model "${name}" is not quantized: it has no QuantizeLinear or DequantizeLinear`, {
       help: 'compile the output of a quantize stage, or run the float model on the CPU with `place`; `tanren lint` checks shapes and operators of float models',
     });
@@ -120,7 +120,7 @@ function checkAccepted(name: string, model: Model, accept: CompileOptions['accep
   const shown = `${dynamic.slice(0, 5).join(', ')}${dynamic.length > 5 ? `, and ${dynamic.length - 5} more` : ''}`;
   throw new TargetError('dynamic-shapes', `model "${name}": these sizes are not fixed: ${shown}`, {
     details: dynamic,
-    help: 'set named sizes with `pin`, for example {box_rois: 1}, or export the model with fixed sizes',
+    help: `set named sizes with \`pin\`, for example {box_rois: 1}, or export the model with fixed sizes${place === 'cpu' ? '; a model that only the CPU runs needs no compilation, and can be left out' : ''}`,
   });
 }
 

@@ -101,6 +101,20 @@ describe('compile', () => {
     });
   });
 
+  it('says of models between the parts that the host does their work, and of those on the CPU that they can be left out', async () => {
+    const parts = {
+      backbone: await place('b', makeNeck()),
+      box_head: await place('c', makeNeck()),
+      mask_head: await place('d', makeNeck()),
+    };
+    const models = { ...parts, to_box: await place('head', makeHead()) };
+    const named = await failureOf(async () => run({ target: 'ryzen-ai' }, { models, recipe: await placeRecipe() }));
+    expect(named).toMatchObject({ code: 'part-missing', message: expect.stringContaining('the recipe has no part to_box') });
+    expect(named).toMatchObject({ help: expect.stringMatching(/; remove to_box: what runs between the parts is the host's work/) });
+    const onCpu = await failureOf(() => run({ target: 'ryzen-ai', place: { to_box: 'cpu' } }, { models }));
+    expect(onCpu).toMatchObject({ code: 'dynamic-shapes', help: expect.stringMatching(/needs no compilation, and can be left out$/) });
+  });
+
   it('compiles models by name, pins their sizes, and estimates the calls for the given RoIs in batches that the target runs', async () => {
     const models = { mask_head: await place('mask', makeHead()), box_head: await place('box', makeHead()) };
     const params = { target: 'ryzen-ai', pin: { rois: 1 }, rois: { box_head: [100, 20] }, batches: [1, 8, 16] };
