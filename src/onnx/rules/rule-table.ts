@@ -50,6 +50,13 @@ export const RULE_TABLE = {
       'Cast, Transpose, reshapes and arithmetic with constants after an input are removed; the host prepares the input',
     ),
   },
+  'dpu-factors': {
+    'average-pool': form(
+      'approximate',
+      'a Mul after AveragePool or GlobalAveragePool gives the values of a DPU, which takes an integer and a shift for 1/n: 63/64 of the mean for 3×3',
+    ),
+    'hard-sigmoid': form('approximate', 'a Mul after HardSigmoid with slope 1/6 gives the values of a DPU, whose slope is 2731/2^14'),
+  },
   equalize: {
     real: form(
       'rounding',
@@ -57,6 +64,7 @@ export const RULE_TABLE = {
     ),
     'power-of-two': form('exact', 'the same with the nearest powers of two'),
   },
+  'explicit-pads': single('exact', 'auto_pad of Conv, MaxPool and AveragePool becomes pads'),
   'gelu-sigmoid': single('approximate', 'Gelu, or the nodes that compute it, becomes x · Sigmoid(1.702 x): error at most 0.021'),
   'gemm-conv': single(
     'rounding',
@@ -118,6 +126,10 @@ export const RULE_TABLE = {
   ),
   'sigmoid-hard': single('approximate', 'Sigmoid becomes HardSigmoid with slope 1/6: error at most 0.070'),
   'silu-hard-swish': single('approximate', 'x · Sigmoid(x) becomes HardSwish, or Mul and HardSigmoid before opset 14: error at most 0.143'),
+  'silu-two-hard-sigmoids': single(
+    'approximate',
+    'x · Sigmoid(x) becomes x times the mean of two HardSigmoids with slopes 1/4 and 1/8: error at most 0.072',
+  ),
   'softplus-relu': single('approximate', 'Softplus becomes Relu: error at most log 2'),
   'split-slice': single('exact', 'Split becomes one Slice per output that is read'),
   'strided-slice': {

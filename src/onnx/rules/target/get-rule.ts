@@ -4,16 +4,19 @@ import { OnnxError } from '../../ir/onnx-error.js';
 import type { RewriteRule, RuleCode } from '../../rewrite/rule.js';
 import { type FormOf, findRuleForm, findRuleProblem, type RuleName } from '../rule-table.js';
 import { clipToRelu, completeClip } from './activations/clip-forms.js';
+import { dpuAveragePool, dpuHardSigmoid } from './activations/dpu-factors.js';
 import { fixHardSigmoidSlope } from './activations/hard-sigmoid-slope.js';
 import { decomposeHardSwish, fuseClippedSwish, fuseHardSwish } from './activations/hard-swish.js';
 import { leakyReluTo256ths, preluToLeakyRelu } from './activations/leaky-relu.js';
 import { hardenSigmoid, hardenSilu } from './activations/piecewise-linear.js';
 import { geluToSigmoid, mishToSigmoid, softplusToRelu } from './activations/sigmoid-gates.js';
+import { siluToTwoGates } from './activations/two-gates.js';
 import { foldAffineIntoConv } from './convolutions/affine-conv.js';
 import { batchNormToConv } from './convolutions/batch-norm-conv.js';
 import { conv1dTo2d } from './convolutions/conv-1d.js';
 import { convOfConcatToSum } from './convolutions/conv-of-concat.js';
 import { convTransposeToDepthToSpace } from './convolutions/conv-transpose-depth-to-space.js';
+import { makePadsExplicit } from './convolutions/explicit-pads.js';
 import { gemmToConv } from './convolutions/gemm-conv.js';
 import { groupConvToDense, groupConvToSplit } from './convolutions/group-conv.js';
 import { removeOutputPadding } from './convolutions/output-padding.js';
@@ -42,7 +45,9 @@ const CODE: { readonly [Name in RuleName]: Readonly<Record<FormOf<Name>, RuleCod
   'conv-of-concat': { '': convOfConcatToSum },
   'conv-transpose-depth-to-space': { '': convTransposeToDepthToSpace },
   'cut-moves': { trailing: cutTrailingMoves, leading: cutLeadingMoves },
+  'dpu-factors': { 'average-pool': dpuAveragePool, 'hard-sigmoid': dpuHardSigmoid },
   equalize: { real: equalize('real'), 'power-of-two': equalize('power-of-two') },
+  'explicit-pads': { '': makePadsExplicit },
   'gelu-sigmoid': { '': geluToSigmoid },
   'gemm-conv': { '': gemmToConv },
   'group-conv': { split: groupConvToSplit, dense: groupConvToDense },
@@ -62,6 +67,7 @@ const CODE: { readonly [Name in RuleName]: Readonly<Record<FormOf<Name>, RuleCod
   'resize-scales': { '': resizeByScales },
   'sigmoid-hard': { '': hardenSigmoid },
   'silu-hard-swish': { '': hardenSilu },
+  'silu-two-hard-sigmoids': { '': siluToTwoGates },
   'softplus-relu': { '': softplusToRelu },
   'split-slice': { '': splitToSlices },
   'strided-slice': { gather: stridedSliceToGather, conv: stridedSliceToConv },

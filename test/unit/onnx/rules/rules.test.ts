@@ -659,6 +659,69 @@ const CASES: readonly Case[] = [
     },
     becomes: ['Clip', 'Add', 'QuantizeLinear', 'DequantizeLinear', 'Mul', 'Transpose'],
   },
+  {
+    rule: 'silu-two-hard-sigmoids',
+    what: 'a product with its gate first',
+    model: {
+      inputs: x(3, 400),
+      nodes: [
+        { op: 'Sigmoid', in: ['x'], out: ['g'] },
+        { op: 'Mul', in: ['g', 'x'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    },
+    becomes: ['HardSigmoid', 'HardSigmoid', 'Add', 'Mul', 'Mul'],
+    within: 0.07195,
+  },
+  {
+    rule: 'dpu-factors/hard-sigmoid',
+    what: 'a slope of 1/6',
+    model: { inputs: x(3, 40), nodes: one('HardSigmoid', { attributes: { alpha: float(1 / 6) } }), outputs: ['y'] },
+    becomes: ['HardSigmoid', 'Mul'],
+    within: 0.000123,
+  },
+  {
+    rule: 'dpu-factors/average-pool',
+    what: 'a whole map of 7×7',
+    model: { inputs: x(2, 3, 7, 7), nodes: one('GlobalAveragePool'), outputs: ['y'] },
+    becomes: ['GlobalAveragePool', 'Mul'],
+    // Means are at most 12.
+    within: (12 * 5) / 1024,
+  },
+  ...(['SAME_UPPER', 'SAME_LOWER', 'VALID'] as const).flatMap((mode): readonly Case[] => [
+    {
+      rule: 'explicit-pads',
+      what: `a Conv with ${mode}, stride 2 and dilation 2, without kernel_shape`,
+      model: {
+        inputs: x(1, 2, 9, 12),
+        constants: { w: randomConstant([3, 2, 3, 2]) },
+        nodes: one('Conv', {
+          in: ['x', 'w'],
+          attributes: { auto_pad: string(mode), strides: ints([2, 3]), dilations: ints(mode === 'VALID' ? [2, 2] : [1, 1]) },
+        }),
+        outputs: ['y'],
+      },
+      becomes: ['Conv'],
+    },
+    {
+      rule: 'explicit-pads',
+      what: `pools with ${mode}`,
+      model: {
+        inputs: x(1, 2, 7, 6),
+        nodes: [
+          {
+            op: 'MaxPool',
+            in: ['x'],
+            out: ['m'],
+            attributes: { auto_pad: string(mode), kernel_shape: ints([2, 3]), strides: ints([1, 2]) },
+          },
+          { op: 'AveragePool', in: ['m'], out: ['y'], attributes: { auto_pad: string(mode), kernel_shape: ints([3, 2]) } },
+        ],
+        outputs: ['y'],
+      },
+      becomes: ['MaxPool', 'AveragePool'],
+    },
+  ]),
 ];
 
 const ruleOf = (name: string) => getRule(...(name.split('/') as [string, string | undefined]));
@@ -751,6 +814,51 @@ describe('rewrite rules', () => {
 
   it.each<[string, SmallModel, string]>(
     [
+      [
+        'silu-two-hard-sigmoids',
+        {
+          inputs: { x: ['float32', [4]], z: ['float32', [4]] },
+          nodes: [
+            { op: 'Sigmoid', in: ['z'], out: ['g'] },
+            { op: 'Mul', in: ['x', 'g'], out: ['y'] },
+          ],
+          outputs: ['y'],
+        },
+        'its factor is not the input of the Sigmoid',
+      ],
+      [
+        'dpu-factors/hard-sigmoid',
+        { inputs: x(4), nodes: one('HardSigmoid'), outputs: ['y'] },
+        'its slope is not 1/6, or its offset not 1/2: apply hard-sigmoid-slope first',
+      ],
+      [
+        'dpu-factors/average-pool',
+        { inputs: x(1, 2, 16, 16), nodes: one('GlobalAveragePool'), outputs: ['y'] },
+        'a DPU computes it with the factor 1',
+      ],
+      [
+        'dpu-factors/average-pool',
+        { inputs: { x: ['float32', [1, 2, 'h', 7]] }, nodes: one('GlobalAveragePool'), outputs: ['y'] },
+        'height or width of its window is not known',
+      ],
+      [
+        'explicit-pads',
+        {
+          inputs: x(1, 2, 7, 7),
+          nodes: one('MaxPool', { attributes: { auto_pad: string('SAME_UPPER'), kernel_shape: ints([2, 2]), ceil_mode: int(1) } }),
+          outputs: ['y'],
+        },
+        'it has auto_pad and ceil_mode',
+      ],
+      [
+        'explicit-pads',
+        {
+          inputs: { x: ['float32', [1, 2, 7, 'w']] },
+          nodes: one('MaxPool', { attributes: { auto_pad: string('SAME_UPPER'), kernel_shape: ints([2, 2]) } }),
+          outputs: ['y'],
+        },
+        'height, width or the kernel is not known',
+      ],
       [
         'split-slice',
         {
