@@ -1,5 +1,5 @@
 /**
- * Measures a full-size detector from its checkpoint to int8 and its bundle: time and peak memory of each stage.
+ * Measures a full-size detector from its checkpoint to int8, its heads on tiles and its bundle, and the comparison of both forms of the heads: time and peak memory of each stage.
  * Runs pipelines/maskrcnn-coco.yaml with generated weights and two generated images.
  */
 import { rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ export async function measureFullSizePipeline(): Promise<void> {
       const tanren = (...args: readonly string[]): string =>
         runProgram({ command: process.execPath, args: [join(DIST, 'bin/tanren.js'), ...args, '-f', COCO_PIPELINE], cwd: folder });
       const params = [`height=${height}`, `width=${width}`, `calibrationSamples=${IMAGES}`].flatMap(param => ['-p', param]);
-      tanren('build', 'compile', '--jobs', '1', ...COCO_PATHS, ...params);
+      tanren('build', 'compile', 'verify-tiles', '--jobs', '1', ...COCO_PATHS, ...params);
       const { runs } = JSON.parse(tanren('history', '--json')) as {
         readonly runs: readonly { readonly stages: readonly HistoryStage[] }[];
       };
