@@ -2,6 +2,7 @@
 import type { JsonObject } from '../base/json.js';
 import type { FromSchema } from '../base/schema/from-schema.js';
 import type { Context } from './context.js';
+import type { Headline } from './headline.js';
 import type { Ports } from './ports.js';
 
 /** The JSON Schema of a plugin's params: an object schema. `default`s are filled in before `run`; unknown properties are refused unless it allows them. */
@@ -50,6 +51,11 @@ export interface StagePlugin<Params = never> {
    * so the plugin must be 'measured'.
    */
   readonly needs?: 'build-summary';
+  /**
+   * The figures of its metrics that the end of a build shows; the others are shown with `--metrics full`. An empty list: none, unless no stage of the build
+   * has a headline. Without it, the first figures are shown. Nothing else depends on it.
+   */
+  readonly headlines?: readonly Headline[] | ((params: Params) => readonly Headline[]);
   /** Checks that JSON Schema cannot express. Messages are shown at the stage's `with`. */
   readonly checkParams?: (params: Params) => readonly string[];
   /**

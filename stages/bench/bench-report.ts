@@ -139,10 +139,12 @@ function referenceOf({ rows }: FormReport): LatencySummary | undefined {
 
 /**
  * Per part: `floatMs` and `int8Ms`, p50 of the whole model, or of one batch at the middle row count; for heads `floatBestMs` and `int8BestMs`, means over the
- * images with the fastest strategy; `speedup`; and all figures under `float` and `int8`.
+ * images with the fastest strategy; `speedup`; and all figures under `float` and `int8`. In `total`, `floatMs` and `int8Ms` of all parts of an image, each in
+ * its fastest way, for a form that every part has.
  */
 export function metricsOf({ parts }: BenchReport): JsonObject {
-  return Object.fromEntries(
+  const total = Object.fromEntries((['float', 'int8'] as const).flatMap(form => totalOf(parts, form)));
+  const byPart = Object.fromEntries(
     parts.map(({ part, forms, counts, speedup }) => [
       part,
       {
@@ -155,6 +157,16 @@ export function metricsOf({ parts }: BenchReport): JsonObject {
       },
     ]),
   );
+  return 'total' in byPart || Object.keys(total).length === 0 ? byPart : { ...byPart, total };
+}
+
+/** Undefined figures of a part that lacks the form give no total. */
+function totalOf(parts: readonly PartReport[], form: Form): readonly (readonly [string, number])[] {
+  const times = parts.map(({ forms }) => {
+    const found = forms.find(one => one.form === form);
+    return found?.rows[found.best]?.perImageMs;
+  });
+  return times.every(time => time !== undefined) ? [[`${form}Ms`, times.reduce((sum, time) => sum + time, 0)]] : [];
 }
 
 /** For the log: the fastest strategy of each head. */

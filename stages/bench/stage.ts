@@ -25,8 +25,17 @@ export const bench = defineStage({
   }),
   outputs: {
     report: port('report', 'Every variant with its latency, and times per operator.'),
-    metrics: port('metrics', 'Per part floatMs, int8Ms and speedup; for heads also floatBestMs and int8BestMs; and all figures per form.'),
+    metrics: port(
+      'metrics',
+      'Per part floatMs, int8Ms and speedup; for heads also floatBestMs and int8BestMs; and all figures per form. In total, per image.',
+    ),
   },
+  headlines: ({ runner }) =>
+    (['float', 'int8'] as const).map(form => ({
+      metric: `total.${form}Ms`,
+      label: `time per image, measured ${runner === 'external' ? 'on the device' : 'here'}, ${form}`,
+      unit: 'ms',
+    })),
   determinism: 'measured',
   tools: runnerTools,
   device: runnerDevice,

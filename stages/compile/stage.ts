@@ -33,6 +33,14 @@ export const compile = defineStage({
     ),
     bundle: port('bundle', 'Deployment bundle: whole models, their parts, options, golden values, programs for the board, a manifest.'),
   },
+  headlines: ({ target, device }) => [
+    { metric: 'total.npuMacShare', label: 'share of the work on the NPU', unit: 'share' },
+    {
+      metric: 'total.estimatedMs',
+      label: `time per image, estimate for ${[target, device].filter(name => name !== undefined).join(' ')}`,
+      unit: 'ms',
+    },
+  ],
   determinism: 'exact',
   // ONNX Runtime folds constants and computes golden values.
   runsModels: 'always',

@@ -21,6 +21,10 @@ export const evaluateClasses = defineStage({
     metrics: port('metrics', 'top1, top5, images; delta with a baseline.'),
     predictions: port('json', 'Per image: its label, the five best classes and their scores.'),
   },
+  headlines: [
+    { metric: 'top1', label: 'top-1 accuracy', unit: 'share' },
+    { metric: 'top5', label: 'top-5 accuracy', unit: 'share' },
+  ],
   determinism: determinismOf,
   tools: runnerTools,
   device: runnerDevice,

@@ -22,6 +22,10 @@ export const evaluate = defineStage({
     metrics: port('metrics', 'bbox and segm with 12 figures each; images; detections; delta with a baseline.'),
     detections: port('detections', 'All detections in COCO results format.'),
   },
+  headlines: [
+    { metric: 'bbox.AP', label: 'box AP' },
+    { metric: 'segm.AP', label: 'mask AP' },
+  ],
   determinism: determinismOf,
   tools: runnerTools,
   device: runnerDevice,

@@ -24,6 +24,7 @@ export const tileRois = defineStage({
     report: port('report', 'Per head the grids and forms that were compared, with estimates, and the chosen ones.'),
     metrics: port('metrics', 'Per head: calls per image, estimated latency per image, and share of the multiply-accumulates on the NPU.'),
   }),
+  headlines: [],
   determinism: 'exact',
   // ONNX Runtime folds constants for the estimate.
   runsModels: 'always',

@@ -19,6 +19,7 @@ export const verify = defineStage({
     ),
     metrics: port('metrics', 'The numbers of the report, for gates.'),
   },
+  headlines: [],
   determinism: determinismOf,
   tools: runnerTools,
   device: runnerDevice,

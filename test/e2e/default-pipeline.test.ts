@@ -14,7 +14,7 @@ describe('the default pipeline', () => {
   afterAll(() => project.remove());
 
   it('builds everything from an empty cache, and prints the metrics of the three detectors side by side', () => {
-    const built = project.build();
+    const built = project.build('--metrics', 'full');
 
     expect(built.failed).toEqual([]);
     expect(built.exitCode).toBe(0);
@@ -24,6 +24,21 @@ describe('the default pipeline', () => {
       for (const figure of ['AP', 'AP75', 'APlarge', 'AR1', 'ARlarge']) expect(built.text).toContain(`${type}.${figure} `);
     for (const { artifacts } of built.stages.values())
       for (const path of Object.values(artifacts)) expect(existsSync(project.path(path))).toBe(true);
+  });
+
+  it('ends with the headlines in one screen of 80 columns', () => {
+    project.tanren('clean');
+    const { text } = project.build();
+
+    expect(text).toMatch(/ +evaluate-float +evaluate-rewritten +evaluate-int8\nbox AP +0\.\d+ .*\nmask AP +0\.\d+ .*\n/);
+    expect(text).toMatch(
+      /\nshare of the work on the NPU +100 % +compile\ntime per image, estimate for ryzen-ai stx-krk +[\d.]+ ms +compile\n/,
+    );
+    for (const form of ['float', 'int8']) expect(text).toMatch(new RegExp(`time per image, measured here, ${form} +[\\d.]+ ms +bench\n`));
+    const screen = text.slice(text.indexOf('evaluate-float  evaluate-rewritten')).split('\n');
+    expect(screen.length).toBeLessThan(24);
+    expect(screen).toContain('report: artifacts/report/page.html');
+    expect(Math.max(...screen.map(line => line.length))).toBeLessThanOrEqual(80);
   });
 
   it('puts the heads on tiles into the bundle beside those that take one RoI, with the same values', () => {
@@ -42,7 +57,7 @@ describe('the default pipeline', () => {
     const { exitCode, stdout } = project.tanren('build');
 
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/nothing to do: 26 stages up to date/);
+    expect(stdout).toMatch(/^(✓ gate [^\n]+\n)*nothing to do: 26 stages up to date \(\d+ ms\)\n$/);
   });
 
   it('runs quantize and its dependents for another preset, and restores them for the first one', () => {

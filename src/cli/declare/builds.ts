@@ -1,11 +1,12 @@
 /** Commands that build stages or remove what was built. */
 import { command, type Declared } from './command.js';
-import { flag, optional, repeated } from './option.js';
+import { choice, flag, optional, repeated } from './option.js';
 import { cache, json, PIPELINE } from './shared-options.js';
 import { parseCount, parseText } from './values.js';
 
 const jobs = optional('-j, --jobs <n>', 'largest number of stages that run at once', parseCount);
 const keepGoing = flag('-k, --keep-going', 'after a failure, run the stages that do not depend on the failed one');
+const metrics = choice('--metrics <form>', 'figures at the end: the headlines of the plugins, or all', ['summary', 'full'], 'summary');
 
 export const BUILDS: readonly Declared[] = [
   command({
@@ -17,6 +18,7 @@ export const BUILDS: readonly Declared[] = [
       cache,
       jobs,
       keepGoing,
+      metrics,
       dryRun: flag('-n, --dry-run', 'print what would run and why; write nothing'),
       frozen: flag('--frozen', 'build the results in pipeline.lock, or report the differences; never write the lock file'),
       force: flag('--force', 'run the targets even if their results are known'),
@@ -37,6 +39,7 @@ export const BUILDS: readonly Declared[] = [
       cache,
       jobs,
       keepGoing,
+      metrics,
       poll: flag('--poll', 'check the files every second instead of waiting for events; for network file systems'),
     },
     run: async (targets, options) => (await import('../commands/build/watch.js')).runWatch(targets, options),

@@ -10,7 +10,12 @@ export interface BuildRenderer {
   readonly emit: (event: BuildEvent) => void;
   /** Erases the live area. */
   readonly end: () => void;
+  /** The lines of warnings that have been printed, unless few lines followed the first one. */
+  readonly warnings: () => readonly string[];
 }
+
+/** Lines after which a warning has likely left the screen. */
+const OUT_OF_SIGHT = 20;
 
 const REFRESH_MS = 100;
 
@@ -21,6 +26,9 @@ interface BuildView {
   readonly idWidth: number;
   readonly running: Map<StageId, Running>;
   readonly timeLeft: TimeLeft;
+  readonly warnings: Set<string>;
+  /** Number of lines printed since the first warning. */
+  linesSince: number;
   /** Redraws while stages run. */
   timer: NodeJS.Timeout | undefined;
 }
@@ -32,10 +40,13 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
     idWidth,
     running: new Map(),
     timeLeft: trackTimeLeft(),
+    warnings: new Set(),
+    linesSince: 0,
     timer: undefined,
   };
   return {
     emit: event => show(view, event),
+    warnings: () => (view.linesSince < OUT_OF_SIGHT ? [] : [...view.warnings]),
     end() {
       view.running.clear();
       view.area.erase();
@@ -52,6 +63,8 @@ function show(view: BuildView, event: BuildEvent): void {
   if (line !== undefined) {
     view.area.erase();
     view.console.line(line);
+    if (event.kind === 'warning') view.warnings.add(line);
+    if (view.warnings.size > 0) view.linesSince += 1;
   }
   // Progress comes often, and the timer shows it.
   if (line !== undefined || changesRunning(event)) draw(view);

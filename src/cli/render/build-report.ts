@@ -9,37 +9,78 @@ import type { Console } from '../terminal/console.js';
 import { formatUnreproduced } from './check-report.js';
 import { formatFailure } from './format-failure.js';
 import { formatLockLines } from './lock-lines.js';
-import type { MetricsColumn } from './metrics-table.js';
-import { artifactsLine, nothingToDo, printGates, printTables } from './settled-report.js';
+import { artifactsLine, nothingToDo, printGates, printNothingToDo, printTables } from './settled-report.js';
+import { type PluginTable, type StageColumn, tellStory } from './story.js';
 
-/** @param tables 'all', or 'changed': only tables in which a stage was executed or restored (watch). */
-export function printBuildReport(plan: Plan, report: BuildReport, console: Console, tables: 'all' | 'changed'): void {
-  if (tables === 'changed' && report.conclusion === 'built' && isNothing(report)) {
+export interface ReportForm {
+  /** 'changed': only plugins of which a stage was executed or restored (watch). */
+  readonly of: 'all' | 'changed';
+  /** 'summary': the headlines. 'full': every figure, in tables. */
+  readonly metrics: MetricsForm;
+  /** Lines of warnings that the build printed and that are no longer in sight. */
+  readonly warnings?: readonly string[];
+}
+
+export type MetricsForm = 'summary' | 'full';
+
+export function printBuildReport(plan: Plan, report: BuildReport, console: Console, form: ReportForm): void {
+  const settled = report.conclusion === 'built' && isNothing(report);
+  if (settled && form.of === 'changed') {
     console.line(summarize(report, console));
     return;
   }
-  printTables(tablesOf(plan, report, tables), console);
+  const tables = tablesOf(plan, report, form.of);
+  if (form.metrics === 'full')
+    printTables(
+      tables.map(table => table.map(({ column }) => column)),
+      console,
+    );
+  else if (!settled) printStory(tables, console);
+  const notes = notesOf(report, form, console);
+  if (settled && form.metrics === 'summary' && notes.length === 0) {
+    printNothingToDo({ pipeline: plan.pipeline, stages: report.stages.size, gates: report.gates }, report.durationMs, console);
+    return;
+  }
   printGates(report.gates, console);
-  const locked = formatLockLines(report, console);
-  if (locked.length > 0) console.line('');
-  for (const line of locked) console.line(line);
-  for (const check of report.checks) {
-    const lines = formatUnreproduced(check, console);
-    if (lines.length > 0) console.line('');
-    for (const line of lines) console.line(line);
-  }
-  const failed = [...report.stages.values()].flatMap(({ stage, outcome }) =>
-    outcome.kind === 'failed' ? [{ stage, failure: outcome.failure }] : [],
-  );
-  for (const { stage, failure } of failed) {
-    console.line('');
-    for (const line of formatFailure(stage, failure, console)) console.line(line);
-    const skipped = skippedFor(report, stage);
-    if (skipped !== '') console.line(`  skipped because it failed: ${skipped}`);
-  }
+  for (const block of notes) for (const line of ['', ...block]) console.line(line);
   console.line('');
-  if (report.conclusion !== 'failed' && report.conclusion !== 'cancelled') console.line(artifactsLine(plan.pipeline));
+  if (report.conclusion !== 'failed' && report.conclusion !== 'cancelled') {
+    console.line(artifactsLine(plan.pipeline));
+    for (const path of pagesOf(plan, report)) console.line(`report: ${path}`);
+  }
   console.line(summarize(report, console));
+}
+
+function printStory(tables: readonly PluginTable[], console: Console): void {
+  const { blocks, left } = tellStory(tables, console.width());
+  for (const { head, rows } of blocks) {
+    console.line('');
+    if (head !== undefined) console.line(console.style('bold', head));
+    for (const row of rows) console.line(row);
+  }
+  if (left > 0) console.line(console.style('dim', 'all figures: --metrics full'));
+}
+
+/** Blocks of lines: the lock, checks, failures, and warnings. */
+function notesOf(report: BuildReport, { warnings = [] }: ReportForm, console: Console): readonly (readonly string[])[] {
+  const failures = [...report.stages.values()].flatMap(({ stage, outcome }) => {
+    if (outcome.kind !== 'failed') return [];
+    const skipped = skippedFor(report, stage);
+    return [[...formatFailure(stage, outcome.failure, console), ...(skipped === '' ? [] : [`  skipped because it failed: ${skipped}`])]];
+  });
+  return [
+    formatLockLines(report, console),
+    ...report.checks.map(check => formatUnreproduced(check, console)),
+    ...failures,
+    warnings.length === 0 ? [] : [...warnings, '  help: docs/errors.md has the next step of each code'],
+  ].filter(block => block.length > 0);
+}
+
+/** Paths of the pages for people that the build wrote or found. */
+function pagesOf({ stages: planned }: Plan, { stages }: BuildReport): readonly string[] {
+  return [...stages.values()].flatMap(({ stage, artifacts }) =>
+    Object.entries(artifacts).flatMap(([port, path]) => (planned.get(stage)?.outputPorts[port]?.kind === 'page' ? [path] : [])),
+  );
 }
 
 const MOST_NAMES = 10;
@@ -54,17 +95,17 @@ function skippedFor({ stages }: BuildReport, root: StageId): string {
 }
 
 /** Stages with metrics, grouped by plugin, in the order of the plan. */
-function tablesOf(plan: Plan, report: BuildReport, tables: 'all' | 'changed'): readonly (readonly MetricsColumn[])[] {
-  const byPlugin = new Map<string, { columns: MetricsColumn[]; changed: number }>();
+function tablesOf(plan: Plan, report: BuildReport, of: ReportForm['of']): readonly PluginTable[] {
+  const byPlugin = new Map<string, { columns: StageColumn[]; changed: number }>();
   for (const { stage, metrics, previousMetrics, outcome } of report.stages.values()) {
-    const plugin = plan.stages.get(stage)?.plugin.name;
-    if (plugin === undefined || metrics === undefined) continue;
-    const table = byPlugin.get(plugin) ?? { columns: [], changed: 0 };
-    table.columns.push({ stage, metrics, previous: previousMetrics });
+    const planned = plan.stages.get(stage);
+    if (planned === undefined || metrics === undefined) continue;
+    const table = byPlugin.get(planned.plugin.name) ?? { columns: [], changed: 0 };
+    table.columns.push({ planned, column: { stage, metrics, previous: previousMetrics } });
     if (outcome.kind === 'executed' || outcome.kind === 'restored') table.changed += 1;
-    byPlugin.set(plugin, table);
+    byPlugin.set(planned.plugin.name, table);
   }
-  return [...byPlugin.values()].filter(table => tables === 'all' || table.changed > 0).map(table => table.columns);
+  return [...byPlugin.values()].filter(table => of === 'all' || table.changed > 0).map(table => table.columns);
 }
 
 function summarize(report: BuildReport, { style }: Console): string {

@@ -25,13 +25,31 @@ export interface MetricsBlock {
  * A cell reads "0.6791 (−0.0013)" relative to the baseline (the metrics under `delta`), and "was 0.6802" if the last build had another value.
  */
 export function formatMetricsTable(columns: readonly MetricsColumn[], width = Number.POSITIVE_INFINITY): readonly MetricsBlock[] {
-  const flats = columns.map(column => flattenMetrics(column.metrics));
-  const names = [...new Set(flats.flatMap(flat => [...flat.keys()]))].filter(isHeadline);
+  const flats = columns.map(flatColumn);
+  const names = [...new Set(flats.flatMap(({ flat }) => [...flat.keys()]))].filter(isHeadline);
+  const cells = flats.map(({ stage, flat, previous }) => [stage, ...names.map(path => formatCell(flat, previous, path))]);
+  return formatBlocks(names, cells, width);
+}
+
+/** A column with its figures by path. */
+export interface FlatColumn {
+  readonly stage: string;
+  readonly flat: ReadonlyMap<string, Figure>;
+  readonly previous: ReadonlyMap<string, Figure>;
+}
+
+export function flatColumn({ stage, metrics, previous }: MetricsColumn): FlatColumn {
+  return { stage, flat: flattenMetrics(metrics), previous: previous === undefined ? new Map() : flattenMetrics(previous) };
+}
+
+/** Rows `names` below a head. @param columns the head and the cells of each column. */
+export function formatBlocks(
+  names: readonly string[],
+  columns: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+): readonly MetricsBlock[] {
   const nameWidth = widest(names);
-  const texts = columns.map((column, index) => {
-    const previous = column.previous === undefined ? new Map<string, Figure>() : flattenMetrics(column.previous);
-    return padAll([column.stage, ...names.map(path => formatCell(flats[index] ?? new Map(), previous, path))]);
-  });
+  const texts = columns.map(padAll);
   return blocksOf(texts, width - nameWidth).map(block => {
     const [head = '', ...rows] = ['', ...names].map((name, row) =>
       formatRow([name, ...block.map(column => column[row] ?? '')], [nameWidth]),
@@ -61,14 +79,20 @@ function blocksOf(columns: readonly (readonly string[])[], width: number): reado
   return blocks;
 }
 
-function formatCell(flat: ReadonlyMap<string, Figure>, previous: ReadonlyMap<string, Figure>, path: string): string {
+/** The value with its differences. @param format of a value. */
+export function formatCell(
+  flat: ReadonlyMap<string, Figure>,
+  previous: ReadonlyMap<string, Figure>,
+  path: string,
+  format: (value: Figure) => string = formatMetric,
+): string {
   const value = flat.get(path);
   if (value === undefined) return '';
   const delta = flat.get(`delta.${path}`);
   const before = previous.get(path);
-  const parts = [formatMetric(value)];
+  const parts = [format(value)];
   if (delta !== undefined && delta !== EQUAL && value !== EQUAL) parts.push(`(${formatSigned(delta, value)})`);
-  if (before !== undefined && before !== value) parts.push(`was ${formatMetric(before)}`);
+  if (before !== undefined && before !== value) parts.push(`was ${format(before)}`);
   return parts.join(' ');
 }
 

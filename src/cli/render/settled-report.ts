@@ -1,5 +1,5 @@
 /**
- * Prints metrics, gates and the artifacts folder, at the end of every build and for a build with nothing to do.
+ * Prints tables of metrics, gates and the artifacts folder, at the end of every build and for a build with nothing to do.
  * It imports few modules, because a build with nothing to do may load only this.
  */
 import { formatDuration } from '../../base/format.js';
@@ -9,17 +9,8 @@ import type { Console } from '../terminal/console.js';
 import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
 
 /** Prints what `printBuildReport` prints of a build in which every stage was up to date and every gate was met. */
-export function printNothingToDo({ pipeline, stages, metrics, gates }: SettledReport, durationMs: number, console: Console): void {
-  const byPlugin = new Map<string, MetricsColumn[]>();
-  for (const { stage, plugin, metrics: found } of metrics) {
-    const columns = byPlugin.get(plugin) ?? [];
-    columns.push({ stage, metrics: found, previous: undefined });
-    byPlugin.set(plugin, columns);
-  }
-  printTables([...byPlugin.values()], console);
-  printGates(gates, console);
-  console.line('');
-  console.line(artifactsLine(pipeline));
+export function printNothingToDo({ stages, gates }: SettledReport, durationMs: number, console: Console): void {
+  for (const line of formatGates(gates, console)) console.line(line);
   console.line(nothingToDo(stages, durationMs, console));
 }
 
@@ -33,12 +24,14 @@ export function printTables(tables: readonly (readonly MetricsColumn[])[], conso
   }
 }
 
+/** Below an empty line, if there are any. */
 export function printGates(gates: readonly GateResult[], console: Console): void {
   if (gates.length > 0) console.line('');
-  for (const gate of gates) {
-    console.line(formatGate(gate, console));
-    for (const reason of gate.reasons ?? []) console.line(`    ${reason}`);
-  }
+  for (const line of formatGates(gates, console)) console.line(line);
+}
+
+function formatGates(gates: readonly GateResult[], console: Console): readonly string[] {
+  return gates.flatMap(gate => [formatGate(gate, console), ...(gate.reasons ?? []).map(reason => `    ${reason}`)]);
 }
 
 export function artifactsLine(pipeline: string): string {

@@ -110,11 +110,7 @@ export function makeNoOpRecord(
 function reportOf(plan: Plan, selected: readonly PlannedStage[], settled: ReadonlyMap<StageId, AcceptedStage>): SettledReport | undefined {
   const gates = selected.flatMap(stage => stage.gate.map(gate => checkGate(stage.id, gate, settled.get(stage.id)?.metrics)));
   if (gates.some(({ verdict }) => verdict === 'missed')) return undefined;
-  const metrics = selected.flatMap(stage => {
-    const found = settled.get(stage.id)?.metrics;
-    return found === undefined ? [] : [{ stage: stage.id, plugin: stage.plugin.name, metrics: found }];
-  });
-  return { pipeline: plan.pipeline, stages: selected.length, metrics, gates };
+  return { pipeline: plan.pipeline, stages: selected.length, gates };
 }
 
 /** Stamps of sources, programs and code. Undefined if one of them changed in the meantime. */

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
-import { isJsonObject, type JsonObject, parseJson } from '../../base/json.js';
+import { isJsonObject, parseJson } from '../../base/json.js';
 import type { GateResult } from '../model/gate-result.js';
 import { plainCrc32 } from '../store/files/crc32.js';
 import type { RecordedStamps } from '../store/files/recorded-stamps.js';
@@ -30,16 +30,8 @@ export interface SettledReport {
   readonly pipeline: string;
   /** Number of stages that are up to date. */
   readonly stages: number;
-  /** Of the stages that have metrics, in the order of the plan. */
-  readonly metrics: readonly SettledMetrics[];
   /** All gates are met. */
   readonly gates: readonly GateResult[];
-}
-
-export interface SettledMetrics {
-  readonly stage: string;
-  readonly plugin: string;
-  readonly metrics: JsonObject;
 }
 
 const HEAD = 'tanren-no-op 1';

@@ -16,10 +16,19 @@ export function checkDeclaration(plugin: StagePlugin<JsonObject>, params: JsonOb
   if (runsModels !== 'always' && runsModels !== 'never') throw new Error("runsModels should be 'always' or 'never'");
   if (!isListOfTexts(reads)) throw new Error('reads should be a list of paths or file: URLs');
   if (!isListOfTexts(tools)) throw new Error('tools should give a list of programs');
+  const headlines: unknown = typeof plugin.headlines === 'function' ? plugin.headlines(params) : (plugin.headlines ?? []);
+  if (!Array.isArray(headlines) || !headlines.every(isHeadline))
+    throw new Error("headlines should be a list of { metric, label }, and unit 'share' or 'ms' if there is one");
   const device = plugin.device?.(params);
   if (device === undefined) return;
   if (!isJsonObject(device)) throw new Error('device should give a JSON object');
   encodeCanonicalJson(device);
+}
+
+function isHeadline(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { metric, label, unit } = value as { readonly [member: string]: unknown };
+  return typeof metric === 'string' && typeof label === 'string' && (unit === undefined || unit === 'share' || unit === 'ms');
 }
 
 /** No path contains a NUL character. */

@@ -1,5 +1,5 @@
 /** The report at the end of a build, its exit code, and its JSON form. */
-import { encodeBuildReport, exitCodeOf, printBuildReport } from '../../../src/cli/render/build-report.js';
+import { encodeBuildReport, exitCodeOf, printBuildReport, type ReportForm } from '../../../src/cli/render/build-report.js';
 import { formatFailure } from '../../../src/cli/render/format-failure.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import type { BuildReport } from '../../../src/engine/model/report.js';
@@ -10,17 +10,19 @@ const plan = planWith({ make: { uses: 'make' }, judge: { uses: 'judge' }, other:
 const gate = { metric: 'bbox.AP', operator: '>=', bound: 0.5, span: spanAt(7) } as const;
 const failed = { outcome: { kind: 'failed', failure: failureOf({}) } } as const;
 
-function printed(report: BuildReport, tables: 'all' | 'changed' = 'all'): readonly string[] {
+function printed(report: BuildReport, form: Partial<ReportForm> = {}): readonly string[] {
   const console = makeTextConsole();
-  printBuildReport(plan, report, console, tables);
+  printBuildReport(plan, report, console, { of: 'all', metrics: 'full', ...form });
   return console.screen();
 }
 
 describe('the report of a build', () => {
   it('reports that every stage is up to date', () => {
-    expect(printed(reportOf({ make: {}, judge: {} }))).toEqual([
-      '',
-      'artifacts are in artifacts/<stage>/',
+    const report = reportOf({ make: {}, judge: { metrics: { x: 1 } } });
+    expect(printed(report, { metrics: 'summary' })).toEqual(['nothing to do: 2 stages up to date (1.2 s)']);
+    const gates = [{ stage: 'judge' as StageId, gate, value: 0.75, verdict: 'met' }] as const;
+    expect(printed({ ...report, gates }, { metrics: 'summary' })).toEqual([
+      '✓ gate judge: bbox.AP >= 0.5: 0.7500',
       'nothing to do: 2 stages up to date (1.2 s)',
     ]);
   });
@@ -33,8 +35,8 @@ describe('the report of a build', () => {
   it('can leave out tables without changes', () => {
     const quiet = reportOf({ judge: { metrics: { x: 1 } } });
     const news = reportOf({ judge: { metrics: { x: 1 }, outcome: { kind: 'executed', durationMs: 1 } } });
-    expect(printed(quiet, 'changed').join('\n')).not.toContain('judge');
-    expect(printed(news, 'changed')).toContain('x  1');
+    expect(printed(quiet, { of: 'changed' }).join('\n')).not.toContain('judge');
+    expect(printed(news, { of: 'changed' })).toContain('x  1');
   });
 
   it('prints the metric, bound, value and location of a gate', () => {
@@ -65,6 +67,15 @@ describe('the report of a build', () => {
     expect(encodeBuildReport(report)).toMatchObject({ gates: [{ metric: 'bbox.AP', verdict: 'missed', reasons }] });
   });
 
+  it('repeats warnings that are out of sight, with the place of their next steps', () => {
+    const warnings = ['warning[stage-warning]: make: defaults are taken'];
+    expect(printed(reportOf({ make: { outcome: { kind: 'executed', durationMs: 1 } } }), { warnings }).slice(0, 3)).toEqual([
+      '',
+      ...warnings,
+      '  help: docs/errors.md has the next step of each code',
+    ]);
+  });
+
   it('counts stages by outcome', () => {
     const report = reportOf(
       {
@@ -82,7 +93,7 @@ describe('the report of a build', () => {
 
   it('names the artifact folder of a pipeline other than the default', () => {
     const console = makeTextConsole();
-    printBuildReport({ ...plan, pipeline: 'x' }, reportOf({ make: {} }), console, 'all');
+    printBuildReport({ ...plan, pipeline: 'x' }, reportOf({ make: {} }), console, { of: 'all', metrics: 'full' });
     expect(console.screen()).toContain('artifacts are in artifacts/x/<stage>/');
   });
 });

@@ -71,7 +71,7 @@ describe('the report of a build', () => {
       ],
     );
     const console = makeTextConsole({ live: false });
-    printBuildReport(plan, report, console, 'all');
+    printBuildReport(plan, report, console, { of: 'all', metrics: 'full' });
 
     expectGolden('build-report.txt', console.text());
     expect(exitCodeOf(report)).toBe(1);
@@ -84,7 +84,7 @@ describe('the report of a build', () => {
       stage('int8', { kind: 'skipped', because: id('float') }),
     ]);
     const console = makeTextConsole({ live: false });
-    printBuildReport(await planOfThree(), report, console, 'all');
+    printBuildReport(await planOfThree(), report, console, { of: 'all', metrics: 'summary' });
 
     expectGolden('failed-build.txt', console.text());
     expect(exitCodeOf(report)).toBe(1);

@@ -10,7 +10,7 @@ import { setBuildProcessFlags } from '../../process/build-process-flags.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { abortOnSignals } from '../../process/interruption.js';
 import { makeBuildRenderer } from '../../render/build-renderer.js';
-import { encodeBuildReport, exitCodeOf, printBuildReport } from '../../render/build-report.js';
+import { encodeBuildReport, exitCodeOf, type MetricsForm, printBuildReport } from '../../render/build-report.js';
 import { unlessRefused } from '../../render/lock-refusal.js';
 import { makeConsole } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
@@ -27,6 +27,7 @@ export interface BuildCommandOptions extends PipelineOptions {
   readonly rehash: boolean;
   readonly sandbox: boolean;
   readonly strict: boolean;
+  readonly metrics: MetricsForm;
   readonly json: boolean;
 }
 
@@ -62,7 +63,7 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
   ).finally(renderer.end);
   const report = await unlessRefused(building, console, options);
   if (report === undefined) return EXIT.usage;
-  printBuildReport(plan, report, console, 'all');
+  printBuildReport(plan, report, console, { of: 'all', metrics: options.metrics, warnings: renderer.warnings() });
   if (options.json) console.json(encodeBuildReport(report));
   return exitCodeOf(report);
 }

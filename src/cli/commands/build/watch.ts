@@ -20,7 +20,7 @@ import { setBuildProcessFlags } from '../../process/build-process-flags.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { abortOnSignals } from '../../process/interruption.js';
 import { makeBuildRenderer } from '../../render/build-renderer.js';
-import { printBuildReport } from '../../render/build-report.js';
+import { type MetricsForm, printBuildReport } from '../../render/build-report.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
 
@@ -28,6 +28,7 @@ export interface WatchCommandOptions extends PipelineOptions {
   readonly jobs?: number;
   readonly keepGoing: boolean;
   readonly poll: boolean;
+  readonly metrics: MetricsForm;
 }
 
 /** Long enough to receive the second event of one save. */
@@ -135,7 +136,8 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
   // An edit that this build has not taken up is answered by the next round.
   const isAnswered = followed === 'edited' && !revisions.hasNews();
   if (isNews || isAnswered || why !== 'check') {
-    printBuildReport(revisions.taken().plan, report, console, why === 'first' ? 'all' : 'changed');
+    const form = { of: why === 'first' ? 'all' : 'changed', metrics: options.metrics, warnings: renderer.warnings() } as const;
+    printBuildReport(revisions.taken().plan, report, console, form);
     printReady(watch);
   }
   return { report, followed };
