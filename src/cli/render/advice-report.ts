@@ -3,13 +3,20 @@ import type { Advice, Outcome, RefusedRewrite, TriedRewrite } from '../../target
 import type { Style } from '../terminal/style.js';
 
 /** Empty if no finding names a rewrite, and there is no table. */
-export function formatAdvice({ rewrites, refused, dtypes }: Advice, style: Style): readonly string[] {
-  if (rewrites.length + refused.length + dtypes.length === 0) return [];
+export function formatAdvice({ opset, rewrites, refused, trust, dtypes }: Advice, style: Style): readonly string[] {
+  if (rewrites.length + refused.length + dtypes.length === 0 && trust === undefined) return [];
   return [
     '',
     style('bold', 'what to do'),
+    ...(opset === undefined
+      ? []
+      : [
+          `  convert the model to operator set ${opset} first, as \`import\` does: the rewrites then have operators that the target documents`,
+        ]),
     ...rewrites.map(formatRewrite),
     ...onePerRule(refused).map(one => `  not ${nameOf(one)}: ${one.reason}`),
+    ...formatOtherDType(dtypes),
+    ...(trust === undefined ? [] : formatTrust(trust)),
     ...(rewrites.length === 0 ? [] : ['', ...formatStage(rewrites)]),
     ...(dtypes.length === 0 ? [] : ['', ...formatTable(dtypes, rewrites.length > 0)]),
   ];
@@ -26,6 +33,28 @@ function onePerRule(refused: readonly RefusedRewrite[]): readonly RefusedRewrite
 function formatRewrite({ before, after, places, effect, ...named }: TriedRewrite): string {
   const where = `${places} place${places === 1 ? '' : 's'}`;
   return `  rewrite ${nameOf(named)} (${effect}), ${where}: ${percent(before)} → ${percent(after)} on the NPU, ${before.cpuUnits} → ${after.cpuUnits} units on the CPU`;
+}
+
+/** The data type with the most on the NPU, if that is more than with the chosen one. */
+function formatOtherDType([own, ...others]: Advice['dtypes']): readonly string[] {
+  if (own === undefined) return [];
+  const best = others.reduce((first, second) => (isAhead(second, first) ? second : first), own);
+  if (best === own) return [];
+  return [
+    `  or data type ${best.dtype}: ${percent(best.outcome)} instead of ${percent(own.outcome)} on the NPU, ${best.outcome.cpuUnits} instead of ${own.outcome.cpuUnits} units on the CPU (\`preset: ${best.dtype}\` of quantize, \`dtype: ${best.dtype}\` of compile)`,
+  ];
+}
+
+function isAhead({ outcome: a }: Advice['dtypes'][number], { outcome: b }: Advice['dtypes'][number]): boolean {
+  return a.npuMacShare === b.npuMacShare ? a.cpuUnits < b.cpuUnits : a.npuMacShare > b.npuMacShare;
+}
+
+/** No document or report says that the target runs these nodes; only a board can. */
+function formatTrust({ before, after }: NonNullable<Advice['trust']>): readonly string[] {
+  return [
+    `  or try undocumented nodes on a board: ${percent(before)} → ${percent(after)} on the NPU, ${before.cpuUnits} → ${after.cpuUnits} units on the CPU if it runs them`,
+    '    (`undocumented: npu` of compile; `runner.py check` of the bundle says which nodes the board ran, and `board-report --learn` keeps it as a profile)',
+  ];
 }
 
 function percent({ npuMacShare }: Outcome): string {

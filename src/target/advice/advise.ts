@@ -4,12 +4,13 @@ import { cloneModel } from '../../onnx/ir/clone.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import { sortTopologically } from '../../onnx/ir/sort.js';
+import { convertOpset } from '../../onnx/opset/convert-opset.js';
 import { rewriteModel } from '../../onnx/rewrite/rewrite-model.js';
 import { getRule } from '../../onnx/rules/target/get-rule.js';
 import { type CompileOptions, compileModel } from '../compile-model.js';
 import { modeOf } from '../legality/judge-units.js';
 import { chooseTarget, type Target } from '../profile/choose-target.js';
-import type { ModelCounts, ModelReport } from '../report/compile-report.js';
+import type { Device, ModelCounts, ModelReport } from '../report/compile-report.js';
 import type { FixIt } from '../report/finding.js';
 import { TargetError } from '../report/target-error.js';
 
@@ -26,13 +27,20 @@ export type TriedRewrite = Pick<FixIt, 'rule' | 'form' | 'effect'> & {
 export type RefusedRewrite = Pick<FixIt, 'rule' | 'form'> & { readonly reason: string };
 
 export type Advice = {
+  /** Set if the rewrites need the model in this operator set, which is newer than its own. */
+  readonly opset?: number;
   /** Rewrites that help, in the order in which they were tried, each on top of those before. */
   readonly rewrites: readonly TriedRewrite[];
   /** Rewrites that findings name, but that do not apply or do not help. */
   readonly refused: readonly RefusedRewrite[];
-  /** Of a float model with the rewrites, one row per data type of the device. */
+  /** What trusting that the target runs undocumented nodes adds to the rewrites, if anything. */
+  readonly trust?: { readonly before: Outcome; readonly after: Outcome };
+  /** Of a float model with the rewrites, one row per data type of the device; the first is the chosen one. */
   readonly dtypes: readonly { readonly dtype: string; readonly outcome: Outcome }[];
 };
+
+/** `HardSwish` exists from opset 14 on; 17 is the set that every version of the vendor's software reads, and that `import` writes. */
+const MODERN_OPSET = 17;
 
 export type AdviceOptions = Omit<CompileOptions, 'accept' | 'batches'>;
 
@@ -42,10 +50,53 @@ export interface AdvisedModel {
   readonly model: Model;
 }
 
-/** Tries each rewrite that a finding names, until none is left that helps. `model` is not changed. @throws as compileModel. */
+/**
+ * Tries each rewrite that a finding names, until none is left that helps; where one does not, also in a newer operator set, which can have other operators.
+ * `model` is not changed. @throws as compileModel.
+ */
 export async function adviseModel(model: Model, json: Json, target: Target, options: AdviceOptions): Promise<AdvisedModel> {
-  const judge = async (some: Model, on = target): Promise<ModelReport> =>
-    (await compileModel('model', some, on, { ...options, accept: 'any' })).report;
+  const judge: Judge = async (some, on = target, undocumented = options.undocumented) =>
+    (await compileModel('model', some, on, { ...options, undocumented, accept: 'any' })).report;
+  const own = await tryRewrites(model, judge);
+  const modern = own.refused.length === 0 ? undefined : await tryModern(model, judge);
+  const isModern = modern !== undefined && isBetter(outcomeOf(modern.report), outcomeOf(own.report));
+  const { model: best, report, rewrites, refused } = isModern ? modern : own;
+  const [before, after] = [outcomeOf(report), outcomeOf(await judge(best, target, 'npu'))];
+  const dtypes = modeOf(model) === 'float' ? await judgeDTypes(best, json, target, judge) : [];
+  const advice = {
+    ...(isModern ? { opset: MODERN_OPSET } : {}),
+    rewrites,
+    refused,
+    ...(isBetter(after, before) ? { trust: { before, after } } : {}),
+    dtypes,
+  };
+  return { advice, model: best };
+}
+
+type Judge = (model: Model, on?: Target, undocumented?: Device) => Promise<ModelReport>;
+
+interface Tried {
+  readonly model: Model;
+  readonly report: ModelReport;
+  readonly rewrites: readonly TriedRewrite[];
+  readonly refused: readonly RefusedRewrite[];
+}
+
+/** Undefined for a model that has a newer operator set already, or that cannot be converted. */
+async function tryModern(model: Model, judge: Judge): Promise<Tried | undefined> {
+  if ((model.opsets.get('') ?? MODERN_OPSET) >= MODERN_OPSET) return undefined;
+  const copy = cloneModel(model);
+  try {
+    sortTopologically(copy.graph);
+    convertOpset(copy, MODERN_OPSET);
+  } catch (error) {
+    if (error instanceof OnnxError) return undefined;
+    throw error;
+  }
+  return tryRewrites(copy, judge);
+}
+
+async function tryRewrites(model: Model, judge: Judge): Promise<Tried> {
   const rewrites: TriedRewrite[] = [];
   const refused = new Map<string, RefusedRewrite>();
   let best = model;
@@ -56,7 +107,7 @@ export async function adviseModel(model: Model, json: Json, target: Target, opti
     const before = outcomeOf(report);
     const rewritten = typeof trial === 'string' ? undefined : await judge(trial.model);
     if (typeof trial === 'string' || rewritten === undefined || !isBetter(outcomeOf(rewritten), before)) {
-      const reason = typeof trial === 'string' ? trial : 'no more of the model runs on the NPU with it';
+      const reason = typeof trial === 'string' ? trial : describeNoGain(rewritten);
       refused.set(keyOf(next), { rule, ...(form.form === undefined ? {} : { form: form.form }), reason });
       continue;
     }
@@ -64,8 +115,15 @@ export async function adviseModel(model: Model, json: Json, target: Target, opti
     rewrites.push({ rule, ...(form.form === undefined ? {} : { form: form.form }), effect, places: trial.places, before, after });
     [best, report] = [trial.model, rewritten];
   }
-  const dtypes = modeOf(model) === 'float' ? await judgeDTypes(best, json, target, judge) : [];
-  return { advice: { rewrites, refused: [...refused.values()], dtypes }, model: best };
+  return { model: best, report, rewrites, refused: [...refused.values()] };
+}
+
+/** Names the operators that stay undocumented. */
+function describeNoGain(report: ModelReport | undefined): string {
+  const open = (report?.units ?? []).filter(({ findings }) => findings.some(({ severity }) => severity === 'undocumented'));
+  const names = [...new Set(open.map(({ opType }) => opType))];
+  const reason = 'no more of the model runs on the NPU with it';
+  return names.length === 0 ? reason : `${reason}; undocumented are then ${names.join(', ')}`;
 }
 
 type Named = Pick<FixIt, 'rule' | 'form' | 'effect'>;
@@ -113,7 +171,7 @@ async function judgeDTypes(
   model: Model,
   json: Json,
   { identity: { device, version, dtype: own }, dtypes }: Target,
-  judge: (model: Model, target: Target) => Promise<ModelReport>,
+  judge: Judge,
 ): Promise<Advice['dtypes']> {
   const rows: { dtype: string; outcome: Outcome }[] = [];
   for (const dtype of [own, ...dtypes.filter(name => name !== own)]) {
