@@ -10,8 +10,10 @@ from .resize import resize_bilinear
 class Yolact:
     def __init__(self, recipe, config, _, run, clock):
         self.recipe, self.config, self.run, self.clock = recipe, config, run, clock
-        if config["detection"]["nms"] != "fast":
-            raise Refused("unsupported-detector", f"this program has YOLACT's suppression fast, not {config['detection']['nms']}: run the detector with Tanren's external runner")
+        ways = {"fast": self.select, "fast-cross-class": self.select_across, "traditional": self.select_greedily}
+        if config["detection"]["nms"] not in ways:
+            raise Refused("unsupported-detector", f"this program has no suppression {config['detection']['nms']!r} of YOLACT, only {', '.join(ways)}: use the programs of the same bundle")
+        self.select_candidates = ways[config["detection"]["nms"]]
         self.priors = [self.make_priors(index, level) for index, level in enumerate(recipe["levels"])]
 
     def detect(self, image):
@@ -24,7 +26,7 @@ class Yolact:
         values = self.run("network", {entry["value"]: tensor})
         with self.clock("detections"):
             relative, probabilities, coefficients = self.find_candidates(values)
-            candidates, classes, scores = self.select(relative, probabilities)
+            candidates, classes, scores = self.select_candidates(relative, probabilities)
             boxes = to_pixels(relative[candidates], image.shape[:2])
             kept = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])
             candidates, classes, scores, boxes = candidates[kept], classes[kept], scores[kept], boxes[kept]
@@ -79,6 +81,27 @@ class Yolact:
         order = np.lexsort((candidates, classes, -scores))[: config["maxDetections"]]
         return candidates[order], classes[order], scores[order]
 
+    def select_across(self, boxes, probabilities):
+        """Fast suppression over all classes: every box has its best class only. Source: Detect.cc_fast_nms."""
+        config, areas = self.config["detection"], areas_of(boxes)
+        best = probabilities[:, 1:].argmax(axis=1) if len(boxes) else np.zeros(0, np.int64)
+        scores = probabilities[np.arange(len(boxes)), best + 1]
+        order = sort_by_score(scores)[: config["topK"]]
+        covered = lambda rank, box: (iou_with(boxes[box], areas[box], boxes[order[:rank]], areas[order[:rank]]) > F32(config["nmsThreshold"])).any()
+        kept = np.array([box for rank, box in enumerate(order) if not covered(rank, box)], np.int64)
+        return kept, best[kept] + 1, scores[kept]
+
+    def select_greedily(self, boxes, probabilities):
+        """Greedy suppression per class in pixels of the input, then the best of all classes. Source: Detect.traditional_nms."""
+        config, pixels, pairs = self.config["detection"], boxes * F32(self.recipe["image"]["width"]), []
+        for label in range(1, probabilities.shape[1]):
+            kept = suppress_pixels(pixels, probabilities[:, label], F32(config["scoreThreshold"]), F32(config["nmsThreshold"]))
+            pairs += [(box, label) for box in sorted(kept)]
+        candidates, classes = np.array(pairs, np.int64).reshape(-1, 2).T
+        scores = probabilities[candidates, classes]
+        order = sort_by_score(scores)[: config["maxDetections"]]
+        return candidates[order], classes[order], scores[order]
+
     def assemble(self, values, boxes, coefficients, size):
         """Sigmoid of prototypes times coefficients, cropped to the box, resized and thresholded. Source: output_utils.postprocess, box_utils.crop."""
         entry = self.recipe["prototypes"]
@@ -92,6 +115,21 @@ class Yolact:
             cropped[rows[0] : rows[1], columns[0] : columns[1]] = plane[rows[0] : rows[1], columns[0] : columns[1]]
             masks[index] = resize_bilinear(cropped, *size).astype(np.float64) > self.config["mask"]["threshold"]
         return masks
+
+
+def suppress_pixels(boxes, scores, least, threshold):
+    """Removes boxes whose IoU with a better one reaches the threshold. A side has the length x2 - x1 + 1. Source: utils/cython_nms.pyx."""
+    order, kept = sort_by_score(scores), []
+    order = order[scores[order] > least]
+    areas = ((boxes[:, 2] - boxes[:, 0]) + F32(1)) * ((boxes[:, 3] - boxes[:, 1]) + F32(1))
+    while len(order):
+        best, order = order[0], order[1:]
+        kept.append(best)
+        low, high = np.maximum(boxes[best, :2], boxes[order, :2]), np.minimum(boxes[best, 2:], boxes[order, 2:])
+        sides = np.maximum((high - low) + F32(1), F32(0))
+        shared = sides[:, 0] * sides[:, 1]
+        order = order[shared / ((areas[best] + areas[order]) - shared) < threshold]
+    return kept
 
 
 def crop_axis(a, b, cells):
