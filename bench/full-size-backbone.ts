@@ -37,33 +37,38 @@ export async function makeFullSizeBackbone(): Promise<Model> {
   return (await exportFullSize()).backbone;
 }
 
+export interface ImageSize {
+  readonly height: number;
+  readonly width: number;
+}
+
 interface FullSizeBackbone {
   readonly backbone: Model;
   /** The host recipe, which states the input of the backbone. */
   readonly recipe: HostRecipe;
 }
 
-export async function exportFullSize(): Promise<FullSizeBackbone> {
-  const exported = exportUnsimplified();
+export async function exportFullSize(size: ImageSize = FULL_SIZE): Promise<FullSizeBackbone> {
+  const exported = exportUnsimplified(size);
   await simplifyToFixedPoint(exported.backbone, { evaluate, foldLimitBytes: 1 << 20, check: () => [] });
   return exported;
 }
 
 /** The backbone as `export` and `split` produce it: batch norms are nodes. */
-export function exportUnsimplified(): FullSizeBackbone {
-  const { model, recipe } = exportDetector();
+export function exportUnsimplified(size: ImageSize = FULL_SIZE): FullSizeBackbone {
+  const { model, recipe } = exportDetector(size);
   return { backbone: extractSubgraph(model, recipe.parts.backbone), recipe };
 }
 
 /** Backbone, box head and mask head in one model. */
 export function makeFullSizeDetector(): Model {
-  return exportDetector().model;
+  return exportDetector(FULL_SIZE).model;
 }
 
-function exportDetector(): ReturnType<typeof exportMaskRcnn> {
+function exportDetector(size: ImageSize): ReturnType<typeof exportMaskRcnn> {
   const { config } = parseDetectorConfig(undefined, 'torchvision');
   const keys = expectedTensors(V2, config.box.roiSize).map(({ key, dims }) => ({ key, shape: dims.map(dim => dim ?? 0) }));
-  const options = { ...FULL_SIZE, roiBatch: { box: 16, mask: 4 }, fit: 'static', frozenEpsilon: undefined } as const;
+  const options = { ...size, roiBatch: { box: 16, mask: 4 }, fit: 'static', frozenEpsilon: undefined } as const;
   return exportMaskRcnn(generatedState(keys), config, options);
 }
 

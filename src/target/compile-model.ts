@@ -10,6 +10,7 @@ import { estimateCall, estimateHostCall, type PlacedWork } from './estimate/imag
 import { allowedBatches, checkBatch } from './legality/batch-rule.js';
 import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';
 import { checkForms } from './legality/observed-forms.js';
+import { planMemory } from './memory/part-memory.js';
 import { extractPart, findPartEnds, type PartEnds } from './partition/extract-parts.js';
 import { checkGraph } from './partition/graph-rules.js';
 import { type Partition, type PlannedPart, partitionUnits } from './partition/partition.js';
@@ -203,8 +204,17 @@ function reportPart(facts: Facts, index: number): PartReport {
     macs: sum(work => work.macs),
     weightBytes: sum(work => work.weightBytes),
     transferBytes: [...end.inputs, ...end.outputs].reduce((total, id) => total + bytesOf(graph.model, id), 0),
-    ...(part.device === 'npu' ? { estimate: estimateCalls(target, 1, estimatesOf(facts, part)) } : {}),
+    ...(part.device === 'npu' ? { estimate: estimateCalls(target, 1, estimatesOf(facts, part)), ...memoryOf(facts, part) } : {}),
   };
+}
+
+function memoryOf({ graph, target, verdicts }: Facts, { units }: PlannedPart): Pick<PartReport, 'memory'> {
+  const memory = planMemory(
+    graph,
+    units.filter(id => verdicts[id]?.edge !== true),
+    target,
+  );
+  return memory === undefined ? {} : { memory };
 }
 
 function dependenciesOf({ graph, partition }: Facts, { units }: PlannedPart, index: number): readonly number[] {

@@ -54,6 +54,28 @@ const UNIT_SCHEMA = openObject(
 
 export type UnitView = FromSchema<typeof UNIT_SCHEMA>;
 
+const STRIP_SCHEMA = openObject(
+  { fit: oneOf(['fits', 'rows', 'too-large', 'unknown']), bytes: POSITIVE },
+  { strips: openObject({ count: integer(1), rows: integer(1), weights: oneOf(['resident', 'streamed']), trafficBytes: POSITIVE }) },
+);
+
+export type StripView = FromSchema<typeof STRIP_SCHEMA>;
+
+const MEMORY_SCHEMA = openObject(
+  {
+    peakBytes: POSITIVE,
+    boundBytes: POSITIVE,
+    gapBytes: POSITIVE,
+    sumBytes: POSITIVE,
+    peakUnit: COUNT,
+    units: anyList(COUNT),
+    tensors: anyList(openObject({ name: anyText(), bytes: COUNT, offset: COUNT, first: COUNT, last: COUNT })),
+  },
+  { onChip: openObject({ bytes: POSITIVE, units: anyList(STRIP_SCHEMA) }) },
+);
+
+export type MemoryView = FromSchema<typeof MEMORY_SCHEMA>;
+
 const PART_SCHEMA = openObject(
   {
     index: COUNT,
@@ -65,7 +87,8 @@ const PART_SCHEMA = openObject(
     transferBytes: POSITIVE,
     units: anyList(COUNT),
   },
-  { estimate: LATENCY_SCHEMA },
+  // `memory` is absent in reports of 0.1, and for parts on the CPU.
+  { estimate: LATENCY_SCHEMA, memory: MEMORY_SCHEMA },
 );
 
 const BATCHES_SCHEMA = openObject({

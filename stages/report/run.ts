@@ -15,6 +15,7 @@ import { readEntries } from './entries.js';
 import { drawErrorKinds } from './error-kinds-section.js';
 import { drawErrors, joinErrors } from './error-section.js';
 import { drawLatency } from './latency-section.js';
+import { drawMemory } from './memory-section.js';
 import { drawOverlays } from './overlay-section.js';
 import type { ReportParams } from './params.js';
 import { drawPartition } from './partition-section.js';
@@ -51,6 +52,7 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     await drawErrors(errors),
     await drawRanges({ quantization, sketches, errors, most: params.tensors }),
     await drawPartition(compile),
+    await drawMemory(compile),
     drawPlacement(compile),
     drawLatency(bench, compile),
   ];

@@ -132,6 +132,27 @@ const finding = (rule: string, severity: string): Json => ({
 });
 const estimate = { ms: 1.5, lowMs: 1, highMs: 2 };
 
+const memory: Json = {
+  alignmentBytes: 64,
+  peakBytes: 256,
+  boundBytes: 192,
+  gapBytes: 64,
+  sumBytes: 320,
+  peakUnit: 0,
+  units: Array.from({ length: 8 }, (_, step) => (step === 0 ? 0 : 2)),
+  tensors: [
+    { name: HOSTILE, bytes: 100, offset: 0, first: 0, last: 0 },
+    { name: 'y', bytes: 64, offset: 128, first: 0, last: 7 },
+  ],
+  onChip: {
+    bytes: 100,
+    units: [
+      { fit: 'rows', bytes: 300, strips: { count: 2, rows: 5, weights: 'streamed', trafficBytes: 400 } },
+      ...Array.from({ length: 7 }, () => ({ fit: 'fits', bytes: 3 })),
+    ],
+  },
+};
+
 const compile: Json = {
   format: 'tanren-compile-report/1',
   target: { profile: 'p', title: HOSTILE, device: 'd', dtype: 'xint8', version: '1', digest: DIGEST },
@@ -174,6 +195,7 @@ const compile: Json = {
         dependsOn: index === 0 ? [] : [0],
         macs: 1,
         transferBytes: 10,
+        ...(index === 0 ? { memory } : {}),
       })),
       estimate: {
         npu: estimate,

@@ -53,6 +53,7 @@ const DEVICE = object(
   {
     /** The last version that supports the device; the newest if absent. */
     until: sourced(text()),
+    onChip: sourced(number({ exclusiveMinimum: 0 }, 'Bytes of memory on the chip that all units share.')),
   },
 );
 

@@ -1,5 +1,6 @@
 /** The report of the `compile` plugin as plain JSON: units, findings, parts and estimates. */
 import type { Finding, Source } from './finding.js';
+import type { MemoryReport } from './memory-report.js';
 
 export const COMPILE_REPORT_FORMAT = 'tanren-compile-report/1';
 
@@ -128,6 +129,8 @@ export type PartReport = {
   /** Bytes into and out of the part, per run. */
   readonly transferBytes: number;
   readonly estimate?: LatencyEstimate;
+  /** Only for parts on the NPU whose sizes are known. */
+  readonly memory?: MemoryReport;
 };
 
 /** An estimate, not a measurement. `low` and `high` bound the likely values, not the possible ones. */

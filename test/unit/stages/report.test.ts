@@ -35,6 +35,7 @@ describe('the page', () => {
       'error',
       'ranges',
       'partition',
+      'memory',
       'latency',
     ]);
     expect(sectionsOf(await pageOf({}))).toEqual(['pipeline']);
@@ -151,6 +152,32 @@ describe('placements', () => {
 
   it('have no section where all parts run on the NPU', async () => {
     expect(await pageOf({ compile: inputs.compile ?? {} })).not.toContain('id="placement"');
+  });
+});
+
+describe('memory', () => {
+  it('has arena, bound and gap of every NPU part, the tensors of the peak, and units beyond on-chip memory', async () => {
+    const page = await pageOf({ compile: inputs.compile ?? {} });
+    const section = page.match(/<section id="memory"[^>]*>(.*?)<\/section>/s)?.[1] ?? '';
+    const rows = [...section.matchAll(/<tr>(<th scope="row".*?)<\/tr>/gs)].map(([, row = '']) =>
+      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => cell),
+    );
+    expect(rows.map(row => row.filter(cell => !cell.includes('evil')))).toEqual([
+      ['backbone', '256 B', '192 B', '64 B', '320 B', '1 of 8 units (100 B)'],
+      ['100', '0'],
+      ['<code>y</code>', '64', '128'],
+      ['Conv', '300 B', '2 of 5 rows, weights read for each', '400 B', '100 B'],
+    ]);
+    expect(section).toContain('Live activations of backbone over 8 units: at most 192 B');
+  });
+
+  it('has no section for reports without a plan, such as those of 0.1', async () => {
+    const given = JSON.parse(readFileSync(inputs.compile?.target ?? '', 'utf8'), (key, value) => (key === 'memory' ? undefined : value));
+    const path = join(folder.path, 'no-memory.json');
+    writeFileSync(path, JSON.stringify(given));
+    const page = await pageOf({ compile: { target: path } });
+    expect(page).toContain('id="partition"');
+    expect(page).not.toContain('id="memory"');
   });
 });
 
