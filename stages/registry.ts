@@ -12,6 +12,7 @@ import { evaluateClasses } from './evaluate-classes/stage.js';
 import { exportStage } from './export/stage.js';
 import { importStage } from './import/stage.js';
 import { quantize } from './quantize/stage.js';
+import { refitStatistics } from './refit-statistics/stage.js';
 import { report } from './report/stage.js';
 import { rewrite } from './rewrite/stage.js';
 import { simplify } from './simplify/stage.js';
@@ -34,6 +35,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: simplify, module: 'stages/simplify/stage.js' },
   { plugin: rewrite, module: 'stages/rewrite/stage.js' },
   { plugin: capture, module: 'stages/capture/stage.js' },
+  { plugin: refitStatistics, module: 'stages/refit-statistics/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
   { plugin: correctBiases, module: 'stages/correct-biases/stage.js' },
