@@ -37,8 +37,8 @@ function align(row: Row, widths: readonly number[]): string {
   return `  ${formatRow(row, widths)}`;
 }
 
-function headOf({ stage, presence }: StageDifference): string {
-  return presence === 'both' ? stage : `${stage} (${presence})`;
+function headOf({ stage, presence, outdated }: StageDifference): string {
+  return `${stage}${presence === 'both' ? '' : ` (${presence})`}${outdated === true ? ' (outdated)' : ''}`;
 }
 
 function rowsOf({ params, metrics, gates, unknown }: StageDifference): readonly Row[] {

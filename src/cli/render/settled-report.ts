@@ -24,23 +24,25 @@ export function printTables(tables: readonly (readonly MetricsColumn[])[], conso
   }
 }
 
-/** Below an empty line, if there are any. */
-export function printGates(gates: readonly GateResult[], console: Console): void {
+const NONE: ReadonlySet<string> = new Set();
+
+/** Below an empty line, if there are any. @param outdated stages whose figures are marked. */
+export function printGates(gates: readonly GateResult[], console: Console, outdated = NONE): void {
   if (gates.length > 0) console.line('');
-  for (const line of formatGates(gates, console)) console.line(line);
+  for (const line of formatGates(gates, console, outdated)) console.line(line);
 }
 
-function formatGates(gates: readonly GateResult[], console: Console): readonly string[] {
-  return gates.flatMap(gate => [formatGate(gate, console), ...(gate.reasons ?? []).map(reason => `    ${reason}`)]);
+function formatGates(gates: readonly GateResult[], console: Console, outdated = NONE): readonly string[] {
+  return gates.flatMap(gate => [formatGate(gate, outdated, console), ...(gate.reasons ?? []).map(reason => `    ${reason}`)]);
 }
 
 export function artifactsLine(pipeline: string): string {
   return `artifacts are in ${pipeline === 'pipeline' ? 'artifacts' : `artifacts/${pipeline}`}/<stage>/`;
 }
 
-function formatGate({ stage, gate, value, verdict }: GateResult, { style }: Console): string {
+function formatGate({ stage, gate, value, verdict }: GateResult, outdated: ReadonlySet<string>, { style }: Console): string {
   const actual = value === undefined ? 'no such metric,' : formatMetric(value);
-  const text = `gate ${stage}: ${gate.metric} ${gate.operator} ${gate.bound}: ${actual}`;
+  const text = `gate ${stage}${outdated.has(stage) ? ' (outdated)' : ''}: ${gate.metric} ${gate.operator} ${gate.bound}: ${actual}`;
   return verdict === 'met'
     ? `${style('green', '✓')} ${text}`
     : `${style('red', '✗')} ${text} ${style('red', 'missed')} (${gate.span.file}:${gate.span.line}:${gate.span.column})`;

@@ -90,6 +90,74 @@ describe('metrics, diff and history', () => {
     });
   });
 
+  it('tell runs apart by what changed, with chosen figures as columns', () => {
+    world = givenProject(FILES);
+    world.run('build');
+    world.write('notes.txt', 'seven77');
+    world.run('build');
+    world.run('build', '-p', 'scale=3');
+    world.write('pipeline.yaml', PIPELINE.replace('cat a b', 'cat b a'));
+    world.run('build', '-p', 'scale=3');
+    const told = world
+      .run('history')
+      .stdout.split('\n')
+      .map(line => line.split(' ms)')[1]?.trim());
+    expect(told.slice(0, 4)).toEqual([
+      'never built',
+      'source notes.txt changed',
+      '-p scale=3',
+      expect.stringMatching(/^join: run\.2: .* {2}-p scale=3$|^join: run: .* {2}-p scale=3$/),
+    ]);
+    const listed = world.run('history', '--columns', 'size,judge.size').stdout.split('\n');
+    expect(listed[0]).toMatch(/^run +date +result +size +judge\.size$/);
+    expect(
+      listed.slice(1, 5).map(line =>
+        line
+          .replace(/.* ms\) +/, '')
+          .split(/ +/)
+          .slice(0, 2),
+      ),
+    ).toEqual([
+      ['10', '10'],
+      ['16', '16'],
+      ['24', '24'],
+      ['24', '24'],
+    ]);
+    expect(JSON.parse(world.run('history', '--json', '--columns', 'size', '-n', '1').stdout)).toMatchObject({
+      runs: [{ run: 'r4', columns: { size: 24 }, changes: [expect.any(String), '-p scale=3'] }],
+    });
+    expect(world.run('history', '--columns', 'sise')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('error[unknown-metric]: no run in the history has a metric "sise"\n  help: did you mean "size"?'),
+    });
+  });
+
+  it('mark figures of an outdated result, which are not those of now', () => {
+    world = givenProject(FILES);
+    world.run('build');
+    world.write('notes.txt', 'seven77');
+    world.run('build', '-p', 'scale=3');
+    const before = world.listing();
+    const fresh = [world.run('metrics').stdout, world.run('diff').stdout];
+    world.write('notes.txt', 'edited');
+    const edited = [world.run('metrics').stdout, world.run('diff').stdout];
+
+    expect(fresh.join()).not.toContain('outdated');
+    expect(fresh[1]).toMatch(/^ +r1 +now$/m);
+    expect(edited[0]).toMatch(/judge \(outdated\)\nsize +24\n[\s\S]*✓ gate judge \(outdated\): size >= 1: 24\n\n\(outdated\): /);
+    expect(edited[1]).toMatch(/^ +r1 +last results$/m);
+    expect(edited[1]).toContain('judge (outdated)\n');
+    expect(edited[1]).not.toMatch(/\bnow\b/);
+    expect(JSON.parse(world.run('metrics', '--json').stdout).stages).toEqual([
+      { stage: 'judge', metrics: expect.anything(), outdated: true },
+    ]);
+    expect(JSON.parse(world.run('diff', '--json').stdout)).toMatchObject({ after: 'last results', stages: [{ outdated: true }] });
+    // With another parameter the results are those of another request.
+    world.write('notes.txt', 'seven77');
+    expect(world.run('metrics', '-p', 'scale=2').stdout).toContain('judge (outdated)');
+    expect(world.listing().filter(line => !line.startsWith('notes.txt'))).toEqual(before.filter(line => !line.startsWith('notes.txt')));
+  });
+
   it('report why a name is invalid', () => {
     world = givenProject(FILES);
     world.run('build');
@@ -117,6 +185,12 @@ describe('metrics, diff and history', () => {
     world.run('build');
     expect(world.run('diff', 'HEAD').stdout).toMatch(/size +10 +\d+ +\+/);
     expect(world.run('history').stdout).toContain(`at ${first.slice(0, 7)} (main)`);
+
+    const marks = world.run('history').stdout.split('\n');
+    expect([marks[1]?.includes(`at ${first.slice(0, 7)}+ (main)`), marks[2]]).toEqual([
+      true,
+      expect.stringMatching(/^\+: files of the project/),
+    ]);
 
     const second = commit('two');
     const same = world.run('diff', 'HEAD').stdout;

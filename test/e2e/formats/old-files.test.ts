@@ -78,7 +78,7 @@ describe('records of 0.1 are read', () => {
     ['history', ['history'], /^r3 .*failed: 1 failed, 4 up to date .*-p break=yes$/m],
     ['a missed gate', ['history'], /^r4 .*a gate was missed.*-p shortest=30$/m],
     ['figures', ['metrics'], /longest\.line +12/],
-    ['the baseline', ['diff', 'first'], /baseline first and now: no difference/],
+    ['the baseline', ['diff', 'first'], /baseline first and last results: no difference/],
     ['a run', ['diff', 'r1'], /letters +18 +→ +21|letters.*18.*21/s],
     ['the profile of a run', ['profile', 'r1'], /critical path/],
     ['the log of a stage', ['log', 'letters'], /strike now: (computed|kept)/],

@@ -1,5 +1,5 @@
 /** `tanren diff`: compares params and figures with an earlier run, a Git revision or a saved baseline. */
-import { compareSnapshots } from '../../../engine/insight/history/compare-snapshots.js';
+import { compareSnapshots, type SnapshotDifference } from '../../../engine/insight/history/compare-snapshots.js';
 import type { Snapshot } from '../../../engine/insight/history/snapshot.js';
 import { cachesOf } from '../../pipeline/open-cache.js';
 import { openHistory } from '../../pipeline/open-history.js';
@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { encodeDifference, formatDifference } from '../../render/diff-table.js';
 import { makeConsole } from '../../terminal/console.js';
 import { endWithError } from '../../terminal/end-with-error.js';
+import { findOutdated, OUTDATED_NOTE } from './outdated.js';
 import { currentSnapshot, findSnapshot, previousSnapshot, type SnapshotContext, unknownRevision } from './snapshots.js';
 
 export interface DiffOptions extends PipelineOptions {
@@ -30,13 +31,30 @@ export async function runDiff(words: readonly string[], options: DiffOptions): P
       return EXIT.usage;
     }
     const wanted = resolved.targets === 'all' ? undefined : new Set<string>(resolved.targets);
-    const difference = compareSnapshots(...sides, options.all ? 'all' : 'changed', stage => wanted?.has(stage) ?? true);
+    const compared = compareSnapshots(...sides, options.all ? 'all' : 'changed', stage => wanted?.has(stage) ?? true);
+    const present = sides.find(({ name }) => name === NOW);
+    const outdated = present === undefined ? new Set<string>() : await findOutdated(plan, options, context.runs.at(-1));
+    const concerned = [...(present?.stages.keys() ?? [])].filter(stage => outdated.has(stage) && (wanted?.has(stage) ?? true));
+    const difference = concerned.length === 0 ? compared : markOutdated(compared, new Set(concerned));
     if (options.json) console.json(encodeDifference(difference));
-    else for (const line of formatDifference(difference, console)) console.line(line);
+    else {
+      for (const line of formatDifference(difference, console)) console.line(line);
+      if (concerned.length > 0) console.line(console.style('yellow', OUTDATED_NOTE));
+    }
     return EXIT.built;
   } catch (error) {
     return endWithError(error, console, options, EXIT.usage);
   }
+}
+
+/** The name of the current results in a comparison. */
+const NOW = 'now';
+
+/** The side is then that of the last results, and not of now. */
+function markOutdated(difference: SnapshotDifference, outdated: ReadonlySet<string>): SnapshotDifference {
+  const rename = (side: string): string => (side === NOW ? 'last results' : side);
+  const stages = difference.stages.map(stage => (outdated.has(stage.stage) ? { ...stage, outdated: true } : stage));
+  return { ...difference, before: rename(difference.before), after: rename(difference.after), stages };
 }
 
 interface Words {

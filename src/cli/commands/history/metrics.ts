@@ -14,6 +14,7 @@ import type { MetricsColumn } from '../../render/metrics-table.js';
 import { printGates, printTables } from '../../render/settled-report.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { endWithError } from '../../terminal/end-with-error.js';
+import { findOutdated, OUTDATED_NOTE } from './outdated.js';
 import { currentSnapshot } from './snapshots.js';
 
 export interface MetricsOptions extends PipelineOptions {
@@ -38,10 +39,16 @@ export async function runMetrics(targets: readonly string[], options: MetricsOpt
     const metrics = wanted.has(stage.id) ? accepted.get(stage.id)?.metrics : undefined;
     return metrics === undefined ? [] : [{ stage, metrics }];
   });
+  const outdated = figures.length === 0 ? new Set<string>() : await findOutdated(plan, options, openHistory(options.file, console).at(-1));
   const gates = figures.flatMap(({ stage, metrics }) => stage.gate.map(gate => checkGate(stage.id, gate, metrics)));
   if (options.json) {
-    console.json({ stages: figures.map(({ stage, metrics }) => ({ stage: stage.id, metrics })), gates: gates.map(encodeGate) });
-  } else print(figures, gates, console);
+    const stages = figures.map(({ stage, metrics }) => ({
+      stage: stage.id,
+      metrics,
+      ...(outdated.has(stage.id) ? { outdated: true } : {}),
+    }));
+    console.json({ stages, gates: gates.map(encodeGate) });
+  } else print(figures, gates, outdated, console);
   if (options.save === undefined) return EXIT.built;
   try {
     save(options.save, plan, wanted, options, console);
@@ -51,15 +58,20 @@ export async function runMetrics(targets: readonly string[], options: MetricsOpt
   }
 }
 
-function print(figures: readonly Figures[], gates: readonly GateResult[], console: Console): void {
+function print(figures: readonly Figures[], gates: readonly GateResult[], outdated: ReadonlySet<string>, console: Console): void {
   if (figures.length === 0) console.line('no stage has metrics yet');
   const tables = new Map<string, MetricsColumn[]>();
   for (const { stage, metrics } of figures) {
     const name = stage.plugin.name;
-    tables.set(name, [...(tables.get(name) ?? []), { stage: stage.id, metrics, previous: undefined }]);
+    tables.set(name, [
+      ...(tables.get(name) ?? []),
+      { stage: outdated.has(stage.id) ? `${stage.id} (outdated)` : stage.id, metrics, previous: undefined },
+    ]);
   }
   printTables([...tables.values()], console);
-  printGates(gates, console);
+  printGates(gates, console, outdated);
+  if (figures.some(({ stage }) => outdated.has(stage.id)))
+    for (const line of ['', OUTDATED_NOTE]) console.line(console.style('yellow', line));
 }
 
 function save(name: string, plan: Plan, wanted: ReadonlySet<string>, options: MetricsOptions, console: Console): void {

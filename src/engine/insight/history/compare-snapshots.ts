@@ -18,6 +18,8 @@ export interface StageDifference {
   readonly stage: string;
   /** 'new' and 'removed': the stage has a result on one side only. */
   readonly presence: 'both' | 'new' | 'removed';
+  /** Set if the current result no longer belongs to the present files and parameters. */
+  readonly outdated?: boolean;
   readonly params: readonly Change[];
   readonly metrics: readonly MetricDifference[];
   readonly gates: readonly GateDifference[];

@@ -12,8 +12,9 @@ import type { BuildReport } from '../../model/report.js';
 import type { StageEnd } from '../../model/stage-end.js';
 import { cancelled } from '../../model/stage-end.js';
 import { findCriticalPath } from './find-critical-path.js';
+import { findEdits } from './git-edits.js';
 import { findRevision } from './git-revision.js';
-import type { Asked, RunGate, RunRecord, RunSpan, RunStage } from './run-record.js';
+import type { Asked, Revision, RunGate, RunRecord, RunSpan, RunStage } from './run-record.js';
 
 export interface RunRecorder {
   /** The ports for the build. Events emitted there are recorded too. */
@@ -109,7 +110,7 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
         started,
         durationMs: tenths(performance.now() - startedMs),
         asked,
-        revision: findRevision(plan.projectFolder),
+        revision: describeRevision(plan),
         params: plan.params,
         conclusion,
         stages: listed.map(stage => encodeStage(stage, endOf(stage), events.get(stage.id))),
@@ -141,6 +142,13 @@ function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted
     because: outcome.kind === 'skipped' ? outcome.because : undefined,
     spans: details === undefined || details.spans.length === 0 ? undefined : details.spans,
   });
+}
+
+function describeRevision({ projectFolder, pipeline }: Plan): Revision | undefined {
+  const revision = findRevision(projectFolder);
+  if (revision === undefined) return undefined;
+  const edits = findEdits(projectFolder, pipeline);
+  return { ...revision, ...(edits === undefined ? {} : { edited: edits === 'edited' }) };
 }
 
 /** The metrics that tables show, and their differences from the baseline. */

@@ -32,7 +32,13 @@ const ASKED_SCHEMA = openObject({
 /** The request of the user. */
 export type Asked = FromSchema<typeof ASKED_SCHEMA>;
 
-const REVISION_SCHEMA = openObject({ commit: text('Hash of the commit: 40 or 64 hexadecimal digits.') }, { branch: text() });
+const REVISION_SCHEMA = openObject(
+  { commit: text('Hash of the commit: 40 or 64 hexadecimal digits.') },
+  {
+    branch: text(),
+    edited: flag('Whether tracked files of the project differed from the commit; absent if git could not say.'),
+  },
+);
 
 export type Revision = FromSchema<typeof REVISION_SCHEMA>;
 
@@ -125,7 +131,7 @@ const RUN_SCHEMA = openObject(
 
 type StoredRun = FromSchema<typeof RUN_SCHEMA>;
 
-/** `revision` is the checked-out revision of the project's repository. Uncommitted changes are not recorded. */
+/** `revision` is the checked-out revision of the project's repository. */
 export type RunRecord = Omit<StoredRun, 'stages' | 'spansLeftOut'> & { readonly stages: readonly RunStage[] };
 
 /** The record as plain JSON. Spans are encoded as arrays, because there are many. */

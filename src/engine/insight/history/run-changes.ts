@@ -1,0 +1,41 @@
+/** What tells a run from the one before it: parameters of the pipeline, and reasons why stages ran that lie in no other stage. */
+import type { Json } from '../../../base/json.js';
+import { findChanges } from '../../action/changes.js';
+import type { RunRecord } from './run-record.js';
+
+const LONGEST = 40;
+
+/**
+ * Parameters as "preset=a8w8", then reasons such as "source notes.txt changed". Those that the run was asked for come last, as "-p preset=a8w8".
+ * @param previous the run before; undefined for the first one that is known, of which only the request is told.
+ */
+export function listRunChanges(run: RunRecord, previous: RunRecord | undefined): readonly string[] {
+  const params = previous === undefined ? [] : findChanges(previous.params, run.params);
+  const asked = new Set(run.asked.params.map(param => param.slice(0, Math.max(0, param.indexOf('=')))));
+  const isAsked = (label: string): boolean => asked.has(label.split('.')[0] ?? '');
+  const own = params.filter(({ label }) => !isAsked(label)).map(({ label, after }) => `${label}=${write(after)}`);
+  return [...own, ...listReasons(run, params.length > 0 ? 'params' : 'nothing'), ...run.asked.params.map(param => `-p ${clip(param)}`)];
+}
+
+/** Reasons that are not the result of another stage of the run. @param told 'params': a parameter changed, and settings follow it. */
+function listReasons({ stages }: RunRecord, told: 'params' | 'nothing'): readonly string[] {
+  const names = new Set(stages.map(({ stage }) => stage));
+  const found = new Set<string>();
+  for (const { stage, reasons = [] } of stages) {
+    for (const reason of reasons) {
+      const from = /^(\S+)\.\S+ changed$/.exec(reason)?.[1];
+      if ((from !== undefined && names.has(from)) || reason.startsWith('the state of ')) continue;
+      if (!reason.startsWith('params.')) found.add(reason);
+      else if (told === 'nothing') found.add(`${stage}: ${reason.slice('params.'.length)}`);
+    }
+  }
+  return [...found];
+}
+
+function write(value: Json | undefined): string {
+  return value === undefined ? '(removed)' : clip(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function clip(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+}
