@@ -3,7 +3,12 @@
  * has those of the networks that tests build.
  */
 import { getValue } from '../../../src/onnx/ir/edit.js';
+import type { Model } from '../../../src/onnx/ir/model.js';
+import { sortTopologically } from '../../../src/onnx/ir/sort.js';
 import { simplifyToFixedPoint } from '../../../src/onnx/passes/simplify.js';
+import { rewriteModel } from '../../../src/onnx/rewrite/rewrite-model.js';
+import { getRule } from '../../../src/onnx/rules/target/get-rule.js';
+import { inferShapes, writeTypes } from '../../../src/onnx/shape-inference/infer-shapes.js';
 import { PRESETS } from '../../../src/quant/scheme/scheme.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { compileModel } from '../../../src/target/compile-model.js';
@@ -17,12 +22,41 @@ import { readWildModel } from '../../support/wild-models.js';
 const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
 
-async function report(name: string, dtype: 'xint8' | 'a8w8'): Promise<ModelReport> {
+type RuleForm = readonly [rule: string, form?: string];
+
+interface AsByAmd {
+  /** Rewrites of the float model, at the input size of AMD's examples. */
+  readonly before: readonly RuleForm[];
+  /** Rewrites of the quantized model. */
+  readonly after?: readonly RuleForm[];
+}
+
+function rewrite(model: Model, rules: readonly RuleForm[]): void {
+  sortTopologically(model.graph);
+  const given = rules.map(([rule, form]) => ({ rule: getRule(rule, form), matches: 'any' }) as const);
+  rewriteModel(model, { rules: given, edits: [], check: () => [] });
+}
+
+/** Averages over feature maps depend on the size of the image. */
+function enlarge(model: Model): void {
+  const [input] = model.graph.inputs;
+  for (const value of model.graph.values.values()) {
+    if (value.id === input && value.type?.kind === 'tensor') value.type = { ...value.type, dims: [1, 3, 224, 224] };
+    else if (value.constant === undefined) value.type = undefined;
+  }
+  sortTopologically(model.graph);
+  writeTypes(model, inferShapes(model));
+}
+
+async function report(name: string, dtype: 'xint8' | 'a8w8', asByAmd?: AsByAmd): Promise<ModelReport> {
   const model = readWildModel(shared ?? '', name);
+  if (asByAmd !== undefined) enlarge(model);
   await simplifyToFixedPoint(model, { evaluate, foldLimitBytes: 1 << 20, check: () => [] });
+  if (asByAmd !== undefined) rewrite(model, asByAmd.before);
   const [input] = model.graph.inputs.map(id => getValue(model.graph, id));
   const dims = input?.type?.kind === 'tensor' ? (input.type.dims ?? []).map(dim => (typeof dim === 'number' ? dim : 1)) : [];
   const quantized = await quantizeOn(model, { [input?.name ?? '']: randomFloats(dims, 5) }, PRESETS[dtype]);
+  if (asByAmd?.after !== undefined) rewrite(quantized, asByAmd.after);
   const target = chooseTarget(getBuiltInProfile('ryzen-ai'), { dtype });
   return (await compileModel(name, quantized, target, { evaluate, undocumented: 'cpu', accept: 'quantized' })).report;
 }
@@ -35,13 +69,26 @@ suite('node counts', () => {
     expect(units.filter(unit => unit.findings.some(({ rule }) => rule === 'observed'))).toHaveLength(19);
   });
 
-  it('of efficientnet_b0 in A8W8 are all for the NPU in one part, as AMD’s, but 15 fewer', async () => {
-    const { npuNodes, cpuNodes, edgeNodes, npuParts } = (await report('tv_efficientnet_b0.ts', 'a8w8')).counts;
-    expect({ npuNodes, cpuNodes, edgeNodes, npuParts }).toEqual({ npuNodes: 970 - 15, cpuNodes: 0, edgeNodes: 2, npuParts: 1 });
+  // AMD's quantizer divides averages over more than 512 positions in two, replaces HardSwish, Sigmoid and BatchNormalization, and in XINT8 adds a factor to each
+  // average and HardSigmoid.
+  const FACTORS = [
+    ['dpu-factors', 'average-pool'],
+    ['dpu-factors', 'hard-sigmoid'],
+  ] as const;
+
+  it.each([
+    ['efficientnet_b0', [['large-pool'], ['sigmoid-hard']], 970],
+    ['mobilenet_v3_small', [['large-pool'], ['hard-swish', 'decompose']], 540],
+  ] as const)('of %s in A8W8 equal those of AMD, with the rewrites of its quantizer', async (name, before, npu) => {
+    const { npuNodes, cpuNodes, edgeNodes, npuParts } = (await report(`tv_${name}.ts`, 'a8w8', { before })).counts;
+    expect({ npuNodes, cpuNodes, edgeNodes, npuParts }).toEqual({ npuNodes: npu, cpuNodes: 0, edgeNodes: 2, npuParts: 1 });
   });
 
-  it('of densenet121 in XINT8 are not those of AMD, whose file has 1,705 nodes', async () => {
-    const { counts } = await report('tv_densenet121.ts', 'xint8');
-    expect([counts.nodes, counts.cpuNodes]).toEqual([1828, 0]);
+  it.each([
+    ['efficientnet_b0', [['large-pool'], ['sigmoid-hard']], 792 + 130 + 132],
+    ['mobilenet_v3_small', [['large-pool'], ['hard-swish', 'decompose']], 448 + 62 + 70],
+    ['densenet121', [['batch-norm-conv']], 42 + 356 + 1307],
+  ] as const)('of %s in XINT8 have the sum of AMD’s, with the rewrites and factors of its quantizer', async (name, before, nodes) => {
+    expect((await report(`tv_${name}.ts`, 'xint8', { before, after: FACTORS })).counts.nodes).toBe(nodes);
   });
 });
