@@ -1,35 +1,13 @@
 /** YOLOX-nano without an exponential: what its piecewise linear forms lose in float, and what a refit of statistics on 16 photographs brings back. */
-import { join } from 'node:path';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
+import { evaluateStage, yoloxPipeline } from '../../support/yolox-pipeline.js';
 
 const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
-const at = (path: string): string => join(shared ?? '', path);
 
 /** Box AP on 12 images of COCO. The final Sigmoids of scores become HardSigmoid too. */
-const PIPELINE = `version: 1
-sources:
-  model: ${at('models/yolox-nano/yolox_nano.onnx')}
-  photographs: ${at('images/imagenet-val60')}
-  val: {annotations: ${at('images/coco-mini12/instances.json')}, images: ${at('images/coco-mini12/images')}}
-stages:
-  import: {uses: import, inputs: {model: "\${sources.model}"}}
-  simplify: {uses: simplify, inputs: {model: import.model}}
-  detector:
-    uses: describe
-    with:
-      preprocess: {colors: bgr, range: 0..255, resize: pad, fill: 114, antialias: true, rounding: bytes}
-      decoder: {grid: {output: output, strides: [8, 16, 32], boxes: {form: exp}, objectness: {channel: 4}, classes: {channel: 5}}}
-      categories: coco
-      scoreThreshold: 0.01
-      nms: 0.65
-    inputs: {model: simplify.model}
-  capture:
-    uses: capture
-    with: {samples: 16}
-    inputs: {detector: {model: simplify.model}, recipe: detector.recipe, images: "\${sources.photographs}"}
-  form:
+const PIPELINE = `${yoloxPipeline(shared ?? '')}  form:
     foreach: [silu-hard-swish, silu-two-hard-sigmoids]
     uses: rewrite
     with: {rules: [{name: "\${item}", matches: any}, {name: sigmoid-hard, matches: any}]}
@@ -38,17 +16,13 @@ stages:
     foreach: [silu-hard-swish, silu-two-hard-sigmoids]
     uses: refit-statistics
     inputs: {model: "form@\${item}.model", reference: simplify.model, captured: capture.captured}
-  evaluate:
-    foreach:
-      float: simplify.model
-      hard-swish: form@silu-hard-swish.model
-      hard-swish-refit: refit@silu-hard-swish.model
-      two-gates: form@silu-two-hard-sigmoids.model
-      two-gates-refit: refit@silu-two-hard-sigmoids.model
-    uses: evaluate
-    with: {iouTypes: [bbox]}
-    inputs: {parts: {model: "\${item}"}, recipe: detector.recipe, data: "\${sources.val}"}
-`;
+${evaluateStage('evaluate', 'val', {
+  float: 'simplify.model',
+  'hard-swish': 'form@silu-hard-swish.model',
+  'hard-swish-refit': 'refit@silu-hard-swish.model',
+  'two-gates': 'form@silu-two-hard-sigmoids.model',
+  'two-gates-refit': 'refit@silu-two-hard-sigmoids.model',
+})}`;
 
 suite('YOLOX-nano with SiLU in linear pieces', () => {
   let world: CliWorld;
