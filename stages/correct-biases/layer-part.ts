@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
-import { type BiasCorrector, openBiasCorrector } from '../../src/quant/recovery/correct-biases.js';
+import { type BiasCorrector, openBiasCorrector, pairLayersWithBias } from '../../src/quant/recovery/correct-biases.js';
 import { parseCorrections } from '../../src/quant/recovery/layer-correction.js';
-import { pairLayers } from '../../src/quant/recovery/layer-pairs.js';
 import { definePart } from '../../src/stage/context.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
@@ -64,6 +63,6 @@ async function open(unkeyed: Readonly<Record<string, string>>): Promise<OpenCorr
   const list = (await readJsonFile(getDefined(unkeyed.samples, 'samples'))) as SampleList;
   const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'sweep-'));
   const samples = { float: feedsOf(float, list), quantized: feedsOf(quantized, list) };
-  const corrector = await openBiasCorrector({ float, quantized, layers: pairLayers(float, quantized).layers, samples, folder });
+  const corrector = await openBiasCorrector({ float, quantized, layers: pairLayersWithBias(float, quantized).layers, samples, folder });
   return { ...corrector, close: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -9,7 +9,7 @@ export type OutputSqnr = Readonly<Record<string, number | null>>;
 
 export interface Corrections {
   readonly corrections: readonly LayerCorrection[];
-  readonly skipped: LayerPairs['skipped'];
+  readonly skipped: LayerPairs<unknown>['skipped'];
   readonly samples: number;
   readonly outputs: { readonly before: OutputSqnr; readonly after: OutputSqnr };
 }

@@ -8,9 +8,10 @@ import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { QuantError } from '../../src/quant/integers/quant-error.js';
+import { pairLayersWithBias } from '../../src/quant/recovery/correct-biases.js';
 import { writeBias } from '../../src/quant/recovery/layer-bias.js';
 import { type LayerCorrection, parseCorrections } from '../../src/quant/recovery/layer-correction.js';
-import { type LayerPairs, pairLayers } from '../../src/quant/recovery/layer-pairs.js';
+import type { LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
 import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -29,7 +30,7 @@ export async function runCorrectBiases(job: Job): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const float = await readInput(inputs, 'float', readModel);
   const quantized = await readInput(inputs, 'model', readModel);
-  const pairs = pairLayers(float, quantized);
+  const pairs = pairLayersWithBias(float, quantized);
   if (pairs.layers.length === 0) throw nothingToCorrect(pairs);
   const samples = await openSamples(getInputPath(inputs, 'captured'), quantized, params);
   await mkdir(join(context.scratch, 'values'));
@@ -45,7 +46,7 @@ export async function runCorrectBiases(job: Job): Promise<void> {
   const before = await measureOutputs(job, samples, manifest, { model: quantized, path: getInputPath(inputs, 'model') });
   const corrections = await correctLayers(job, pairs, manifest);
   for (const [index, { result, elements }] of corrections.entries()) {
-    if (result === 'corrected') writeBias(quantized.graph, getDefined(pairs.layers[index], 'layer').bias, elements);
+    if (result === 'corrected') writeBias(quantized.graph, getDefined(pairs.layers[index], 'layer').target, elements);
   }
   const path = getOutputPath(outputs, 'model');
   await writeModel(path, quantized);
@@ -57,7 +58,7 @@ export async function runCorrectBiases(job: Job): Promise<void> {
 
 async function correctLayers(
   { inputs, context }: Job,
-  { layers }: LayerPairs,
+  { layers }: LayerPairs<unknown>,
   run: LayerManifest['run'],
 ): Promise<readonly LayerCorrection[]> {
   const corrections: LayerCorrection[] = [];
@@ -106,7 +107,7 @@ async function measureOutputs(
   return (await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE))) as OutputSqnr;
 }
 
-function nothingToCorrect({ skipped }: LayerPairs): QuantError {
+function nothingToCorrect({ skipped }: LayerPairs<unknown>): QuantError {
   const details = skipped.map(({ node, opType, reason }) => `${opType} "${node}": ${reason}`);
   return new QuantError(
     'nothing-to-correct',

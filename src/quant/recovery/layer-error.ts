@@ -2,14 +2,17 @@
 import type { Tensor } from '../../tensor/tensor.js';
 import { QuantError } from '../integers/quant-error.js';
 
-export interface LayerError {
+/** Sums of squares behind the activation function, and QuantizeLinear if there is one. */
+export interface OutputError {
+  signal: number;
+  noise: number;
+}
+
+export interface LayerError extends OutputError {
   /** Elements per channel. */
   count: number;
   /** Sum of float minus quantized, per channel. */
   readonly differences: Float64Array;
-  /** Sums of squares behind the activation function, and QuantizeLinear if there is one. */
-  signal: number;
-  noise: number;
 }
 
 export function makeLayerError(channels: number): LayerError {
@@ -38,8 +41,13 @@ export function addLayerError(sum: LayerError, name: string, float: LayerTensors
     sum.differences[channel] = (sum.differences[channel] ?? 0) + sumOfDifferences(own.a, own.b, run * inner, inner);
   }
   sum.count += rows * inner;
-  const seen = getFloats(name, float.seen, quantized.seen);
-  addSquares(sum, seen.a, seen.b);
+  addOutputError(sum, name, float, quantized);
+}
+
+/** Adds one sample. @throws QuantError `layers-differ` if shapes differ. */
+export function addOutputError(sum: OutputError, name: string, float: LayerTensors, quantized: LayerTensors): void {
+  const { a, b } = getFloats(name, float.seen, quantized.seen);
+  addSquares(sum, a, b);
 }
 
 /** Mean of float minus quantized per channel. */
@@ -59,7 +67,7 @@ function sumOfDifferences(a: Float32Array, b: Float32Array, start: number, count
   return sum;
 }
 
-function addSquares(sum: LayerError, a: Float32Array, b: Float32Array): void {
+function addSquares(sum: OutputError, a: Float32Array, b: Float32Array): void {
   let [signal, noise] = [0, 0];
   for (let i = 0; i < a.length; i++) {
     const x = a[i] as number;

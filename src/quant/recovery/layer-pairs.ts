@@ -1,7 +1,6 @@
 /** Pairs the layers of a quantized model with those of its float model, and says where the outputs of both are compared. */
 import { indexUses, type Use } from '../../onnx/ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../../onnx/ir/model.js';
-import { findLayerBias, type LayerBias } from './layer-bias.js';
 
 /** A layer in one of the two models. */
 export interface LayerSide {
@@ -14,41 +13,46 @@ export interface LayerSide {
   readonly seen: ValueId;
 }
 
-export interface LayerPair {
+export interface LayerPair<Target> {
   readonly name: string;
   readonly float: LayerSide;
   readonly quantized: LayerSide;
-  readonly bias: LayerBias;
+  /** What a method changes in the quantized layer. */
+  readonly target: Target;
 }
 
-export interface LayerPairs {
+export interface LayerPairs<Target> {
   /** In the order of the quantized graph. */
-  readonly layers: readonly LayerPair[];
-  /** Layers that cannot be corrected. */
+  readonly layers: readonly LayerPair<Target>[];
+  /** Layers that stay as they are. */
   readonly skipped: readonly { readonly node: string; readonly opType: string; readonly reason: string }[];
 }
 
-/** Operators with a bias input; the channels of their output lie along axis 1. */
+/** What a method changes in a node of the quantized graph; or the reason why there is nothing. */
+export type FindTarget<Target> = (graph: Graph, uses: ReadonlyMap<ValueId, readonly Use[]>, node: Node, partner: Node) => Target | string;
+
+/** The channels of their output lie along axis 1. */
 const LAYERS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'Gemm']);
 const ACTIVATIONS: ReadonlySet<string> = new Set(['Relu', 'Clip', 'LeakyRelu', 'PRelu']);
 const Q_AND_DQ: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear']);
 
 /** Layers are paired by node name and operator. */
-export function pairLayers(float: Model, quantized: Model): LayerPairs {
+export function pairLayers<Target extends object>(float: Model, quantized: Model, find: FindTarget<Target>): LayerPairs<Target> {
   const partners = indexLayers(float.graph);
   const own = indexLayers(quantized.graph);
   const [floatUses, uses] = [indexUses(float.graph), indexUses(quantized.graph)];
-  const layers: LayerPair[] = [];
-  const skipped: LayerPairs['skipped'][number][] = [];
+  const layers: LayerPair<Target>[] = [];
+  const skipped: LayerPairs<Target>['skipped'][number][] = [];
   for (const node of quantized.graph.nodes.values()) {
     if (!isLayer(node)) continue;
     const partner = own.get(node.name) === node ? partners.get(node.name) : undefined;
-    const bias = partner?.opType === node.opType ? findLayerBias(quantized.graph, uses, node) : 'the float model has no layer of its name';
+    const target =
+      partner?.opType === node.opType ? find(quantized.graph, uses, node, partner) : 'the float model has no layer of its name';
     const sides =
       partner === undefined ? undefined : pairSides(followLayer(float.graph, floatUses, partner), followLayer(quantized.graph, uses, node));
-    if (typeof bias === 'string' || sides === undefined) {
-      skipped.push({ node: node.name, opType: node.opType, reason: typeof bias === 'string' ? bias : 'its output is not used' });
-    } else layers.push({ name: node.name, ...sides, bias });
+    if (typeof target === 'string' || sides === undefined) {
+      skipped.push({ node: node.name, opType: node.opType, reason: typeof target === 'string' ? target : 'its output is not used' });
+    } else layers.push({ name: node.name, ...sides, target });
   }
   return { layers, skipped };
 }
@@ -94,7 +98,10 @@ function findOnlyReader(graph: Graph, uses: ReadonlyMap<ValueId, readonly Use[]>
 }
 
 /** If the activation functions differ, and saturation does not replace those that are missing, the layers are compared before them. */
-function pairSides(float: LayerSide | undefined, quantized: LayerSide | undefined): Pick<LayerPair, 'float' | 'quantized'> | undefined {
+function pairSides(
+  float: LayerSide | undefined,
+  quantized: LayerSide | undefined,
+): Pick<LayerPair<unknown>, 'float' | 'quantized'> | undefined {
   if (float === undefined || quantized === undefined) return undefined;
   const [kept, all] = [activationsOf(quantized), activationsOf(float)];
   const isQuantized = quantized.chain.some(({ opType }) => opType === 'QuantizeLinear');

@@ -28,7 +28,7 @@ export interface Sweep {
 }
 
 export interface Stretch {
-  /** Runs one sample and returns the wanted values. @throws RuntimeError `model-load`, `model-run`; the errors of the sample. */
+  /** Runs one sample and returns the wanted values, which its nodes read or compute. @throws RuntimeError `model-load`, `model-run`; the errors of the sample. */
   run(sample: number): Promise<ReadonlyMap<ValueId, Tensor>>;
   /** 'keep': the next stretch starts at this one's end, which needs a run of every sample. 'repeat': it starts where this one did. */
   close(then: 'keep' | 'repeat'): Promise<void>;
@@ -65,7 +65,8 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
       invariant(end > start, 'a stretch has nodes');
       const piece = makeSegment(model.graph, order.slice(start, end));
       const later = piece.computes.filter(id => (lastReader.get(id) ?? -1) >= end);
-      const computes = [...new Set([...later, ...wanted])];
+      const reads = new Set(piece.reads);
+      const computes = [...new Set([...later, ...wanted.filter(id => !reads.has(id))])];
       const open = openOnce(model, { ...piece, computes });
       return {
         async run(sample) {
@@ -76,7 +77,7 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
           );
           const resultOf = (id: ValueId): Tensor => getDefined(results[getValue(model.graph, id).name], `result ${id}`);
           for (const id of later) await writeFile(fileOf(id, sample), encodeNpy(resultOf(id)));
-          return new Map(wanted.map(id => [id, resultOf(id)]));
+          return new Map(wanted.map(id => [id, values.get(id) ?? resultOf(id)]));
         },
         async close(then) {
           await open.close();

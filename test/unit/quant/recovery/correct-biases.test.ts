@@ -2,11 +2,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Model } from '../../../../src/onnx/ir/model.js';
-import { openBiasCorrector } from '../../../../src/quant/recovery/correct-biases.js';
+import { openBiasCorrector, pairLayersWithBias } from '../../../../src/quant/recovery/correct-biases.js';
 import { readBias } from '../../../../src/quant/recovery/layer-bias.js';
 import type { LayerCorrection } from '../../../../src/quant/recovery/layer-correction.js';
 import { orderByLayers } from '../../../../src/quant/recovery/layer-order.js';
-import { pairLayers } from '../../../../src/quant/recovery/layer-pairs.js';
 import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { failureOf } from '../../../support/error-code.js';
@@ -79,7 +78,7 @@ async function open(float: Model, quantized: Model) {
   const own = join(folder.path, `${count++}`);
   await mkdir(own);
   const feeds = SAMPLES.map(values => async () => ({ x: makeTensor('float32', [1, 1, 1, 2], Float32Array.from(values)) }));
-  const { layers } = pairLayers(float, quantized);
+  const { layers } = pairLayersWithBias(float, quantized);
   return {
     layers,
     corrector: await openBiasCorrector({ float, quantized, layers, samples: { float: feeds, quantized: feeds }, folder: own }),
@@ -91,7 +90,7 @@ async function correct(float: Model, quantized: Model): Promise<LayerCorrection>
   const found = await corrector.correct();
   const [layer] = layers;
   if (layer === undefined) throw new Error('one layer');
-  expect(readBias(quantized.graph, layer.bias)).toEqual(found.elements);
+  expect(readBias(quantized.graph, layer.target)).toEqual(found.elements);
   return found;
 }
 
@@ -151,7 +150,7 @@ describe('a layer of two channels', () => {
 });
 
 describe('layers that stay as they are', () => {
-  const skippedOf = (float: Model, quantized: Model) => pairLayers(float, quantized).skipped;
+  const skippedOf = (float: Model, quantized: Model) => pairLayersWithBias(float, quantized).skipped;
 
   it('a bias that serves two layers', () => {
     const quantized = quantizedModel({ shared: true });
@@ -220,7 +219,7 @@ it('nothing of a later branch comes before the end of a layer', () => {
     ],
     outputs: ['y'],
   });
-  const { layers } = pairLayers(model, model);
+  const { layers } = pairLayersWithBias(model, model);
   const { order, ends } = orderByLayers(
     model,
     layers.map(({ float }) => float),

@@ -1,0 +1,116 @@
+/** Rounds the weights of layer after layer sequentially, on the inputs that the layers before it give it, and keeps what lowers the error of its output. */
+import { getDefined } from '../../../base/invariant.js';
+import type { Graph, Model, Node } from '../../../onnx/ir/model.js';
+import { decodeFloats } from '../../weights/weights.js';
+import { addOutputError, type OutputError } from '../layer-error.js';
+import { type LayerPair, type LayerPairs, pairLayers } from '../layer-pairs.js';
+import { type LayerSweep, type LayerSweepRequest, type OpenLayer, openLayerSweep } from '../layer-sweep.js';
+import { addInputProducts, makeInputProducts } from './input-products.js';
+import { findLayerWeight, gridOf, type LayerWeight, readWeight, writeWeight } from './layer-weight.js';
+import { roundSequentially } from './round-sequentially.js';
+import { invertFactor, type SquareMatrix } from './triangular-factor.js';
+
+export interface LayerRounding {
+  readonly node: string;
+  /** Why the weights stay: nothing rounds differently, or the error of the output did not fall. */
+  readonly result: 'rounded' | 'same-integers' | 'error-not-lower';
+  readonly signal: number;
+  /** `after` belongs to the weights that were tried. */
+  readonly noise: { readonly before: number; readonly after: number };
+  /** Number of weights whose integers were tried to change. */
+  readonly changed: number;
+  readonly integers: Int32Array;
+}
+
+export interface WeightRounder {
+  /** Index of the next layer. */
+  readonly next: () => number;
+  /** Rounds the next layer. @throws QuantError `layers-differ`, `not-finite`; RuntimeError `model-run`. */
+  round(): Promise<LayerRounding>;
+  /** Repeats a known rounding of the next layer. */
+  repeat(integers: Int32Array): Promise<void>;
+}
+
+/** The layers whose weights can be rounded again: integers that only they read, and constant weights of equal shape in the float model. */
+export function pairLayersWithWeight(float: Model, quantized: Model): LayerPairs<LayerWeight> {
+  return pairLayers(float, quantized, (graph, uses, node, partner) => {
+    const found = findLayerWeight(graph, uses, node);
+    if (typeof found === 'string') return found;
+    const dims = floatWeight(float.graph, partner)?.dims;
+    return dims?.join() === found.dims.join() ? found : 'the float model has no weight of its shape';
+  });
+}
+
+function floatWeight({ values }: Graph, { inputs }: Node) {
+  const constant = inputs[1] === undefined ? undefined : values.get(inputs[1])?.constant;
+  return constant?.dtype === 'float32' ? constant : undefined;
+}
+
+/** The weights of `request.quantized` are edited. */
+export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>, damping: number): Promise<WeightRounder> {
+  const { graph } = request.quantized;
+  const sweep = await openLayerSweep(request);
+  return {
+    next: sweep.next,
+    async round() {
+      const layer = sweep.open();
+      const { name, target: weight, float } = layer.pair;
+      const products = makeInputProducts(weight);
+      const before = await measure(sweep, layer, products);
+      const former = readWeight(graph, weight);
+      const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
+      const integers = roundLayer(weight, floats, products, damping);
+      const changed = integers.reduce((count, integer, i) => count + (integer === former[i] ? 0 : 1), 0);
+      const found = { node: name, signal: before.signal, changed };
+      if (changed === 0) {
+        await sweep.advance(layer);
+        return { ...found, result: 'same-integers', noise: { before: before.noise, after: before.noise }, integers };
+      }
+      const tried = await sweep.reopen(layer, () => writeWeight(graph, weight, integers));
+      const noise = { before: before.noise, after: (await measure(sweep, tried)).noise };
+      if (noise.after < noise.before) {
+        await sweep.advance(tried);
+        return { ...found, result: 'rounded', noise, integers };
+      }
+      const restored = await sweep.reopen(tried, () => writeWeight(graph, weight, former));
+      await measure(sweep, restored);
+      await sweep.advance(restored);
+      return { ...found, result: 'error-not-lower', noise, integers: former };
+    },
+    async repeat(integers) {
+      writeWeight(graph, getDefined(request.layers[sweep.next()], 'next layer').target, integers);
+      const layer = sweep.open();
+      await measure(sweep, layer);
+      await sweep.advance(layer);
+    },
+  };
+}
+
+async function measure(
+  sweep: LayerSweep<LayerWeight>,
+  layer: OpenLayer<LayerWeight>,
+  products?: readonly SquareMatrix[],
+): Promise<OutputError> {
+  const sum: OutputError = { signal: 0, noise: 0 };
+  const { pair }: { readonly pair: LayerPair<LayerWeight> } = layer;
+  for (let sample = 0; sample < sweep.samples; sample++) {
+    const { float, quantized, input } = await sweep.run(layer, sample);
+    addOutputError(sum, pair.name, float, quantized);
+    if (products !== undefined) addInputProducts(products, pair.quantized.node, pair.target, input);
+  }
+  return sum;
+}
+
+function roundLayer(weight: LayerWeight, floats: Float32Array, products: readonly SquareMatrix[], damping: number): Int32Array {
+  const integers = new Int32Array(floats.length);
+  const perGroup = weight.rows / weight.groups;
+  for (const [group, sum] of products.entries()) {
+    const factor = invertFactor(sum, damping);
+    for (let row = group * perGroup; row < (group + 1) * perGroup; row++) {
+      const values = Array.from({ length: weight.columns }, (_, column) => floats[weight.at(row, column)] ?? 0);
+      const rounded = roundSequentially(values, gridOf(weight, row), factor);
+      for (const [column, integer] of rounded.entries()) integers[weight.at(row, column)] = integer;
+    }
+  }
+  return integers;
+}
