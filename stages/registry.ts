@@ -15,6 +15,7 @@ import { quantize } from './quantize/stage.js';
 import { refitStatistics } from './refit-statistics/stage.js';
 import { report } from './report/stage.js';
 import { rewrite } from './rewrite/stage.js';
+import { roundWeights } from './round-weights/stage.js';
 import { simplify } from './simplify/stage.js';
 import { split } from './split/stage.js';
 import { tileRois } from './tile-rois/stage.js';
@@ -34,6 +35,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: describe, module: 'stages/describe/stage.js' },
   { plugin: simplify, module: 'stages/simplify/stage.js' },
   { plugin: rewrite, module: 'stages/rewrite/stage.js' },
+  { plugin: roundWeights, module: 'stages/round-weights/stage.js' },
   { plugin: capture, module: 'stages/capture/stage.js' },
   { plugin: refitStatistics, module: 'stages/refit-statistics/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },

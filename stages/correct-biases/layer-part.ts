@@ -6,10 +6,10 @@ import type { JsonObject } from '../../src/base/json.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type BiasCorrector, openBiasCorrector, pairLayersWithBias } from '../../src/quant/recovery/correct-biases.js';
 import { parseCorrections } from '../../src/quant/recovery/layer-correction.js';
+import { feedsOf, parseSampleList } from '../../src/runtime/capture/sample-files.js';
 import { definePart } from '../../src/stage/context.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
-import { feedsOf, type SampleList } from './samples.js';
 
 export interface LayerManifest extends JsonObject {
   /** What all layers share. */
@@ -60,7 +60,7 @@ async function getCorrector({ run, layer }: LayerManifest, unkeyed: Readonly<Rec
 
 async function open(unkeyed: Readonly<Record<string, string>>): Promise<OpenCorrector> {
   const [float, quantized] = [await readModel(getDefined(unkeyed.float, 'float')), await readModel(getDefined(unkeyed.model, 'model'))];
-  const list = (await readJsonFile(getDefined(unkeyed.samples, 'samples'))) as SampleList;
+  const list = parseSampleList(await readJsonFile(getDefined(unkeyed.samples, 'samples')));
   const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'sweep-'));
   const samples = { float: feedsOf(float, list), quantized: feedsOf(quantized, list) };
   const corrector = await openBiasCorrector({ float, quantized, layers: pairLayersWithBias(float, quantized).layers, samples, folder });

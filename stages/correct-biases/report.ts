@@ -2,10 +2,8 @@
 import type { JsonObject } from '../../src/base/json.js';
 import type { LayerCorrection } from '../../src/quant/recovery/layer-correction.js';
 import type { LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
+import { describeOutputs, listOutputs, type OutputSqnr } from '../../src/quant/recovery/output-errors.js';
 import { toDb } from '../../src/quant/weights/weights.js';
-
-/** SQNR in dB per output; null without error. */
-export type OutputSqnr = Readonly<Record<string, number | null>>;
 
 export interface Corrections {
   readonly corrections: readonly LayerCorrection[];
@@ -19,7 +17,7 @@ export function reportCorrections({ corrections, skipped, samples, outputs }: Co
     format: 'tanren-bias-corrections/1',
     samples,
     corrected: corrections.filter(({ result }) => result === 'corrected').length,
-    outputs: Object.entries(outputs.before).map(([name, before]) => ({ name, sqnrDb: { before, after: outputs.after[name] ?? null } })),
+    outputs: listOutputs(outputs.before, outputs.after),
     layers: corrections.map(({ node, result, meanError, signal, noise, saturated }) => ({
       node,
       result,
@@ -39,26 +37,5 @@ function finite(x: number): number | null {
 export function summarizeCorrections({ corrections, skipped, outputs }: Corrections): readonly (readonly ['info' | 'warning', string])[] {
   const corrected = corrections.filter(({ result }) => result === 'corrected').length;
   const counts = `corrected the biases of ${corrected} of ${corrections.length + skipped.length} layers`;
-  const worse = Object.entries(outputs.before).filter(([name, before]) => toNumber(outputs.after[name]) < toNumber(before));
-  return [
-    ['info', counts],
-    ...Object.entries(outputs.before).map(
-      ([name, before]) => ['info', `output "${name}": SQNR ${formatDb(before)} before, ${formatDb(outputs.after[name])} after`] as const,
-    ),
-    ...worse.map(
-      ([name, before]) =>
-        [
-          'warning',
-          `output "${name}" has an SQNR of ${formatDb(outputs.after[name])} after the correction, and ${formatDb(before)} before: use more samples, or the model without it`,
-        ] as const,
-    ),
-  ];
-}
-
-function toNumber(sqnrDb: number | null | undefined): number {
-  return sqnrDb ?? Number.POSITIVE_INFINITY;
-}
-
-function formatDb(sqnrDb: number | null | undefined): string {
-  return sqnrDb === null || sqnrDb === undefined ? 'without error' : `${sqnrDb.toFixed(1)} dB`;
+  return [['info', counts], ...describeOutputs(outputs.before, outputs.after, 'correction')];
 }

@@ -12,27 +12,29 @@ import { pairLayersWithBias } from '../../src/quant/recovery/correct-biases.js';
 import { writeBias } from '../../src/quant/recovery/layer-bias.js';
 import { type LayerCorrection, parseCorrections } from '../../src/quant/recovery/layer-correction.js';
 import type { LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
+import type { OutputSqnr } from '../../src/quant/recovery/output-errors.js';
 import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
+import { openSampleFiles, type SampleFiles } from '../../src/runtime/capture/sample-files.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { nameSample } from '../../src/stage/name-sample.js';
 import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { CORRECTION_FILE, type LayerManifest, layerPart } from './layer-part.js';
 import { OUTPUTS_FILE, outputsPart } from './outputs-part.js';
 import type { CorrectBiasesParams } from './params.js';
-import { type OutputSqnr, reportCorrections, summarizeCorrections } from './report.js';
-import { openSamples, type Samples } from './samples.js';
+import { reportCorrections, summarizeCorrections } from './report.js';
 
 type Job = StageJob<CorrectBiasesParams>;
 
-/** @throws QuantError `nothing-to-correct`, `layers-differ`; the errors of `openSamples`; RuntimeError `model-load`, `model-run`. */
+/** @throws QuantError `nothing-to-correct`, `layers-differ`; the errors of `openSampleFiles`; RuntimeError `model-load`, `model-run`. */
 export async function runCorrectBiases(job: Job): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const float = await readInput(inputs, 'float', readModel);
   const quantized = await readInput(inputs, 'model', readModel);
   const pairs = pairLayersWithBias(float, quantized);
   if (pairs.layers.length === 0) throw nothingToCorrect(pairs);
-  const samples = await openSamples(getInputPath(inputs, 'captured'), quantized, params);
+  const samples = await openSampleFiles(getInputPath(inputs, 'captured'), quantized, params, nameSample);
   await mkdir(join(context.scratch, 'values'));
   await writeJsonFile(join(context.scratch, 'samples.json'), samples.list);
   const manifest: LayerManifest['run'] = {
@@ -83,7 +85,7 @@ async function correctLayers(
 
 async function measureOutputs(
   { inputs, context }: Job,
-  { list, digest }: Samples,
+  { list, digest }: SampleFiles,
   { float, session }: LayerManifest['run'],
   { model, path }: { readonly model: Model; readonly path: string },
 ): Promise<OutputSqnr> {

@@ -1,41 +1,14 @@
 /** The stage `correct-biases` on a quantized network of three layers: what it writes, what it keeps, and how it resumes. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
-import { PRESETS } from '../../../src/quant/scheme/scheme.js';
-import { encodeNpz } from '../../../src/tensor/formats/npz.js';
-import { capture } from '../../../stages/capture/stage.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
+import { IMAGE, LAYERS, writeCoarseNetwork } from '../../support/coarse-network.js';
 import { failureOf } from '../../support/error-code.js';
-import { quantizeOn } from '../../support/quantize-small.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
-import { randomConstant, randomFloats, runModel, smallModel } from '../../support/small-model.js';
+import { randomFloats, runModel, smallModel } from '../../support/small-model.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
-
-const IMAGE = [1, 3, 8, 8];
-const LAYERS = ['one', 'two', 'three'];
-
-const network = () =>
-  smallModel({
-    inputs: { x: ['float32', IMAGE] },
-    constants: {
-      w1: randomConstant([8, 3, 3, 3], 1),
-      b1: randomConstant([8], 2),
-      w2: randomConstant([8, 8, 3, 3], 3),
-      b2: randomConstant([8], 4),
-      w3: randomConstant([4, 8, 1, 1], 5),
-      b3: randomConstant([4], 6),
-    },
-    nodes: [
-      { op: 'Conv', name: 'one', in: ['x', 'w1', 'b1'], out: ['c1'] },
-      { op: 'Relu', in: ['c1'], out: ['r1'] },
-      { op: 'Conv', name: 'two', in: ['r1', 'w2', 'b2'], out: ['c2'] },
-      { op: 'Relu', in: ['c2'], out: ['r2'] },
-      { op: 'Conv', name: 'three', in: ['r2', 'w3', 'b3'], out: ['y'] },
-    ],
-    outputs: ['y'],
-  });
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let memo: StoringMemo;
@@ -44,29 +17,9 @@ const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
   folder = await temporaryFolder('correct-biases-stage');
-  for (const name of ['memo', 'tensors']) await mkdir(at(name));
+  await mkdir(at('memo'));
   memo = storingMemo(at('memo'));
-  const float = network();
-  await writeModel(at('float.onnx'), float);
-  // Four bits of the weights are lost, so that biases have something to correct.
-  await writeModel(
-    at('int8.onnx'),
-    await quantizeOn(
-      float,
-      { x: randomFloats(IMAGE, 10) },
-      {
-        ...PRESETS.u8s8,
-        weight: { ...PRESETS.u8s8.weight, range: { kind: 'power-of-two', position: { kind: 'min-mse', first: -5, last: -4 } } },
-      },
-    ),
-  );
-  for (const seed of [10, 11, 12]) await writeFile(at(`tensors/${seed}.npz`), encodeNpz(new Map([['x', randomFloats(IMAGE, seed)]])));
-  const { outputs } = await runStage(capture, {
-    params: { of: 'model' },
-    inputs: { model: at('float.onnx'), tensors: at('tensors') },
-    folder: folder.path,
-  });
-  inputs = { model: at('int8.onnx'), float: at('float.onnx'), captured: outputs.captured ?? '' };
+  inputs = await writeCoarseNetwork(folder.path);
 });
 afterAll(() => folder.remove());
 beforeEach(() => memo.forget());

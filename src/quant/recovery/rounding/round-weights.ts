@@ -6,19 +6,14 @@ import { addOutputError, type OutputError } from '../layer-error.js';
 import { type LayerPair, type LayerPairs, pairLayers } from '../layer-pairs.js';
 import { type LayerSweep, type LayerSweepRequest, type OpenLayer, openLayerSweep } from '../layer-sweep.js';
 import { addInputProducts, makeInputProducts } from './input-products.js';
+import type { LayerRounding } from './layer-rounding.js';
 import { findLayerWeight, gridOf, type LayerWeight, readWeight, writeWeight } from './layer-weight.js';
 import { roundSequentially } from './round-sequentially.js';
 import { invertFactor, type SquareMatrix } from './triangular-factor.js';
 
-export interface LayerRounding {
-  readonly node: string;
-  /** Why the weights stay: nothing rounds differently, or the error of the output did not fall. */
-  readonly result: 'rounded' | 'same-integers' | 'error-not-lower';
-  readonly signal: number;
-  /** `after` belongs to the weights that were tried. */
-  readonly noise: { readonly before: number; readonly after: number };
-  /** Number of weights whose integers were tried to change. */
-  readonly changed: number;
+export interface RoundedLayer {
+  readonly rounding: LayerRounding;
+  /** Of the weights that are kept. */
   readonly integers: Int32Array;
 }
 
@@ -26,7 +21,7 @@ export interface WeightRounder {
   /** Index of the next layer. */
   readonly next: () => number;
   /** Rounds the next layer. @throws QuantError `layers-differ`, `not-finite`; RuntimeError `model-run`. */
-  round(): Promise<LayerRounding>;
+  round(): Promise<RoundedLayer>;
   /** Repeats a known rounding of the next layer. */
   repeat(integers: Int32Array): Promise<void>;
 }
@@ -64,18 +59,18 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const found = { node: name, signal: before.signal, changed };
       if (changed === 0) {
         await sweep.advance(layer);
-        return { ...found, result: 'same-integers', noise: { before: before.noise, after: before.noise }, integers };
+        return { rounding: { ...found, result: 'same-integers', noise: { before: before.noise, after: before.noise } }, integers };
       }
       const tried = await sweep.reopen(layer, () => writeWeight(graph, weight, integers));
       const noise = { before: before.noise, after: (await measure(sweep, tried)).noise };
       if (noise.after < noise.before) {
         await sweep.advance(tried);
-        return { ...found, result: 'rounded', noise, integers };
+        return { rounding: { ...found, result: 'rounded', noise }, integers };
       }
       const restored = await sweep.reopen(tried, () => writeWeight(graph, weight, former));
       await measure(sweep, restored);
       await sweep.advance(restored);
-      return { ...found, result: 'error-not-lower', noise, integers: former };
+      return { rounding: { ...found, result: 'error-not-lower', noise }, integers: former };
     },
     async repeat(integers) {
       writeWeight(graph, getDefined(request.layers[sweep.next()], 'next layer').target, integers);

@@ -1,0 +1,91 @@
+/** The captured samples of a model's inputs, checked once, as files that parts of a stage read. */
+import { digestFile, digestJson } from '../../base/digest.js';
+import { getDefined } from '../../base/invariant.js';
+import type { Json } from '../../base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
+import { list, object, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
+import type { Model } from '../../onnx/ir/model.js';
+import { readNpz } from '../../tensor/formats/npz.js';
+import { checkFeed, checkFinite, listModelInputs, type NamedTensors } from '../session/model-inputs.js';
+import { RuntimeError } from '../session/session.js';
+import { openCaptured } from './captured.js';
+import { findCapturedPart, matchCapturedInputs, takeFirstCaptured } from './captured-part.js';
+
+const SAMPLE_LIST = object({
+  arrays: list(text(), 'Arrays of each file, in the order of the model’s inputs.'),
+  files: list(text()),
+});
+
+export type SampleList = FromSchema<typeof SAMPLE_LIST>;
+
+const reader = readerOf(SAMPLE_LIST);
+
+/** Reads a list that a stage wrote for its parts. @throws RuntimeError `bad-capture`. */
+export function parseSampleList(json: Json): SampleList {
+  const read = readJsonShape(reader, json);
+  if (read.kind === 'ok') return read.value;
+  throw new RuntimeError('bad-capture', `invalid list of samples: ${formatJsonProblems(read.problems).join('; ')}`);
+}
+
+export interface SampleFiles {
+  readonly list: SampleList;
+  /** Of the content of every file, in order. */
+  readonly digest: string;
+}
+
+export interface SampleRequest {
+  /** The captured part; found by the model's input names if absent. */
+  readonly part?: string;
+  /** The first so many samples; all if absent. */
+  readonly samples?: number;
+}
+
+/** Runs `work`; errors name the sample. */
+export type NameSample = <T>(label: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Samples without rows are left out.
+ * @throws RuntimeError `bad-capture`, `part-unknown`, `part-mismatch`, `too-few-samples`, `capture-mismatch`, `sample-mismatch`, `not-finite`, `no-rois`.
+ */
+export async function openSampleFiles(folder: string, model: Model, wanted: SampleRequest, nameSample: NameSample): Promise<SampleFiles> {
+  const captured = await openCaptured(folder);
+  const inputs = listModelInputs(model);
+  const part = findCapturedPart(captured.index, inputs, wanted.part);
+  const values = matchCapturedInputs(part, inputs);
+  const files: string[] = [];
+  for (const sample of takeFirstCaptured(captured.index.samples, wanted.samples)) {
+    const { path, file, rows } = captured.locate(sample, part.name);
+    if (rows === 0) continue;
+    await nameSample(`sample ${sample.id} (${sample.source})`, async () => {
+      const tensors = await captured.read(sample, part.name, 'input');
+      checkFinite(tensors);
+      for (const [index, input] of inputs.entries()) {
+        const value = getDefined(values[index], 'value');
+        // Models run in pieces without declared sizes, so that batches of RoIs may have any length.
+        const isRagged = value.dims[0] === 'rows';
+        const stated = isRagged ? { ...input, dims: input.dims && [undefined, ...input.dims.slice(1)] } : input;
+        checkFeed(stated, getDefined(tensors[value.name], value.name), file);
+      }
+    });
+    files.push(path);
+  }
+  if (files.length === 0) {
+    throw new RuntimeError('no-rois', `none of the captured samples has a row of part "${part.name}": nothing to measure with`, {
+      help: 'capture more images, or images with objects',
+    });
+  }
+  const digests: string[] = [];
+  for (const file of files) digests.push(await digestFile(file));
+  return { list: { arrays: values.map(({ array }) => array), files }, digest: digestJson(digests) };
+}
+
+/** The feeds of each sample by the input names of `model`, read when they are asked for. */
+export function feedsOf(model: Model, { arrays, files }: SampleList): readonly (() => Promise<NamedTensors>)[] {
+  const names = listModelInputs(model).map(({ name }) => name);
+  return files.map(file => async () => {
+    const archive = await readNpz(file);
+    return Object.fromEntries(names.map((name, index) => [name, archive.get(getDefined(arrays[index], `array of ${name}`))]));
+  });
+}

@@ -1,0 +1,111 @@
+/** The stage `round-weights` on a quantized network of three layers: what it writes, what it keeps, and how it resumes. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import type { Constant } from '../../../src/onnx/ir/model.js';
+import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
+import { roundWeights } from '../../../stages/round-weights/stage.js';
+import { IMAGE, LAYERS, writeCoarseNetwork } from '../../support/coarse-network.js';
+import { failureOf } from '../../support/error-code.js';
+import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { randomFloats, runModel, smallModel } from '../../support/small-model.js';
+import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let memo: StoringMemo;
+let inputs: Record<string, string>;
+const at = (name: string): string => join(folder.path, name);
+
+beforeAll(async () => {
+  folder = await temporaryFolder('round-weights-stage');
+  await mkdir(at('memo'));
+  memo = storingMemo(at('memo'));
+  inputs = await writeCoarseNetwork(folder.path);
+});
+afterAll(() => folder.remove());
+beforeEach(() => memo.forget());
+
+async function run(params: JsonObject = {}, more: Partial<Parameters<typeof runStage>[1]> = {}) {
+  const { outputs, log } = await runStage(roundWeights, { params: { damping: 0.01, ...params }, inputs, folder: folder.path, ...more });
+  const report = JSON.parse(await readFile(outputs.report ?? '', 'utf8')) as JsonObject;
+  return { path: outputs.model ?? '', model: await readFile(outputs.model ?? ''), report, log };
+}
+
+/** SQNR in dB of the output on the captured samples, by ONNX Runtime. */
+async function sqnrOf(path: string): Promise<number> {
+  let [signal, noise] = [0, 0];
+  for (const seed of [10, 11, 12]) {
+    const feeds = { x: randomFloats(IMAGE, seed) };
+    const [float, int8] = [await runModel(await readModel(at('float.onnx')), feeds), await runModel(await readModel(path), feeds)];
+    for (const [i, y] of (float.y?.data as Float32Array).entries()) {
+      signal += y * y;
+      noise += (y - Number(int8.y?.data[i])) ** 2;
+    }
+  }
+  return 10 * Math.log10(signal / noise);
+}
+
+it('the SQNR of the outputs rises as the report says, with other integers in the weights alone', async () => {
+  const { path, report, log } = await run();
+  const [before, after] = [await sqnrOf(at('int8.onnx')), await sqnrOf(path)];
+  // Random inputs are hardly correlated, so that a weight can make up for little of another's error.
+  expect(after).toBeGreaterThan(before + 0.5);
+  expect(report).toMatchObject({
+    format: 'tanren-weight-roundings/1',
+    samples: 3,
+    rounded: 3,
+    skipped: [],
+    layers: LAYERS.map(node => ({ node, result: 'rounded' })),
+  });
+  const [output] = report.outputs as { name: string; sqnrDb: { before: number; after: number } }[];
+  expect(output?.sqnrDb.before).toBeCloseTo(before, 3);
+  expect(output?.sqnrDb.after).toBeCloseTo(after, 3);
+  expect(log[0]).toBe('info: rounded the weights of 3 of 3 layers');
+  const [own, other] = [await readModel(at('int8.onnx')), await readModel(path)];
+  const constants = (model: typeof own) =>
+    [...model.graph.values.values()].flatMap(({ name, constant }) => (constant === undefined ? [] : [[name, constant] as const]));
+  const valuesOf = (constant: Constant): readonly number[] =>
+    constant.dtype === 'string' ? [] : Array.from(decodeRawTensor(constant).data as ArrayLike<number>, Number);
+  const changed = constants(own).filter(
+    ([, constant], index) => JSON.stringify(valuesOf(constant)) !== JSON.stringify(valuesOf(constants(other)[index]?.[1] ?? constant)),
+  );
+  expect(changed.map(([, { dtype, dims }]) => [dtype, dims.length])).toEqual(LAYERS.map(() => ['int8', 4]));
+});
+
+it('layers are kept: a second run computes nothing, and a run that was stopped goes on behind the last one', async () => {
+  const whole = await run();
+  const stop = new AbortController();
+  const progress = (done: number): void => {
+    if (done === 2) stop.abort(new Error('stopped'));
+  };
+  await expect(run({}, { memo: memo.memo, signal: stop.signal, progress })).rejects.toThrow('stopped');
+  expect(memo.computed).toEqual(['round-weights-outputs', 'round-weights-of-layer', 'round-weights-of-layer']);
+  memo.forget();
+  const resumed = await run({}, { memo: memo.memo });
+  expect(memo.computed).toEqual(['round-weights-of-layer', 'round-weights-outputs']);
+  expect(resumed.model.equals(whole.model)).toBe(true);
+  expect(resumed.report).toEqual(whole.report);
+  memo.forget();
+  expect((await run({}, { memo: memo.memo })).model.equals(whole.model)).toBe(true);
+  expect(memo.computed).toEqual([]);
+});
+
+it('damping and samples count', async () => {
+  const [one, all, damped] = [await run({ samples: 1 }), await run(), await run({ damping: 1 })];
+  expect(one.report.samples).toBe(1);
+  expect(one.model.equals(all.model)).toBe(false);
+  expect(damped.model.equals(all.model)).toBe(false);
+});
+
+it.each([
+  ['a model without quantized layers', { model: 'relu.onnx', float: 'relu.onnx' }, {}, 'nothing-to-round'],
+  ['a float model in place of the quantized one', { model: 'float.onnx' }, {}, 'nothing-to-round'],
+  ['more samples than were captured', {}, { samples: 4 }, 'too-few-samples'],
+  ['a part that was not captured', {}, { part: 'neck' }, 'part-unknown'],
+])('%s is refused', async (_name, files, params, code) => {
+  const relu = smallModel({ inputs: { x: ['float32', IMAGE] }, nodes: [{ op: 'Relu', in: ['x'], out: ['y'] }], outputs: ['y'] });
+  await writeModel(at('relu.onnx'), relu);
+  const own = { ...inputs, ...Object.fromEntries(Object.entries(files).map(([port, file]) => [port, at(file)])) };
+  expect((await failureOf(() => run(params, { inputs: own }))).code).toBe(code);
+});
