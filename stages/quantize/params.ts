@@ -2,6 +2,7 @@
 import { keysOf } from '../../src/base/keys-of.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
+import { describePresets } from '../../src/quant/scheme/preset-origins.js';
 import { PRESETS } from '../../src/quant/scheme/scheme.js';
 import { RANGE_SCHEMAS, WEIGHT_RANGE_SCHEMAS } from './range-param.js';
 
@@ -76,8 +77,7 @@ export const QUANTIZE_PARAMS = {
       type: 'string',
       enum: keysOf(PRESETS),
       default: 'u8s8',
-      description:
-        'A named set of all settings. u8s8, s8s8, u8u8: integers of activations and weights, float scales. a8w8, a16w8: both symmetric, for NPUs. xint8: power-of-two scales, for AMD NPUs.',
+      description: `A named set of all settings, and what it is modeled on. ${describePresets()}`,
     },
     activation: {
       type: 'object',

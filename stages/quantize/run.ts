@@ -4,6 +4,7 @@ import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
 import { warnOfJoin } from '../../src/quant/report/describe-joins.js';
+import { PRESET_ORIGINS } from '../../src/quant/scheme/preset-origins.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
@@ -26,7 +27,11 @@ export async function runQuantize({ params, inputs, outputs, context }: StageJob
   });
   const bits = scheme.activation.dtype.endsWith('16') ? 16 : 8;
   for (const join of report.joins ?? []) if (!join.separated) context.log('warning', warnOfJoin(join, bits));
-  context.log('info', `quantized by preset ${params.preset}: ${JSON.stringify(report.counts)}`);
+  const { model: of, version } = PRESET_ORIGINS[params.preset];
+  context.log('info', `quantized by preset ${params.preset}, modeled on ${of}, version ${version}: ${JSON.stringify(report.counts)}`);
   await writeModel(getOutputPath(outputs, 'model'), model);
-  await writeJsonFile(getOutputPath(outputs, 'report'), report);
+  await writeJsonFile(getOutputPath(outputs, 'report'), {
+    ...report,
+    scheme: { preset: { name: params.preset, model: of, version }, ...report.scheme },
+  });
 }

@@ -120,7 +120,7 @@ const FLOAT_SCALE = {
   qdqDomain: 'ai.onnx',
 } as const;
 
-export const PRESETS = {
+const BASES = {
   /** Activations uint8 asymmetric, weights int8 symmetric: the fast path of processors. */
   u8s8: { ...FLOAT_SCALE, activation: { dtype: 'uint8', ...ASYMMETRIC } },
   /** Activations int8 asymmetric, weights int8 symmetric. */
@@ -141,6 +141,23 @@ export const PRESETS = {
     placement: NPU_PLACEMENT,
     qdqDomain: 'ai.onnx',
   },
+} as const satisfies Record<string, Preset>;
+
+/** The default percentile of Quark's newer presets. */
+const percentile = (of: number) => ({ kind: 'percentile', percentile: of, sides: 'magnitude' }) as const;
+const perChannel = <Base extends Preset>(base: Base) => ({ ...base, weight: { ...base.weight, perChannel: true } }) as const;
+
+/** Their models, and how they differ from them: preset-origins. */
+export const PRESETS = {
+  ...BASES,
+  'u8s8-per-channel': perChannel(BASES.u8s8),
+  's8s8-per-channel': perChannel(BASES.s8s8),
+  's8s8-aaws': { ...BASES.s8s8, range: percentile(99.9999) },
+  'a8w8-per-channel': perChannel(BASES.a8w8),
+  'a8w8-2': { ...BASES.a8w8, range: percentile(99.999) },
+  'a16w8-per-channel': perChannel(BASES.a16w8),
+  'a16w8-2': { ...BASES.a16w8, range: percentile(99.999) },
+  'xint8-2': { ...BASES.xint8, activation: { ...BASES.xint8.activation, dtype: 'int8' } },
 } as const satisfies Record<string, Preset>;
 
 export type PresetName = keyof typeof PRESETS;

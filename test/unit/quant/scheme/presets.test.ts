@@ -77,6 +77,14 @@ describe('presets', () => {
     ['a8w8', 'int8', 'int8', 'int32'],
     ['a16w8', 'int16', 'int8', 'int32'],
     ['xint8', 'uint8', 'int8', 'int8'],
+    ['xint8-2', 'int8', 'int8', 'int8'],
+    ['u8s8-per-channel', 'uint8', 'int8', 'int32'],
+    ['s8s8-per-channel', 'int8', 'int8', 'int32'],
+    ['s8s8-aaws', 'int8', 'int8', 'int32'],
+    ['a8w8-per-channel', 'int8', 'int8', 'int32'],
+    ['a8w8-2', 'int8', 'int8', 'int32'],
+    ['a16w8-per-channel', 'int16', 'int8', 'int32'],
+    ['a16w8-2', 'int16', 'int8', 'int32'],
   ])('%s: activations %s, weights %s, biases %s; ONNX Runtime runs it', async (preset, activation, weight, bias) => {
     const model = quantized(preset);
     const parameters = parametersOf(model);
