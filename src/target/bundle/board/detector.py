@@ -64,7 +64,7 @@ def save_overlay(arguments, detector, name, image, detection):
     shown = [index for index, score in enumerate(detection.scores) if score >= arguments.min_score]
     masks = detection.masks()
     tags = [f"{detector.names.get(int(detection.labels[index]), detection.labels[index])} {detection.scores[index]:.2f}" for index in shown]
-    drawn = draw(image, detection.boxes[shown], detection.labels[shown], tags, [masks[index] for index in shown])
+    drawn = draw(image, detection.boxes[shown], detection.labels[shown], tags, None if masks is None else [masks[index] for index in shown])
     folder = Path(arguments.overlays)
     folder.mkdir(parents=True, exist_ok=True)
     write_png(folder / f"{name}.png", drawn)

@@ -11,13 +11,14 @@ from .maskrcnn import MaskRcnn
 from .masks import encode_runs, paste_mask
 from .parts import run_rois
 from .session import Loaded
+from .single import Single
 from .tiles import run_tiles
 from .yolact import Yolact
 
 FORMAT = "tanren-bundle-detector/1"
-FAMILIES = {"maskrcnn": MaskRcnn, "maskscoring": MaskRcnn, "yolact": Yolact}
+FAMILIES = {"maskrcnn": MaskRcnn, "maskscoring": MaskRcnn, "single": Single, "yolact": Yolact}
 # Parts that take one image. All others take any number of RoIs.
-IMAGE_PARTS = ("backbone", "network")
+IMAGE_PARTS = ("backbone", "model", "network")
 
 
 class Clock:
@@ -41,22 +42,25 @@ class Detection:
         self.size, self.threshold, self.steps = size, threshold, steps
 
     def masks(self):
-        """Masks at the size of the image."""
+        """Masks at the size of the image; None for a detector without masks."""
+        if self.maps is None:
+            return None
         if self.maps.dtype == bool:
             return list(self.maps)
         return [paste_mask(probabilities, box, *self.size, self.threshold) for probabilities, box in zip(self.maps, self.boxes)]
 
     def results(self, image_id):
         """COCO results."""
-        entries = []
-        for index, (box, mask) in enumerate(zip(self.boxes, self.masks())):
+        entries, masks = [], self.masks()
+        for index, box in enumerate(self.boxes):
             x1, y1, x2, y2 = (float(side) for side in box)
             entry = {"image_id": image_id, "category_id": int(self.labels[index])}
             entry["bbox"] = [x1, y1, float(np.float32(x2 - x1)), float(np.float32(y2 - y1))]
             entry["score"] = float(self.scores[index])
             if self.mask_scores is not None:
                 entry["mask_score"] = float(self.mask_scores[index])
-            entry["segmentation"] = {"size": list(self.size), "counts": encode_runs(mask)}
+            if masks is not None:
+                entry["segmentation"] = {"size": list(self.size), "counts": encode_runs(masks[index])}
             entries.append(entry)
         return entries
 
@@ -66,7 +70,8 @@ class Detector:
         """@param least_sqnr the smallest SQNR of golden outputs in dB; None: they are not checked"""
         definition = read_definition()
         recipe, self.clock = definition["recipe"], Clock()
-        self.config = definition.get("config") or recipe["config"]
+        # A single network has all settings in its recipe.
+        self.config = definition.get("config") or recipe.get("config")
         self.names = {int(label): name for label, name in definition["categories"].items()}
         self.tiles = recipe.get("tiles", {})
         self.sessions = {}
@@ -99,7 +104,7 @@ class Detector:
         started = time.perf_counter()
         found = self.host.detect(image)
         steps = {**self.clock.steps, "total": 1000 * (time.perf_counter() - started)}
-        return Detection(found, image.shape[:2], self.config["mask"]["threshold"], steps)
+        return Detection(found, image.shape[:2], None if self.config is None else self.config["mask"]["threshold"], steps)
 
 
 def read_definition():

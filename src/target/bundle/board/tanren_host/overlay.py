@@ -6,12 +6,14 @@ COLORS = np.array([[230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66],
 
 
 def draw(image, boxes, labels, tags, masks):
-    """A new image with the objects on it, the first on top. @param masks one per object at the size of the image"""
+    """A new image with the objects on it, the first on top. @param masks one per object at the size of the image, or None"""
     canvas = image.copy()
-    for box, label, mask in reversed(list(zip(boxes, labels, masks))):
-        color = COLORS[int(label) % len(COLORS)]
-        canvas[mask] = ((canvas[mask].astype(np.uint16) + color) // 2).astype(np.uint8)
-        draw_frame(canvas, box, color)
+    for index in reversed(range(len(boxes))):
+        color = COLORS[int(labels[index]) % len(COLORS)]
+        if masks is not None:
+            mask = masks[index]
+            canvas[mask] = ((canvas[mask].astype(np.uint16) + color) // 2).astype(np.uint8)
+        draw_frame(canvas, boxes[index], color)
     return draw_tags(canvas, boxes, tags)
 
 

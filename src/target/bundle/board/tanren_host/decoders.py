@@ -1,0 +1,165 @@
+"""Decoders of single networks: boxes x1 y1 x2 y2 in pixels of the input, scores and classes, by the settings of the recipe."""
+import numpy as np
+
+from .boxes import F32
+from .errors import Refused
+
+
+class Candidates:
+    """Collects the classes of rows whose scores are above the threshold: of each row the best, or all."""
+
+    def __init__(self, least, labels):
+        self.least, self.labels, self.found = float(F32(least)), labels, []
+
+    def add(self, scores, boxes_of):
+        """@param boxes_of gives the boxes of row numbers"""
+        if self.labels == "best":
+            known = np.where(np.isnan(scores), -np.inf, scores)
+            rows = np.flatnonzero(known.max(axis=1) > self.least)
+            classes = known[rows].argmax(axis=1)
+        else:
+            rows, classes = np.nonzero(scores > self.least)
+        self.found.append((boxes_of(rows), scores[rows, classes], classes))
+
+    def finish(self):
+        boxes, scores, classes = (np.concatenate(arrays) for arrays in zip(*self.found))
+        return boxes.reshape(-1, 4).astype(F32), scores.astype(F32), classes
+
+
+def decode(decoder, values, size, classes, selection):
+    """@param size (height, width) of the input. @returns boxes, scores, classes counted from 0"""
+    candidates = Candidates(selection["scoreThreshold"], selection["labels"])
+    DECODERS[decoder["kind"]](decoder, values, size, classes, candidates)
+    return candidates.finish()
+
+
+def grid(decoder, values, size, classes, candidates):
+    """Source: YOLOX; FastestDet's handle_preds."""
+    form, objectness, own = decoder["boxes"]["form"], decoder.get("objectness"), decoder["classes"]
+    cells = list_cells(size, decoder["strides"]) if form in ("exp", "bounded") else None
+    channels = max(decoder["boxes"]["channel"] + 4, objectness["channel"] + 1 if objectness else 0, own["channel"] + classes)
+    rows = read_rows(values, decoder["output"], channels, None if cells is None else len(cells))
+    raised = lambda scored, first, count: np.maximum(ACTIVATIONS[scored["activation"]](rows[:, first : first + count]), 0) ** scored["power"]
+    scores = raised(own, own["channel"], classes)
+    if objectness:
+        scores = raised(objectness, objectness["channel"], 1) * scores
+
+    def boxes_of(chosen):
+        a, b, c, d = rows[chosen, decoder["boxes"]["channel"] :][:, :4].T
+        if form == "corners":
+            return np.stack([a, b, c, d], axis=1)
+        if form == "center":
+            return around_center(a, b, c, d)
+        x, y, stride = cells[chosen].T
+        if form == "exp":
+            return around_center((x + a) * stride, (y + b) * stride, np.exp(c) * stride, np.exp(d) * stride)
+        return around_center((x + np.tanh(a)) * stride, (y + np.tanh(b)) * stride, sigmoid(c) * size[1], sigmoid(d) * size[0])
+
+    candidates.add(scores, boxes_of)
+
+
+def distances(decoder, values, size, classes, candidates):
+    """Source: Generalized Focal Loss; FCOS."""
+    bins = decoder["bins"]
+    for level in decoder["levels"]:
+        cells = list_cells(size, [level["stride"]])
+        scores = ACTIVATIONS[decoder["activation"]](read_rows(values, level["scores"], classes, len(cells)))
+        sides = read_rows(values, level["distances"], 4 * bins, len(cells)).reshape(len(cells), 4, bins)
+
+        def boxes_of(chosen, level=level, cells=cells, sides=sides):
+            far = (sides[chosen, :, 0] if bins == 1 else softmax(sides[chosen]) @ np.arange(bins)) * level["stride"]
+            center = (cells[chosen, :2] + 0.5) * level["stride"]
+            return np.concatenate([center - far[:, :2], center + far[:, 2:]], axis=1)
+
+        candidates.add(scores, boxes_of)
+
+
+def priors(decoder, values, size, classes, candidates):
+    """Source: Liu et al., SSD, and the variances of its code."""
+    height, width = size
+    references = []
+    for level in decoder["levels"]:
+        y, x = np.divmod(np.arange(level["columns"] * level["rows"]), level["columns"])
+        for sides in zip(x, y):
+            references += [((sides[0] + 0.5) / level["columns"], (sides[1] + 0.5) / level["rows"], w / width, h / height) for w, h in level["sizes"]]
+    references = np.clip(np.array(references), 0, 1)
+    deltas = read_rows(values, decoder["boxes"], 4, len(references))
+    center, side = decoder["variances"]
+
+    def boxes_of(chosen):
+        (x, y, w, h), (dx, dy, dw, dh) = references[chosen].T, deltas[chosen].T
+        return around_center(x + center * dx * w, y + center * dy * h, w * np.exp(side * dw), h * np.exp(side * dh)) * [width, height, width, height]
+
+    candidates.add(read_scores(decoder, values, classes, len(references)), boxes_of)
+
+
+def boxes(decoder, values, size, classes, candidates):
+    rows = read_rows(values, decoder["boxes"], 4)
+    unit = [1, 1, 1, 1] if decoder["unit"] == "pixels" else [size[1], size[0], size[1], size[0]]
+    boxes_of = lambda chosen: (rows[chosen] if decoder["form"] == "corners" else around_center(*rows[chosen].T)) * unit
+    candidates.add(read_scores(decoder, values, classes, len(rows)), boxes_of)
+
+
+def select_detections(decoder, values, classes):
+    """Detections that the network has selected. @returns boxes, scores, classes counted from 0, and maps of probabilities over the boxes or None"""
+    scores, found, labels = (np.asarray(values[decoder[name]]) for name in ("scores", "boxes", "classes"))
+    if scores.ndim != 1 or found.shape != (len(scores), 4) or labels.shape != scores.shape:
+        raise Refused("part-values", f"scores, boxes and classes are {list(scores.shape)}, {list(found.shape)} and {list(labels.shape)}; the decoder expects [n], [n, 4] and [n]")
+    chosen = labels.astype(np.int64) - decoder["firstClass"]
+    if ((chosen < 0) | (chosen >= classes)).any():
+        raise Refused("part-values", f"output {decoder['classes']} has a class that is not among the {classes} categories, counted from {decoder['firstClass']}")
+    if "masks" not in decoder:
+        return found.astype(F32), scores.astype(F32), chosen, None
+    maps = np.asarray(values[decoder["masks"]["output"]])
+    if maps.ndim != 4 or len(maps) != len(scores) or maps.shape[2] != maps.shape[3] or (len(labels) and labels.max() >= maps.shape[1]):
+        raise Refused("part-values", f"output {decoder['masks']['output']} is {list(maps.shape)}; the decoder expects [{len(scores)}, classes, side, side]")
+    return found.astype(F32), scores.astype(F32), chosen, maps[np.arange(len(scores)), labels.astype(np.int64)].astype(F32)
+
+
+DECODERS = {"grid": grid, "distances": distances, "priors": priors, "boxes": boxes}
+
+
+def read_scores(decoder, values, classes, count):
+    """Class scores without the background. Softmax is over all classes of a row."""
+    first = 1 if decoder["background"] else 0
+    return ACTIVATIONS[decoder["activation"]](read_rows(values, decoder["scores"], classes + first, count))[:, first:]
+
+
+def read_rows(values, name, channels, rows=None):
+    """[1, rows, channels], [1, channels, rows] or [1, channels, height, width] as float64 [rows, channels]. @raises Refused `part-values`"""
+    array = np.asarray(values[name])
+    shape, fits = array.shape, lambda count: rows is None or rows == count
+    if len(shape) == 3 and shape[0] == 1 and shape[2] == channels and fits(shape[1]):
+        return array[0].astype(np.float64)
+    if len(shape) == 3 and shape[0] == 1 and shape[1] == channels and fits(shape[2]):
+        return array[0].T.astype(np.float64)
+    if len(shape) == 4 and shape[0] == 1 and shape[1] == channels and fits(shape[2] * shape[3]):
+        return array[0].reshape(channels, -1).T.astype(np.float64)
+    raise Refused("part-values", f"output {name} is {list(shape)}; the decoder expects {channels} channels{'' if rows is None else f' in {rows} rows'}")
+
+
+def list_cells(size, strides):
+    """x y stride of each cell, row by row, one stride after another."""
+    grids = []
+    for stride in strides:
+        rows, columns = -(-size[0] // stride), -(-size[1] // stride)
+        y, x = np.divmod(np.arange(rows * columns), columns)
+        grids.append(np.stack([x, y, np.full(rows * columns, stride)], axis=1))
+    return np.concatenate(grids)
+
+
+def around_center(x, y, width, height):
+    return np.stack([x - width / 2, y - height / 2, x + width / 2, y + height / 2], axis=1)
+
+
+def sigmoid(values):
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-values))
+
+
+def softmax(values):
+    powers = np.exp(values - values.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+ACTIVATIONS = {"none": lambda values: values, "sigmoid": sigmoid, "softmax": softmax}

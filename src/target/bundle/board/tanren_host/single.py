@@ -1,0 +1,59 @@
+"""The host of a single network whose outputs a decoder reads: preprocessing, decoding, suppression."""
+import numpy as np
+
+from .boxes import F32, clip_boxes, sort_by_score, suppress, suppress_groups
+from .decoders import DECODERS, decode, select_detections
+from .errors import Refused
+from .masks import paste_mask
+from .preprocess import preprocess
+
+
+class Single:
+    def __init__(self, recipe, _config, _fit, run, clock):
+        self.recipe, self.run, self.clock = recipe, run, clock
+        self.kind, known = recipe["decoder"]["kind"], [*DECODERS, "detections"]
+        if self.kind not in known:
+            raise Refused("unsupported-detector", f"this program has no decoder {self.kind!r}, only {', '.join(known)}: run the detector with Tanren's external runner")
+        entry = recipe["image"]
+        if "free" in (entry["height"], entry["width"]):
+            raise Refused("unsupported-detector", "the recipe has a free size of the input, and a board runs one size: pin the network's size before `describe`")
+        self.size = (entry["height"], entry["width"])
+        self.ids = np.array([category["id"] for category in recipe["categories"]], np.int64)
+
+    def detect(self, image):
+        """@returns boxes, scores, category ids, masks of the whole image or None, None"""
+        selection, entry, decoder = (self.recipe[name] for name in ("selection", "image", "decoder"))
+        with self.clock("transform"):
+            tensor, placement = preprocess(image, self.size, entry["preprocess"])
+        values = self.run("model", {entry["value"]: tensor})
+        with self.clock("detections"):
+            if self.kind == "detections":
+                boxes, scores, classes, maps = select_detections(decoder, values, len(self.ids))
+            else:
+                boxes, scores, classes = decode(decoder, values, self.size, len(self.ids), selection)
+                maps = None
+            kept = self.select(boxes, scores, classes, selection)
+            (top, left), (ratio_y, ratio_x) = placement.corner, placement.ratio
+            corners = ((boxes[kept] - np.array([left, top, left, top], np.float64)) / [ratio_x, ratio_y, ratio_x, ratio_y]).astype(F32)
+            whole = corners + np.array([0, 0, 1, 1], F32) if decoder.get("corners") == "inclusive" else corners
+            if selection["clip"] == "image":
+                whole = clip_boxes(whole, image.shape[:2])
+        if maps is None:
+            return whole, scores[kept], self.ids[classes[kept]], None, None
+        with self.clock("masks"):
+            pasted = [paste_mask(own, box, *image.shape[:2], decoder["masks"]["threshold"]) for own, box in zip(maps[kept], corners)]
+            masks = np.array(pasted, bool).reshape(len(kept), *image.shape[:2])
+        return whole, scores[kept], self.ids[classes[kept]], masks, None
+
+    def select(self, boxes, scores, classes, selection):
+        """Numbers of the candidates that remain, by falling score. Boxes that are not finite are left out."""
+        valid = np.flatnonzero((scores > F32(selection["scoreThreshold"])) & np.isfinite(boxes).all(axis=1))
+        best = valid[sort_by_score(scores[valid])[: selection["candidates"]]]
+        nms = selection["nms"]
+        if nms == "none":
+            return best[: selection["perImage"]]
+        if nms["classes"] == "each":
+            kept = suppress_groups(boxes[best], scores[best], classes[best], nms["threshold"], None)
+        else:
+            kept = suppress(boxes[best], scores[best], nms["threshold"], None)
+        return best[kept][: selection["perImage"]]
