@@ -1,8 +1,9 @@
 /** Commands that help to write pipeline files. */
 import { Argument } from 'commander';
+import { TEMPLATES } from '../commands/project/init/templates.js';
 import { SHELLS } from '../process/shells.js';
 import { command, type Declared } from './command.js';
-import { value } from './option.js';
+import { optional, optionalChoice, value } from './option.js';
 import { json } from './shared-options.js';
 import { parseText } from './values.js';
 
@@ -10,7 +11,18 @@ export const PROJECT: readonly Declared[] = [
   command({
     words: 'init',
     description: 'write a pipeline file to start from',
-    options: { file: value('-f, --file <path>', 'where to write it', parseText, { value: 'pipeline.yaml', shown: 'pipeline.yaml' }) },
+    options: {
+      file: value('-f, --file <path>', 'where to write it', parseText, { value: 'pipeline.yaml', shown: 'pipeline.yaml' }),
+      template: optionalChoice(
+        '--template <name>',
+        'a trained example with its images (default: the first); or, with --model, classifier or plain instead of what its outputs say',
+        TEMPLATES,
+      ),
+      model: optional('--model <path>', 'draft the file for this ONNX model, by its inputs and outputs', parseText),
+      images: optional('--images <folder>', 'with --model: images that calibrate; without it, example images stand in', parseText),
+    },
+    after:
+      'Examples:\n  tanren init                              a trained Mask R-CNN, which builds at once\n  tanren init --model detector.onnx        import, describe, quantize, compile, report for a model of your own',
     run: async (_words, options) => (await import('../commands/project/init.js')).runInit(options),
   }),
   command({

@@ -1,78 +1,84 @@
-/** `tanren init`: writes a pipeline file to start from. */
+/** `tanren init`: writes a pipeline file that builds at once, from a template with its example data, or drafted for a model. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
+import { findProjectFolder } from '../../../engine/config/project-folder.js';
+import { EngineError, messageOf } from '../../../engine/model/engine-error.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { makeConsole } from '../../terminal/console.js';
+import { endWithError } from '../../terminal/end-with-error.js';
+import { type Draft, draftPipeline } from './init/draft-pipeline.js';
+import { copyExamples, examplesIn, readTemplate, STAND_INS, schemaComment } from './init/example-files.js';
+import { readFacts } from './init/model-facts.js';
+import { isExample, type Template } from './init/templates.js';
 
-const SKELETON = `# A Tanren pipeline. Stages refer to each other's outputs: that is the graph. \`tanren plugins\` lists what a stage can use.
-version: 1
-
-params:
-  height: 544
-  width: 960
-  preset: {type: string, enum: [u8s8, a8w8], default: u8s8}
-
-sources:
-  checkpoint: models/detector.safetensors # .pth and .pt are read too, without executing anything in them
-  config: models/detector.json # what a checkpoint cannot hold: anchors, thresholds, categories
-  calib: {annotations: data/instances_calib.json, images: data/calib}
-  val: {annotations: data/instances_val.json, images: data/val}
-
-stages:
-  export:
-    uses: export
-    with: {architecture: maskrcnn, input: [1, 3, "\${height}", "\${width}"]}
-    inputs: {checkpoint: "\${sources.checkpoint}", config: "\${sources.config}"}
-
-  parts:
-    uses: split
-    with: {recipe: maskrcnn}
-    inputs: {model: export.model, recipe: export.recipe}
-
-  simplify:
-    foreach: [backbone, box_head, mask_head]
-    uses: simplify
-    inputs: {model: "parts.\${item}"}
-
-  calibrate:
-    foreach: [backbone, box_head, mask_head]
-    uses: calibrate
-    with: {part: "\${item}", samples: 16}
-    inputs:
-      model: "simplify@\${item}.model"
-      detector: {backbone: simplify@backbone.model, box_head: simplify@box_head.model, mask_head: simplify@mask_head.model}
-      recipe: export.recipe
-      config: "\${sources.config}"
-      data: "\${sources.calib}"
-
-  quantize:
-    foreach: [backbone, box_head, mask_head]
-    uses: quantize
-    with: {preset: "\${preset}"}
-    inputs: {model: "simplify@\${item}.model", sketches: "calibrate@\${item}.sketches"}
-
-  evaluate:
-    uses: evaluate
-    inputs:
-      parts: {backbone: quantize@backbone.model, box_head: quantize@box_head.model, mask_head: quantize@mask_head.model}
-      recipe: export.recipe
-      config: "\${sources.config}"
-      data: "\${sources.val}"
-    gate: {bbox.AP: ">= 0.4"} # checked in every build; a missed gate is exit code 1
-`;
+export interface InitOptions {
+  readonly file: string;
+  readonly template?: Template;
+  readonly model?: string;
+  readonly images?: string;
+}
 
 /** Creates the folder if it is missing. Never overwrites a file. */
-export async function runInit(options: { readonly file: string }): Promise<ExitCode> {
+export async function runInit(options: InitOptions): Promise<ExitCode> {
   const console = makeConsole({ json: false });
+  const { file } = options;
   try {
-    mkdirSync(dirname(options.file), { recursive: true });
-    writeFileSync(options.file, SKELETON, { flag: 'wx' });
+    if (existsSync(file)) throw new EngineError('file-exists', `${file} exists already`, { help: 'name another file with -f' });
+    const projectFolder = findProjectFolder(resolve(file));
+    const { text, said, places } = await compose(options, projectFolder);
+    const copied = write(file, text, places, projectFolder);
+    console.line(`wrote ${file}: ${said}`);
+    if (copied.length > 0) console.line(`copied ${copied.join(', ')}`);
+    console.line(`next: tanren build${file === 'pipeline.yaml' ? '' : ` -f ${file}`}; then name your own data under "sources"`);
+    return EXIT.built;
   } catch (error) {
-    const isThere = existsSync(options.file);
-    if (isThere) console.problem('error', `error[file-exists]: ${options.file} exists already\n  help: name another file with -f`);
-    else console.problem('error', `error[not-writable]: ${options.file}: ${error instanceof Error ? error.message : String(error)}`);
-    return EXIT.usage;
+    return endWithError(error, console, { json: false }, EXIT.usage);
   }
-  console.line(`wrote ${options.file}: name your checkpoint and data in it, then run "tanren build"`);
-  return EXIT.built;
+}
+
+interface Composed {
+  readonly text: string;
+  /** What it is, for the user. */
+  readonly said: string;
+  /** Places of the package that it names. */
+  readonly places: readonly string[];
+}
+
+/** @throws EngineError `model-needed`; OnnxError if the file is no model. */
+async function compose({ file, template, model, images }: InitOptions, projectFolder: string): Promise<Composed> {
+  const head = schemaComment(file, projectFolder);
+  if (model === undefined) {
+    if (template !== undefined && !isExample(template))
+      throw new EngineError('model-needed', `the template ${template} needs a model`, {
+        help: `name your ONNX file: tanren init --template ${template} --model model.onnx`,
+      });
+    const text = head + readTemplate(template, file);
+    return { text, said: 'a trained example detector and its images', places: examplesIn(text) };
+  }
+  if (isExample(template))
+    throw new EngineError('model-needed', `the template ${template} takes a checkpoint, not an ONNX file`, {
+      help: 'leave out --template to draft a pipeline for the model, or --model to start from the example',
+    });
+  const fromProject = (path: string): string => relative(projectFolder, resolve(path)).replaceAll('\\', '/') || '.';
+  const draft: Draft = draftPipeline({
+    facts: await readFacts(model),
+    model: fromProject(model),
+    images: images === undefined ? STAND_INS : fromProject(images),
+    imagesAre: images === undefined ? 'stand-ins' : 'own',
+    kind: template ?? 'found',
+    head,
+  });
+  return { text: draft.text, said: draft.what, places: images === undefined && draft.needsImages ? [STAND_INS] : [] };
+}
+
+/** @throws EngineError `not-writable`. */
+function write(file: string, text: string, places: readonly string[], projectFolder: string): readonly string[] {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const copied = copyExamples(places, projectFolder);
+    writeFileSync(file, text, { flag: 'wx' });
+    return copied;
+  } catch (error) {
+    throw new EngineError('not-writable', `${file}: ${messageOf(error)}`, { cause: error });
+  }
 }

@@ -1,0 +1,211 @@
+/** Drafts a pipeline file for an ONNX model from what the model says of itself. */
+import { formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
+import { countClasses, type Decoding, guessDecoding, type ModelFacts, type Port, quote } from './model-facts.js';
+
+export interface DraftRequest {
+  readonly facts: ModelFacts;
+  /** Relative to the project folder. */
+  readonly model: string;
+  /** Folder of images, relative to the project folder. */
+  readonly images: string;
+  readonly imagesAre: 'own' | 'stand-ins';
+  /** 'found': by the outputs. */
+  readonly kind: 'classifier' | 'plain' | 'found';
+  /** First lines, for editors. */
+  readonly head: string;
+}
+
+export interface Draft {
+  readonly text: string;
+  /** "a classifier of 1000 classes". */
+  readonly what: string;
+  readonly needsImages: boolean;
+}
+
+const CLASSIFIER_SIDE = 224;
+const DETECTOR_SIDE = 640;
+
+export function draftPipeline(request: DraftRequest): Draft {
+  const { facts, kind } = request;
+  const { image } = facts;
+  if (image === undefined || facts.isWholeDetector) return draftUnquantized(request);
+  const classes = kind === 'plain' ? undefined : countClasses(facts);
+  const side = classes === undefined ? DETECTOR_SIDE : CLASSIFIER_SIDE;
+  const size = [image.height ?? side, image.width ?? side] as const;
+  const isFree = image.height === undefined || image.width === undefined;
+  const decoding = kind === 'found' && classes === undefined ? guessDecoding(facts, size) : undefined;
+  const what =
+    classes !== undefined
+      ? `a classifier of ${classes} classes`
+      : decoding === undefined
+        ? 'a network that takes images'
+        : `a detector of ${decoding.classes} classes`;
+  const preprocess = classes !== undefined ? CLASSIFIER_IMAGES : decoding === undefined ? PLAIN_IMAGES : DETECTOR_IMAGES;
+  const shapes = isFree
+    ? `\n    with: {shapes: {${quote(image.name)}: [1, 3, ${size.join(', ')}]}} # free in the file: name the sizes that you deploy`
+    : '';
+  const text = `${headOf(request, what)}
+params:
+  preset: {type: string, enum: [xint8, a8w8, a16w8], default: a8w8, description: Quantization preset; the target runs it as its data type of the same name.}
+
+sources:
+  model: ${quote(request.model)}
+${filesOf(request)}  images: ${quote(request.images)}${request.imagesAre === 'stand-ins' ? ' # stand-ins: name images such as the network meets in use' : ''}
+
+stages:
+  # Checked, upgraded to a current operator set, batch 1.
+  import:
+    uses: import${shapes}
+    inputs: {model: "\${sources.model}"${facts.hasFiles ? ', externalData: "${sources.weights}"' : ''}}
+
+  simplify:
+    uses: simplify
+    inputs: {model: import.model}
+${decoding === undefined ? '' : describeStage(decoding)}
+  # How an image becomes the input is not in the file: repeat what the training code did. A wrong order of colors costs accuracy and gives no error.
+  calibrate:
+    uses: calibrate
+    with:
+      samples: 16
+      preprocess: &preprocess ${preprocess}
+    inputs: {model: simplify.model, images: "\${sources.images}"}
+
+  quantize:
+    uses: quantize
+    with: {preset: "\${preset}"${decoding === undefined ? '' : ', joins: separate'}}
+    inputs: {model: simplify.model, sketches: calibrate.sketches}
+
+  # What quantization changes, on four images. -998 is no bound: with images of your own, bound it (12, say), so that a worse result fails.
+  verify:
+    uses: verify
+    with: {reference: model, candidate: model, samples: 4, preprocess: *preprocess, thresholds: {minSqnrDb: -998}}
+    inputs: {reference: simplify.model, candidate: quantize.model, images: "\${sources.images}"}
+
+  # For every node: NPU or CPU, and why. gate: {total.npuMacShare: ">= 0.99"}
+  compile:
+    uses: compile
+    with: {target: ryzen-ai, dtype: "\${preset}"}
+    inputs: {models: {model: quantize.model}}
+
+  # Measured here, on the CPU.
+  bench:
+    uses: bench
+    with: {repeats: 10}
+    resources: {cpu: 64} # all there are: nothing else runs while it measures
+    inputs: {float: {model: simplify.model}, int8: {model: quantize.model}}
+${evaluateOf(classes, decoding)}
+  # All of it on one page: artifacts/report/page.html.
+  report:
+    uses: report
+    inputs:
+      verify: {quantize: verify.report}
+      quantization: {model: quantize.report}
+      sketches: {model: calibrate.sketches}
+      compile: {ryzen-ai: compile.report}
+      bench: {cpu: bench.report}
+`;
+  return { text, what, needsImages: true };
+}
+
+const CLASSIFIER_IMAGES = '{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], resize: crop, antialias: true, rounding: bytes}';
+const DETECTOR_IMAGES = '{resize: pad, fill: 114, rounding: bytes}';
+const PLAIN_IMAGES = '{resize: stretch}';
+
+function headOf({ head, model, facts }: DraftRequest, what: string): string {
+  const ports = (word: string, some: readonly Port[]): string => some.map(port => `#   ${word} ${describe(port)}\n`).join('');
+  return `${head}#
+# Drafted by "tanren init" from ${model}, by its inputs and outputs ${what}:
+${ports('input ', facts.inputs)}${ports('output', facts.outputs)}version: 1
+`;
+}
+
+function describe({ name, dtype, dims }: Port): string {
+  return `${name}: ${dtype ?? '?'} ${formatDims(dims)}`.replaceAll(/[\r\n]/g, ' ');
+}
+
+function filesOf({ facts, model }: DraftRequest): string {
+  const folder = model.includes('/') ? model.slice(0, model.lastIndexOf('/')) : '.';
+  return facts.hasFiles ? `  weights: ${quote(folder)} # the folder of the files with the weights\n` : '';
+}
+
+function describeStage({ decoder, classes, guess }: Decoding): string {
+  const names = Array.from({ length: classes }, (_, index) => `class-${index + 1}`);
+  const categories = classes === 80 ? 'coco' : `[${names.join(', ')}] # {id: 3, name: cat} gives the ids of your annotations`;
+  return `
+  # How the outputs are read. Taken for granted from their shapes: ${guess}.
+  # Compare with the code of the network: docs/stages/describe.md has the other forms.
+  detector:
+    uses: describe
+    with:
+      preprocess: ${DETECTOR_IMAGES}
+      decoder:
+        ${decoder}
+      categories: ${categories}
+      nms: 0.65
+    inputs: {model: simplify.model}
+`;
+}
+
+/** What takes labels, which the draft does not have, as comments. */
+function evaluateOf(classes: number | undefined, decoding: Decoding | undefined): string {
+  if (classes !== undefined)
+    return `
+  # With labels, a line "name label" per image:
+  # evaluate-float: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: simplify.model, images: "\${sources.images}", labels: labels.txt}}
+  # evaluate-int8: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: quantize.model, images: "\${sources.images}", labels: labels.txt, baseline: evaluate-float.metrics}}
+`;
+  if (decoding === undefined) return '';
+  return `
+  # With COCO annotations, as a source val: {annotations: instances.json, images: images}:
+  # evaluate-float: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: simplify.model}, recipe: detector.recipe, data: "\${sources.val}"}}
+  # evaluate-int8: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
+`;
+}
+
+/** Imported and simplified: the rest needs tensors of its own, or parts. */
+function draftUnquantized(request: DraftRequest): Draft {
+  const { facts, model } = request;
+  const what = facts.isWholeDetector
+    ? 'a whole detector in one graph, with proposals or non-maximum suppression'
+    : 'a network that takes no images';
+  const why = facts.isWholeDetector
+    ? '  # Sizes inside depend on what is found: docs/your-own-model.md says how such a graph is calibrated, quantized and compiled in parts.'
+    : WITH_TENSORS;
+  const text = `${headOf(request, what)}
+sources:
+  model: ${quote(model)}
+${filesOf(request)}
+stages:
+  import:
+    uses: import${freeShapes(facts)}
+    inputs: {model: "\${sources.model}"${facts.hasFiles ? ', externalData: "${sources.weights}"' : ''}}
+
+  simplify:
+    uses: simplify
+    inputs: {model: import.model}
+
+${why}
+
+  # All of it on one page: artifacts/report/page.html.
+  report:
+    uses: report
+    inputs: {}
+`;
+  return { text, what, needsImages: false };
+}
+
+const WITH_TENSORS = `  # Quantization needs tensors that the network meets in use: .npz files with an array per input.
+  # calibrate: {uses: calibrate, inputs: {model: simplify.model, tensors: tensors}}
+  # quantize: {uses: quantize, with: {preset: a8w8}, inputs: {model: simplify.model, sketches: calibrate.sketches}}
+  # verify: {uses: verify, with: {reference: model, candidate: model}, inputs: {reference: simplify.model, candidate: quantize.model, tensors: tensors}}
+  # compile: {uses: compile, with: {target: ryzen-ai, dtype: a8w8}, inputs: {models: {model: quantize.model}}}`;
+
+/** Free sizes stay free; the first size of an input is 1. */
+function freeShapes({ inputs }: ModelFacts): string {
+  const shapes = inputs.flatMap(({ name, dims = [] }) => {
+    if (dims.every(dim => typeof dim === 'number')) return [];
+    const sizes = dims.map((dim, index) => (typeof dim === 'number' ? dim : index === 0 ? 1 : 'free'));
+    return [`${quote(name)}: [${sizes.join(', ')}]`];
+  });
+  return shapes.length === 0 ? '' : `\n    with: {shapes: {${shapes.join(', ')}}} # free: a size that stays free`;
+}

@@ -1,0 +1,118 @@
+/** What a pipeline file needs to know of a model: its inputs and outputs, and whether it is a classifier or a detector. */
+import { listConstants } from '../../../../onnx/analysis/model-stats.js';
+import type { Dim, Model, ValueId } from '../../../../onnx/ir/model.js';
+import { findFileRange } from '../../../../onnx/serde/file-constant.js';
+import { readModel } from '../../../../onnx/serde/model-file.js';
+
+export interface Port {
+  readonly name: string;
+  readonly dtype: string | undefined;
+  /** Undefined: unknown rank. */
+  readonly dims: readonly Dim[] | undefined;
+}
+
+export interface ModelFacts {
+  readonly inputs: readonly Port[];
+  readonly outputs: readonly Port[];
+  /** Whether weights lie in files beside the model. */
+  readonly hasFiles: boolean;
+  /** Whether nodes choose what is found: their outputs have sizes that are not known before. */
+  readonly isWholeDetector: boolean;
+  /** The input if it is the only one and takes a picture, float32 [N, 3, H, W]; a free size is undefined. */
+  readonly image: { readonly name: string; readonly height: number | undefined; readonly width: number | undefined } | undefined;
+}
+
+const SELECTING: ReadonlySet<string> = new Set(['NonMaxSuppression', 'NonZero', 'RoiAlign']);
+
+/** @throws OnnxError if the file is no model. */
+export async function readFacts(path: string): Promise<ModelFacts> {
+  const model = await readModel(path);
+  const { graph } = model;
+  const inputs = graph.inputs.filter(id => graph.values.get(id)?.constant === undefined).map(id => portOf(model, id));
+  const outputs = graph.outputs.map(id => portOf(model, id));
+  const hasFiles = [...listConstants(graph)].some(constant => findFileRange(constant) !== undefined);
+  const isWholeDetector = [...graph.nodes.values()].some(({ opType }) => SELECTING.has(opType));
+  return { inputs, outputs, hasFiles, isWholeDetector, image: findImage(inputs) };
+}
+
+function portOf({ graph }: Model, id: ValueId): Port {
+  const value = graph.values.get(id);
+  const type = value?.type?.kind === 'tensor' ? value.type : undefined;
+  return { name: value?.name ?? '', dtype: type?.dtype, dims: type?.dims };
+}
+
+function findImage([input, ...others]: readonly Port[]): ModelFacts['image'] {
+  if (input?.dims?.length !== 4 || others.length > 0 || input.dtype !== 'float32') return undefined;
+  const [, channels, height, width] = input.dims;
+  return channels === 3 ? { name: input.name, height: sizeOf(height), width: sizeOf(width) } : undefined;
+}
+
+function sizeOf(dim: Dim): number | undefined {
+  return typeof dim === 'number' && dim > 0 ? dim : undefined;
+}
+
+/** One output with a score per class: [N, classes], also with sizes of 1 after it. @returns the number of classes. */
+export function countClasses({ outputs: [output, ...others] }: ModelFacts): number | undefined {
+  if (output?.dims === undefined || output.dims.length < 2 || others.length > 0) return undefined;
+  const [, classes, ...rest] = output.dims;
+  return typeof classes === 'number' && classes > 1 && rest.every(dim => dim === 1) ? classes : undefined;
+}
+
+/** How the outputs of a detector are likely read: the `decoder` of `describe`, and the number of classes. */
+export interface Decoding {
+  /** In YAML. */
+  readonly decoder: string;
+  readonly classes: number;
+  /** What was taken for granted. */
+  readonly guess: string;
+}
+
+const STRIDES = [8, 16, 32];
+const BOX = 4;
+
+/** @param size height and width of the input. */
+export function guessDecoding({ outputs }: ModelFacts, [height, width]: readonly [number, number]): Decoding | undefined {
+  const [first, second, ...others] = outputs;
+  if (first === undefined || others.length > 0) return undefined;
+  if (second !== undefined) return guessScoresAndBoxes([first, second]);
+  const [, one, two, ...rest] = first.dims ?? [];
+  if (typeof one !== 'number' || typeof two !== 'number' || rest.length > 0) return undefined;
+  const [channels, rows] = one < two ? [one, two] : [two, one];
+  if (channels <= BOX) return undefined;
+  if (channels === one)
+    return {
+      decoder: `grid: {output: ${quote(first.name)}, boxes: {form: center}, classes: {channel: 4}}`,
+      classes: channels - BOX,
+      guess: 'rows of cx cy w h and a score per class, without objectness, as of YOLOv8',
+    };
+  const cells = STRIDES.reduce((sum, stride) => sum + Math.ceil(height / stride) * Math.ceil(width / stride), 0);
+  if (channels <= BOX + 1) return undefined;
+  const form = rows === cells ? `strides: [${STRIDES.join(', ')}], boxes: {form: exp}` : 'boxes: {form: center}';
+  return {
+    decoder: `grid: {output: ${quote(first.name)}, ${form}, objectness: {channel: 4}, classes: {channel: 5}}`,
+    classes: channels - BOX - 1,
+    guess:
+      rows === cells
+        ? 'a row per cell of strides 8, 16, 32, as of YOLOX'
+        : 'rows of cx cy w h, objectness and a score per class, as of YOLOv5',
+  };
+}
+
+/** Two outputs over the same rows, one of them with four channels. */
+function guessScoresAndBoxes(pair: readonly [Port, Port]): Decoding | undefined {
+  const boxes = pair.find(({ dims }) => dims?.length === 3 && dims[2] === BOX);
+  const scores = pair.find(port => port !== boxes);
+  const classes = scores?.dims?.length === 3 ? scores.dims[2] : undefined;
+  if (boxes === undefined || scores === undefined || typeof classes !== 'number' || scores.dims?.[1] !== boxes.dims?.[1]) return undefined;
+  const background = classes === 2;
+  return {
+    decoder: `boxes: {scores: ${quote(scores.name)}, boxes: ${quote(boxes.name)}, unit: fractions, activation: none${background ? ', background: true' : ''}}`,
+    classes: background ? 1 : classes,
+    guess: `x1 y1 x2 y2 as fractions of the input${background ? ', and a first class that is background' : ''}`,
+  };
+}
+
+/** Text as a YAML scalar on one line. */
+export function quote(text: string): string {
+  return /^[A-Za-z_][\w./-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) ? text : JSON.stringify(text);
+}

@@ -1,0 +1,122 @@
+/** `tanren init`: what it writes builds at once, for models of several forms and from the examples. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
+import { type CliWorld, givenProject } from '../../support/cli-world.js';
+
+const weights = (count: number): string => `{${Array.from({ length: count }, (_, index) => (((index * 7) % 13) - 6) / 20).join(', ')}}`;
+const HEAD = '<ir_version: 8, opset_import: ["": 17]>\n';
+const CONV = `float[6, 3, 3, 3] w = ${weights(162)}`;
+
+const MODELS = {
+  classifier: `${HEAD}g (float[N, 3, 32, 32] image) => (float[N, 10] scores)
+<${CONV}, float[6, 10] f = ${weights(60)}, int64[2] flat = {-1, 6}> {
+  c = Conv<pads = [1, 1, 1, 1]>(image, w)
+  r = Relu(c)
+  p = GlobalAveragePool(r)
+  v = Reshape(p, flat)
+  scores = MatMul(v, f)
+}`,
+  'channels first': `${HEAD}g (float[1, 3, 64, 64] image) => (float[1, 6, 64] rows)
+<${CONV}, int64[3] shape = {1, 6, 64}> {
+  c = Conv<strides = [8, 8], pads = [1, 1, 0, 0]>(image, w)
+  rows = Reshape(c, shape)
+}`,
+  'free sizes': `${HEAD}g (float[N, 3, height, width] image) => (float[N, 6, height, width] map)
+<${CONV}> {
+  map = Conv<pads = [1, 1, 1, 1]>(image, w)
+}`,
+  'no image': `${HEAD}g (float[N, 4] x) => (float[N, 4] y)
+{
+  y = Relu(x)
+}`,
+} as const;
+
+let world: CliWorld;
+beforeEach(() => {
+  world = givenProject({});
+});
+afterEach(() => world.remove());
+
+const giveModel = (name: keyof typeof MODELS): void =>
+  writeFileSync(join(world.folder, 'net.onnx'), encodeModel(parseModelText(MODELS[name])));
+
+describe('init --model', () => {
+  it.each<[keyof typeof MODELS, string, RegExp, number]>([
+    ['classifier', 'a classifier of 10 classes', /resize: crop/, 8],
+    ['channels first', 'a detector of 2 classes', /grid: \{output: rows, boxes: \{form: center\}, classes: \{channel: 4\}\}/, 9],
+    ['free sizes', 'a network that takes images', /shapes: \{image: \[1, 3, 640, 640\]\}/, 8],
+    ['no image', 'a network that takes no images', /shapes: \{x: \[1, 4\]\}/, 3],
+  ])('of %s drafts a pipeline that builds at once', (name, what, shows, stages) => {
+    giveModel(name);
+    const init = world.run('init', '--model', 'net.onnx');
+    expect([init.stderr, init.exitCode, init.stdout]).toEqual(['', 0, expect.stringContaining(`wrote pipeline.yaml: ${what}\n`)]);
+    // A size that a real network has takes long here.
+    world.write('pipeline.yaml', world.read('pipeline.yaml').replace('[1, 3, 640, 640]', '[1, 3, 32, 32]'));
+    const built = world.run('build', '--json');
+
+    expect(built.exitCode).toBe(0);
+    expect(JSON.parse(built.stdout).stages).toHaveLength(stages);
+    expect(world.exists('artifacts/report/page.html')).toBe(true);
+    expect(world.exists('artifacts/compile/bundle')).toBe(stages > 3);
+    expect(`${init.stdout}${world.read('pipeline.yaml').replace('[1, 3, 32, 32]', '[1, 3, 640, 640]')}`).toMatch(shows);
+  });
+
+  it('takes the images and the form that are named, and a model in another folder', () => {
+    world.write('package.json', '{}');
+    giveModel('classifier');
+    const { stdout } = world.run(
+      'init',
+      '--model',
+      'net.onnx',
+      '--template',
+      'plain',
+      '--images',
+      'photographs',
+      '-f',
+      'pipelines/net.yaml',
+    );
+    expect(stdout).toContain('wrote pipelines/net.yaml: a network that takes images\n');
+    expect(stdout).toContain('next: tanren build -f pipelines/net.yaml;');
+    expect(world.read('pipelines/net.yaml')).toMatch(/\n {2}model: net\.onnx\n {2}images: photographs\n/);
+    expect(world.exists('examples')).toBe(false);
+  });
+});
+
+describe('init', () => {
+  it.each([
+    ['maskrcnn', [], 'tanren build;', 26],
+    ['yolact', ['--template', 'yolact', '-f', 'pipelines/y.yaml'], 'tanren build -f pipelines/y.yaml;', 9],
+  ])('writes the trained example %s with its data, and is never in the way of files', (_name, args, next, least) => {
+    const { exitCode, stdout } = world.run('init', ...args);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(next)]);
+    expect(stdout).toContain(`a trained example detector and its images\n`);
+    const file = args.at(-1) ?? 'pipeline.yaml';
+    const { stages } = JSON.parse(world.run('status', '--json', '-f', file).stdout);
+    expect(stages.length).toBeGreaterThanOrEqual(least);
+    expect(stages.filter(({ kind }: { readonly kind: string }) => kind === 'impossible')).toEqual([]);
+    expect(world.read(file)).not.toContain('pipelines/yolact-shapes.yaml');
+
+    const before = world.listing();
+    expect(world.run('init', ...args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[file-exists]') });
+    expect(world.listing()).toEqual(before);
+  });
+
+  it('reports what it cannot do, and writes nothing', () => {
+    world.write('text.onnx', 'no model');
+    const before = world.listing();
+    for (const [args, code] of [
+      [['--template', 'classifier'], 'model-needed'],
+      [['--template', 'maskrcnn', '--model', 'text.onnx'], 'model-needed'],
+      [['--model', 'text.onnx'], 'model-malformed'],
+      [['--model', 'missing.onnx'], 'model-unreadable'],
+      [['-f', 'text.onnx/pipeline.yaml'], 'not-writable'],
+    ] as const)
+      expect([args, world.run('init', ...args)]).toEqual([
+        args,
+        expect.objectContaining({ exitCode: 2, stderr: expect.stringMatching(new RegExp(`^error\\[${code}[\\s\\S]*`)) }),
+      ]);
+    expect(world.listing()).toEqual(before);
+  });
+});
