@@ -109,8 +109,20 @@ export function checkModelNames(
     ...(extra.length > 0 ? [`the recipe has no part ${extra.join(', ')}`] : []),
   ];
   throw new DetectionError('part-missing', `the models do not match the host recipe: ${problems.join('; ')}`, {
-    help: `connect one model per part: {${wanted.map(name => `${name}: …`).join(', ')}}${extra.length === 0 ? '' : `; remove ${extra.join(', ')}: what runs between the parts is the host's work, as the recipe says`}`,
+    help: [`connect one model per part: {${wanted.map(name => `${name}: …`).join(', ')}}`, ...describeExtra(extra)].join('; '),
   });
+}
+
+/** Models on tiles have a recipe of their own; other models are nodes between the parts. */
+function describeExtra(extra: readonly string[]): readonly string[] {
+  const onTiles = extra.filter(name => /_tiles(_fc)?$/.test(name));
+  const others = extra.filter(name => !onTiles.includes(name));
+  return [
+    ...(onTiles.length === 0
+      ? []
+      : [`for ${onTiles.join(', ')}, connect the recipe that \`tile-rois\` wrote with ${onTiles.length === 1 ? 'it' : 'them'}`]),
+    ...(others.length === 0 ? [] : [`remove ${others.join(', ')}: what runs between the parts is the host's work, as the recipe says`]),
+  ];
 }
 
 function findPart(parts: readonly DetectorPart[], name: string): DetectorPart | undefined {

@@ -27,6 +27,7 @@ import {
   type ModelReport,
   type PlacementReport,
 } from '../../src/target/report/compile-report.js';
+import { listCostlyReasons } from '../../src/target/report/costly-reasons.js';
 import { TargetError } from '../../src/target/report/target-error.js';
 import { checkPins, findSizeNames, pinSizes } from '../../src/target/units/pin-sizes.js';
 import { choosePlaces, describePlace, listPartsWithoutChoice } from './choose-places.js';
@@ -68,6 +69,8 @@ export async function runCompile(job: CompileJob): Promise<void> {
     const probes = params.golden === 0 ? [] : probeFeeds(pinned, sample => context.random(`probe ${name} ${sample}`));
     compiled.push({ name, sourcePath: path, wholePath, pinned: isPinned, whole: pinned, golden, probes, ...result });
     context.log('info', describe(result));
+    const nothing = describeNothing(result);
+    if (nothing !== undefined) context.log('warning', nothing);
     context.progress(compiled.length, models.length, 'models');
   }
   const report: CompileReport = {
@@ -238,9 +241,21 @@ async function writePinned({ context }: CompileJob, name: string, model: Model):
 async function readGolden({ params, inputs, context }: CompileJob, name: string, model: Model): Promise<readonly GoldenFeeds[]> {
   const captured = inputs.captured === undefined ? undefined : await readInput(inputs, 'captured', openCaptured);
   if (params.golden > 0 && captured?.index.parts.some(part => part.name === name) === true) {
-    return capturedGoldenFeeds(model, captured, name, params.golden);
+    const feeds = await capturedGoldenFeeds(model, captured, name, params.golden);
+    if (feeds.length < params.golden)
+      context.log('info', `${name}: ${feeds.length} golden samples instead of ${params.golden}, as many as \`captured\` has`);
+    return feeds;
   }
   return randomGoldenFeeds(model, params.golden, sample => context.random(`golden ${name} ${sample}`));
+}
+
+/** The first reason why nothing of a model runs on the NPU; undefined where something does, or where the pipeline places it on the CPU. */
+function describeNothing({ report }: CompiledModel): string | undefined {
+  const { name, place, counts, findings } = report;
+  if (place === 'cpu' || counts.npuNodes > 0) return undefined;
+  const whole = findings.filter(({ severity }) => severity !== 'warning').map(({ message }) => message);
+  const [reason] = whole.length > 0 ? whole : listCostlyReasons([report]);
+  return `${name}: nothing runs on the NPU${reason === undefined ? '' : `: ${reason}`}`;
 }
 
 function describe({ report: { name, counts, estimate } }: CompiledModel): string {

@@ -12,18 +12,21 @@ import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
+import { modeOf } from '../../src/target/legality/judge-units.js';
 import type { Target } from '../../src/target/profile/choose-target.js';
 import { openTarget } from '../../src/target/profile/open-target.js';
+import { checkHeadModel, getHead } from './check-heads.js';
 import { type ChosenTiles, chooseTiles, listGrids, type StrideForm } from './choose-tiles.js';
 import { type HeadParams, nameOfRows, nameOfTiles, type TileRoisParams } from './params.js';
 
 type TileRoisJob = StageJob<TileRoisParams>;
 
-/** @throws StageError `no-row-counts`, `tiles-cut`; OnnxError `tiles-refused`, `tiles-input`; DetectionError `bad-recipe`; TargetError as `openTarget`. */
+/** @throws StageError `no-row-counts`, `tiles-cut`, `part-unknown`, `tiles-refused`; OnnxError `tiles-refused`, `tiles-input`; DetectionError `bad-recipe`, `part-values`; TargetError as `openTarget`. */
 export async function runTileRois(job: TileRoisJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const recipe = await readInput(inputs, 'recipe', readJsonFile);
-  readDefinition({ recipe });
+  const definition = readDefinition({ recipe });
+  for (const head of Object.keys(params.heads)) getHead(definition, head);
   const target = openTarget(params, inputs.profile === undefined ? undefined : await readInput(inputs, 'profile', readJsonFile));
   const counts = await readCounts(job);
   const heads: TiledHead[] = [];
@@ -31,7 +34,11 @@ export async function runTileRois(job: TileRoisJob): Promise<void> {
     context.signal.throwIfAborted();
     const own = params.heads[head];
     if (own === undefined) continue;
-    const tiled = await tileHead(job, { head, own, model: await readModel(path), target, counts: counts(head, own) });
+    const model = await readModel(path);
+    checkHeadModel(getHead(definition, head), model);
+    if (modeOf(model) === 'float')
+      context.log('warning', `${head} is not quantized: put the quantized head on tiles, or its ranges include the gaps between them`);
+    const tiled = await tileHead(job, { head, own, model, target, counts: counts(head, own) });
     for (const { model, tiles } of tiled.steps) await writeModel(getOutputPath(outputs, model), tiles.tiled.model);
     for (const { model, tiles } of tiled.steps) context.log('info', describe(model, tiles));
     if (tiled.cutMs !== undefined && tiled.cutMs < sumMs(tiled.steps))
@@ -39,7 +46,8 @@ export async function runTileRois(job: TileRoisJob): Promise<void> {
     heads.push(tiled);
     context.progress(heads.length, Object.keys(params.heads).length, 'heads');
   }
-  const tiles = Object.fromEntries(heads.map(({ head, steps }) => [head, partTiles(steps)]));
+  // Heads that an earlier stage put on tiles stay there.
+  const tiles = { ...definition.tiles, ...Object.fromEntries(heads.map(({ head, steps }) => [head, partTiles(steps)])) };
   const written: JsonObject = { ...(isJsonObject(recipe) ? recipe : {}), tiles };
   // The recipe has to fit its own heads.
   readDefinition({ recipe: written });

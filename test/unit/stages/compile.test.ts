@@ -112,6 +112,12 @@ describe('compile', () => {
     expect(named).toMatchObject({ code: 'part-missing', message: expect.stringContaining('the recipe has no part to_box') });
     expect(named).toMatchObject({ help: expect.stringMatching(/; remove to_box: what runs between the parts is the host's work/) });
     const onCpu = await failureOf(() => run({ target: 'ryzen-ai', place: { to_box: 'cpu' } }, { models }));
+    const tiled = await failureOf(async () =>
+      run({ target: 'ryzen-ai' }, { models: { ...parts, box_head_tiles: models.to_box }, recipe: await placeRecipe() }),
+    );
+    expect(tiled).toMatchObject({
+      help: expect.stringMatching(/; for box_head_tiles, connect the recipe that `tile-rois` wrote with it$/),
+    });
     expect(onCpu).toMatchObject({ code: 'dynamic-shapes', help: expect.stringMatching(/needs no compilation, and can be left out$/) });
   });
 
@@ -369,6 +375,11 @@ describe('compile', () => {
       [8, 8, 4],
       [16, 4.5, 12],
     ]);
+  });
+
+  it('warns of a model of which nothing runs on the NPU, with the reason', async () => {
+    const { log } = await run({ target: 'ryzen-ai', pin: { rois: 16 } }, { model: await place('head', makeHead()) });
+    expect(log).toContain('warning: model: nothing runs on the NPU: the batch of input "features_f" is 16; xint8 on stx-krk takes 1');
   });
 
   it('accepts a profile from the user', async () => {

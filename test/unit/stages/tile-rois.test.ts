@@ -127,6 +127,41 @@ it('no grid and no captured RoI counts, a head that cannot be cut, and a recipe 
   });
 });
 
+it('a name that is no head, a model of another head, and a float head are told', async () => {
+  const given = (heads: JsonObject, models: Readonly<Record<string, string>>, recipe = at('recipe.json')) =>
+    runStage(tileRois, { params: { heads, ...TARGET }, inputs: { models, recipe }, folder: folder.path });
+  const grid = [1, 2];
+  const help = 'parts of the recipe that run on RoIs: box_head, mask_head';
+  expect(await failureOf(() => given({ bx: { grid } }, { bx: at('box_head.onnx') }))).toMatchObject({ code: 'part-unknown', help });
+  expect(await failureOf(() => given({ backbone: { grid } }, { backbone: at('backbone.onnx') }))).toMatchObject({
+    code: 'tiles-refused',
+    message: 'part "backbone" runs once per image, not on RoIs',
+    help,
+  });
+  expect(await failureOf(() => given({ box_head: { grid } }, { box_head: at('mask_head.onnx') }))).toMatchObject({
+    code: 'part-values',
+    message: expect.stringContaining('the model of head "box_head" has no "box_features", "class_logits"'),
+  });
+  await writeModel(at('float.onnx'), await makeHead('box head v2'));
+  expect((await given({ box_head: { grid } }, { box_head: at('float.onnx') })).log[0]).toBe(
+    'warning: box_head is not quantized: put the quantized head on tiles, or its ranges include the gaps between them',
+  );
+});
+
+it('heads that an earlier stage put on tiles stay there', async () => {
+  const first = await run({ box_head: { grid: [2, 2] } });
+  const { outputs } = await runStage(tileRois, {
+    params: { heads: { mask_head: { grid: [1, 2] } }, ...TARGET },
+    inputs: { models: { mask_head: at('mask_head.onnx') }, recipe: first.outputs.recipe ?? '' },
+    folder: folder.path,
+  });
+  const { tiles } = JSON.parse(await readFile(outputs.recipe ?? '', 'utf8')) as { readonly tiles: JsonObject };
+  expect(tiles).toMatchObject({
+    box_head: first.recipe.tiles && (first.recipe.tiles as JsonObject).box_head,
+    mask_head: { steps: [{ grid: [1, 2] }] },
+  });
+});
+
 it('grids are near-square, from one tile to the most', () => {
   expect(listGrids(7)).toEqual([
     [1, 1],
