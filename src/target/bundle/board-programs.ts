@@ -12,6 +12,7 @@ const FILES: Readonly<Record<string, URL>> = {
   'detector.py': new URL('./board/detector.py', import.meta.url),
   'runner.py': new URL('./board/runner.py', import.meta.url),
   'tanren_host/__init__.py': new URL('./board/tanren_host/__init__.py', import.meta.url),
+  'tanren_host/arguments.py': new URL('./board/tanren_host/arguments.py', import.meta.url),
   'tanren_host/boxes.py': new URL('./board/tanren_host/boxes.py', import.meta.url),
   'tanren_host/bundle.py': new URL('./board/tanren_host/bundle.py', import.meta.url),
   'tanren_host/check.py': new URL('./board/tanren_host/check.py', import.meta.url),

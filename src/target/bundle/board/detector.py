@@ -16,6 +16,7 @@ from pathlib import Path
 # The bundle's folder keeps the files of its manifest only.
 sys.dont_write_bytecode = True
 
+from tanren_host.arguments import check_writable, count, make_folder, positive
 from tanren_host.bundle import say
 from tanren_host.coco import average_precision, read_annotations
 from tanren_host.detector import Detector
@@ -65,9 +66,7 @@ def save_overlay(arguments, detector, name, image, detection):
     masks = detection.masks()
     tags = [f"{detector.names.get(int(detection.labels[index]), detection.labels[index])} {detection.scores[index]:.2f}" for index in shown]
     drawn = draw(image, detection.boxes[shown], detection.labels[shown], tags, None if masks is None else [masks[index] for index in shown])
-    folder = Path(arguments.overlays)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_png(folder / f"{name}.png", drawn)
+    write_png(Path(arguments.overlays) / f"{name}.png", drawn)
 
 
 def report_times(arguments, identity, times):
@@ -123,11 +122,11 @@ def parse_arguments():
     evaluate.add_argument("--annotations", required=True, help="a COCO annotations file")
     evaluate.add_argument("--images", required=True, help="the folder of its images")
     camera = commands.add_parser("camera", help="find objects in the frames of a camera")
-    camera.add_argument("--camera", type=int, default=0, help="number of the camera")
-    camera.add_argument("--frames", type=int, help="stop after this number of frames")
+    camera.add_argument("--camera", type=count, default=0, help="number of the camera")
+    camera.add_argument("--frames", type=positive, help="stop after this number of frames")
     for command in (detect, evaluate, camera):
-        command.add_argument("--samples", type=int, help="use only the first images")
-        command.add_argument("--warm-up", type=int, default=1, help="runs of the first image before times are taken; default: 1")
+        command.add_argument("--samples", type=positive, help="use only the first images")
+        command.add_argument("--warm-up", type=count, default=1, help="runs of the first image before times are taken; default: 1")
         command.add_argument("--results", help="write COCO results to this file")
         command.add_argument("--times", help="write times per step to this JSON file")
         command.add_argument("--overlays", help="write pictures with the objects to this folder")
@@ -139,6 +138,8 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     try:
+        check_writable(arguments.results, arguments.times)
+        make_folder(arguments.overlays)
         {"detect": command_detect, "evaluate": command_evaluate, "camera": command_camera}[arguments.command](arguments)
         return 0
     except Refused as refusal:

@@ -31,7 +31,18 @@ def read_json(path):
 
 def read_manifest():
     path = HERE / "manifest.json"
-    return read_json(path) if path.exists() else {"models": [], "files": {}, "target": {}}
+    if not path.exists():
+        return {"models": [], "files": {}, "target": {}}
+    try:
+        return read_json(path)
+    except ValueError as error:
+        raise Refused("bundle-damaged", f"manifest.json of the bundle is not JSON ({error}): copy the bundle again") from error
+
+
+def require_models(manifest):
+    """@raises Refused `no-bundle`"""
+    if not manifest["models"]:
+        raise Refused("no-bundle", f"{HERE} has no manifest.json with models: run the program inside of the bundle that the stage `compile` wrote")
 
 
 def find_model(manifest, digest):

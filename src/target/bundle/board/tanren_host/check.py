@@ -6,7 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .bundle import HERE, say
+from .arguments import check_writable
+from .bundle import HERE, require_models, say
 from .detector import Detector
 from .device import CPU, load_options
 from .errors import Refused
@@ -22,7 +23,9 @@ def command_check(arguments):
     if arguments.task is not None:
         Path(arguments.out).write_text(json.dumps(run_task(arguments)), encoding="utf-8")
         return 0
+    check_writable(arguments.json)
     manifest, device, identity = load_options(arguments)
+    require_models(manifest)
     say(f"{identity['provider']} on {identity['device']['name']}, driver {identity['device']['driver'] or 'unknown'}, {arguments.threads} thread(s)")
     before, names = load_average(), [entry["name"] for entry in manifest["models"]]
     parts = {name: in_process(arguments, f"model:{name}") for name in names}

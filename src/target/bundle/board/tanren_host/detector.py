@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from .bundle import HERE, read_json
+from .bundle import HERE, read_json, require_models
 from .errors import Refused
 from .golden import check_golden
 from .maskrcnn import MaskRcnn
@@ -68,6 +68,7 @@ class Detection:
 class Detector:
     def __init__(self, manifest, device, identity, least_sqnr):
         """@param least_sqnr the smallest SQNR of golden outputs in dB; None: they are not checked"""
+        require_models(manifest)
         definition = read_definition()
         recipe, self.clock = definition["recipe"], Clock()
         # A single network has all settings in its recipe.

@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+from .arguments import count, decibels
 from .bundle import HERE, check_files, digest_bytes, digest_file, read_json, read_manifest, say
 from .errors import Refused
 from .machine import UNKNOWN, read_machine
@@ -158,6 +159,6 @@ def add_device_arguments(parser):
     parser.add_argument("--provider", help="an execution provider other than Ryzen AI's, for example CPUExecutionProvider")
     parser.add_argument("--provider-options", help="a JSON file of options: of that provider, or added to those of the bundle")
     parser.add_argument("--kind", choices=["npu", "gpu"], default="npu", help="the device of that provider")
-    parser.add_argument("--threads", type=int, default=1, help="threads of ONNX Runtime; default: 1")
+    parser.add_argument("--threads", type=count, default=1, help="threads of ONNX Runtime, 0 for all cores; default: 1")
     parser.add_argument("--no-golden", action="store_true", help="load models without checking golden values")
-    parser.add_argument("--min-sqnr", type=float, default=20.0, help="smallest SQNR in dB of a golden output")
+    parser.add_argument("--min-sqnr", type=decibels, default=20.0, help="smallest SQNR in dB of a golden output")
