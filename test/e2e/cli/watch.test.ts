@@ -43,6 +43,21 @@ describe('watch', () => {
     expect(await watch.waitFor(READY)).toContain('quality.words  5 was 3');
   });
 
+  it.each([
+    [[], true],
+    [['--stop'], false],
+  ])('with %j after a failure runs the stages that do not depend on the failed one: %s', async (options, runs) => {
+    const touch = (name: string, inputs = ''): string =>
+      `  ${name}: {uses: command, with: {run: [sh, -c, "touch out"], outputs: {out: out}}${inputs}}\n`;
+    const broken = '  a: {uses: command, with: {run: ["false"], outputs: {out: out}}}\n';
+    world.write('pipeline.yaml', `version: 1\nstages:\n${broken}${touch('b')}${touch('c')}`);
+    const watch = world.start('watch', '--jobs', '1', ...options);
+    const output = await watch.waitFor(READY);
+
+    expect(output).toContain('error[command-failed]: a: ');
+    expect([world.exists('artifacts/b/out'), world.exists('artifacts/c/out')]).toEqual([runs, runs]);
+  });
+
   it('reports the errors of a broken pipeline file, and continues when they are fixed', async () => {
     const watch = world.start('watch');
     await watch.waitFor(READY);

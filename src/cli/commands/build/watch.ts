@@ -26,7 +26,9 @@ import { widest } from '../../terminal/display-width.js';
 
 export interface WatchCommandOptions extends PipelineOptions {
   readonly jobs?: number;
+  /** Accepted, and the default. */
   readonly keepGoing: boolean;
+  readonly stop: boolean;
   readonly poll: boolean;
   readonly metrics: MetricsForm;
 }
@@ -120,7 +122,7 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
     {
       targets: first.targets,
       asked: { targets: watch.targets, params: options.param },
-      failures: options.keepGoing ? 'keep-going' : 'stop',
+      failures: options.stop ? 'stop' : 'keep-going',
       force: 'never',
       sharedCache: findSharedCache(options.cache),
       revisions,
