@@ -32,6 +32,27 @@ export function addPerImage(bench: BenchView, form: string): number | undefined 
   return bench.parts.length === 0 ? undefined : sum;
 }
 
+/** The processor of this machine, or the device that an external runner names. */
+export function nameDevice({ where }: BenchView): string {
+  const named = [where.processor, where.label].find(name => typeof name === 'string' && name !== '');
+  return named === undefined ? 'the device of the runner' : `${String(named)}${where.runner === 'cpu' ? ' (CPU)' : ''}`;
+}
+
+/** How each part of an image is fed fastest, with the calls at the median count of RoIs: "backbone as it is, box_head all in one batch (1 call)". */
+export function describeFastest({ parts }: BenchView, form: string): string {
+  return parts
+    .flatMap(({ part, counts, forms }) => {
+      const timed = forms.find(one => one.form === form);
+      const row = timed?.rows[timed.best];
+      if (row === undefined) return [];
+      const calls = row.counts[row.counts.length >> 1]?.calls;
+      return [
+        `${part} ${describeStrategy(row.strategy)}${counts.length === 0 || calls === undefined ? '' : ` (${formatCount(calls)} ${calls === 1 ? 'call' : 'calls'})`}`,
+      ];
+    })
+    .join(', ');
+}
+
 function drawMeasured(name: string | undefined, bench: BenchView): Html {
   const { where, warmup, repeats, parts } = bench;
   return html`<h3>${name ?? 'Runs'} ${drawBadge('good', 'measured')}</h3>

@@ -10,7 +10,7 @@ import { StageError } from '../../src/stage/stage-error.js';
 import { type Named, readEntries } from './entries.js';
 
 export interface DetectionSides {
-  /** Of the images that either side has a detection in: `samples` may have taken fewer than the file has. */
+  /** Of the images that the sides were evaluated on, also those in which nothing was found: `samples` takes the first by id. */
   readonly dataset: CocoDataset;
   readonly imageFolder: string;
   readonly first: Named<readonly CocoResult[]>;
@@ -21,8 +21,16 @@ export interface DetectionSides {
   readonly iouType: IouType;
 }
 
-/** Undefined where neither detections nor data are connected. @throws StageError `report-overlays`; DetectionError of data set and results. */
-export async function readDetections(inputs: InputPaths, order: readonly string[]): Promise<DetectionSides | undefined> {
+/**
+ * Undefined where neither detections nor data are connected.
+ * @param evaluated the number of images that `evaluate` took, by the name of a side.
+ * @throws StageError `report-overlays`; DetectionError of data set and results.
+ */
+export async function readDetections(
+  inputs: InputPaths,
+  order: readonly string[],
+  evaluated: ReadonlyMap<string, number>,
+): Promise<DetectionSides | undefined> {
   const names = typeof inputs.detections === 'object' ? Object.keys(inputs.detections) : [];
   if (names.length === 0 && inputs.data === undefined) return undefined;
   if (inputs.data === undefined || names.length < 2) {
@@ -40,7 +48,16 @@ export async function readDetections(inputs: InputPaths, order: readonly string[
   const [first, last] = [sides[0], sides.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const results = sides.flatMap(({ value }) => value);
-  const dataset = takeImages(whole, new Set(results.map(({ imageId }) => imageId)));
+  const counts = sides.flatMap(({ name }) => evaluated.get(name) ?? []);
+  const dataset = takeImages(whole, chooseImages(whole, results, counts));
   const hasMasks = [...dataset.annotations, ...results].every(({ segmentation }) => segmentation !== undefined);
   return { dataset, imageFolder: images, first, last, sides, iouType: hasMasks ? 'segm' : 'bbox' };
+}
+
+/** The first images by id: as many as were evaluated, or, if no side says so, up to the last one with a detection. */
+function chooseImages({ images }: CocoDataset, results: readonly CocoResult[], counts: readonly number[]): ReadonlySet<number> {
+  const found = new Set(results.map(({ imageId }) => imageId));
+  const sorted = images.map(({ id }) => id).sort((a, b) => a - b);
+  const last = sorted.findLastIndex(id => found.has(id));
+  return new Set(sorted.slice(0, Math.max(last + 1, ...counts)));
 }

@@ -8,7 +8,7 @@ import { html } from '../../src/report/html.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import { drawAccuracy } from './accuracy-section.js';
+import { drawAccuracy, type Metrics } from './accuracy-section.js';
 import { drawChanges } from './changes-section.js';
 import { drawComparisons } from './comparison-section.js';
 import { readEntries } from './entries.js';
@@ -47,7 +47,7 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
   const sections: readonly (Section | undefined)[] = [
     await drawPipeline(build),
     await drawAccuracy(metrics),
-    ...(await drawDetections({ params, inputs })),
+    ...(await drawDetections({ params, inputs }, metrics)),
     drawComparisons(verify),
     await drawErrors(errors),
     await drawRanges({ quantization, sketches, errors, most: params.tensors }),
@@ -78,11 +78,14 @@ function parseMetrics(value: Json) {
 }
 
 /** Both sides on the same images, the single objects on which they differ, and the kinds of error of every side. */
-async function drawDetections({
-  params,
-  inputs,
-}: Pick<StageJob<ReportParams>, 'params' | 'inputs'>): Promise<readonly (Section | undefined)[]> {
-  const sides = await readDetections(inputs, params.order);
+async function drawDetections(
+  { params, inputs }: Pick<StageJob<ReportParams>, 'params' | 'inputs'>,
+  metrics: readonly Metrics[],
+): Promise<readonly (Section | undefined)[]> {
+  const evaluated = new Map(
+    metrics.flatMap(({ name, value: { images } }) => (typeof images === 'number' ? [[name, images] as const] : [])),
+  );
+  const sides = await readDetections(inputs, params.order, evaluated);
   if (sides === undefined) return [];
   return [await drawOverlays(sides, params.overlays), await drawChanges(sides, params.overlays), drawErrorKinds(sides, params.overlays)];
 }

@@ -7,7 +7,7 @@ import type { BuildSummary, SummarizedGate } from '../../src/stage/build-summary
 import { sumEstimates } from '../../src/target/estimate/estimate.js';
 import { findFigure, type Metrics } from './accuracy-section.js';
 import type { Named } from './entries.js';
-import { addPerImage, figuresOf } from './latency-section.js';
+import { addPerImage, describeFastest, figuresOf, nameDevice } from './latency-section.js';
 import { countOutcomes } from './pipeline-section.js';
 import type { BenchView } from './read-bench.js';
 import type { CompileView } from './read-compile.js';
@@ -118,7 +118,7 @@ function latencyTile(name: string | undefined, bench: BenchView): readonly Tile[
     {
       label: `${name === undefined ? 'Models' : `${name}, models`} per image, measured`,
       value: `${formatNumber(Number(last.toPrecision(3)))} ms`,
-      note: `${float === undefined || int8 === undefined ? '' : `float ${formatNumber(Number(float.toPrecision(3)))} ms; `}each part in its fastest way, without the host's work`,
+      note: `${float === undefined || int8 === undefined ? '' : `float ${formatNumber(Number(float.toPrecision(3)))} ms; `}on ${nameDevice(bench)}; ${describeFastest(bench, int8 === undefined ? 'float' : 'int8')}; without the host's work`,
     },
   ];
 }

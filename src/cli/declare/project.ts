@@ -41,9 +41,9 @@ export const PROJECT: readonly Declared[] = [
     run: async ([shell]) => (await import('../commands/project/completion.js')).runCompletion(shell),
   }),
   command({
-    words: 'plugins',
-    description: 'list the plugins with their ports and parameters',
+    words: 'plugins [names...]',
+    description: 'list the plugins with their ports and parameters (default: all)',
     options: { json },
-    run: async (_words, options) => (await import('../commands/project/plugins.js')).runPlugins(options),
+    run: async (names, options) => (await import('../commands/project/plugins.js')).runPlugins(names, options),
   }),
 ];

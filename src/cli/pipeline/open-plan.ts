@@ -1,5 +1,7 @@
 /** Opens the plan of a command: loads the pipeline, prints its diagnostics, and resolves the targets. */
+
 import { resolve } from 'node:path';
+import { countOf } from '../../base/count-of.js';
 import { findClosest } from '../../base/did-you-mean.js';
 import { stampInstallation } from '../../engine/action/code/code-table.js';
 import { type PlanReads, recordPlanReads } from '../../engine/action/plan-reads.js';
@@ -98,7 +100,7 @@ export async function openPlan(
 ): Promise<Opened | undefined> {
   const loaded = await load(options, keep);
   const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
-  printDiagnostics(diagnostics, loaded.sources, console);
+  printDiagnostics(diagnostics, loaded.sources, console, keep === 'keep' ? 'build' : 'read');
   if (loaded.plan !== undefined && resolved !== undefined) {
     return { plan: loaded.plan, targets: resolved, stamps: diagnostics.length > 0 ? undefined : loaded.reads.stamps };
   }
@@ -106,10 +108,16 @@ export async function openPlan(
   return undefined;
 }
 
-export function printDiagnostics(diagnostics: readonly Diagnostic[], sources: LoadedPipeline['sources'], console: Console): void {
+/** @param purpose 'build': the last line says that nothing was built. */
+export function printDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  sources: LoadedPipeline['sources'],
+  console: Console,
+  purpose: 'build' | 'read' = 'build',
+): void {
   for (const diagnostic of diagnostics) console.problem(diagnostic.severity, formatDiagnostic(diagnostic, sources));
   const errors = diagnostics.filter(item => item.severity === 'error').length;
-  if (errors > 0) console.problem('error', `${errors} error${errors === 1 ? '' : 's'}: nothing was built`);
+  if (errors > 0) console.problem('error', `${countOf(errors, 'error')}${purpose === 'build' ? ': nothing was built' : ''}`);
 }
 
 /** Stable names. Lines and columns start at 1, and the end is exclusive. Without a file, the diagnostic concerns the command line. */

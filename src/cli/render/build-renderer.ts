@@ -78,7 +78,8 @@ function draw(view: BuildView): void {
   const { console, running, timeLeft, idWidth, area } = view;
   if (!console.live) return;
   const nowMs = performance.now();
-  const left = running.size === 0 ? undefined : timeLeft.describe(nowMs);
+  const words = running.size === 0 ? [] : [timeLeft.count(), timeLeft.describe(nowMs)].filter(text => text !== undefined);
+  const left = words.length === 0 ? undefined : words.join('; ');
   const stages = runningLines(running, idWidth, console.height() - (left === undefined ? 2 : 3), nowMs);
   area.draw(left === undefined ? stages : [...stages, `  ${left}`]);
   setTimer(view);

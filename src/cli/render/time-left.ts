@@ -1,5 +1,6 @@
 /** Estimates the remaining time of a build from its events; gives no estimate if it is unknown. */
 
+import { countOf } from '../../base/count-of.js';
 import { forecast } from '../../engine/insight/history/forecast.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 import type { Outlook } from '../../engine/model/outlook.js';
@@ -8,6 +9,8 @@ export interface TimeLeft {
   update(event: BuildEvent, nowMs: number): void;
   /** "about 2 min left"; undefined if the time is unknown or too short to report. */
   describe(nowMs: number): string | undefined;
+  /** "12 of 26 stages done", of those that may have to run; undefined if that is unknown. */
+  count(): string | undefined;
 }
 
 /** The live area is drawn more often than this. With ten thousand stages, the estimate takes a while. */
@@ -30,6 +33,10 @@ export function trackTimeLeft(): TimeLeft {
         ended.add(event.stage);
       }
     },
+    count: () =>
+      outlook === undefined
+        ? undefined
+        : `${outlook.tasks.filter(({ stage }) => ended.has(stage)).length} of ${countOf(outlook.tasks.length, 'stage')} done`,
     describe(nowMs) {
       if (outlook === undefined) return undefined;
       if (nowMs - shown.atMs < REFRESH_MS) return shown.text;

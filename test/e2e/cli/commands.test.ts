@@ -70,6 +70,21 @@ describe('the command line', () => {
     expect(exitCode).toBe(2);
   });
 
+  it('says of a command that builds nothing how many errors there are, and no more', () => {
+    const { exitCode, stderr } = world.run('status', 'cuont');
+    expect([exitCode, stderr]).toEqual([2, 'error[unknown-stage]: unknown stage "cuont"\n  help: did you mean "count"?\n1 error\n']);
+  });
+
+  it('lists named plugins', () => {
+    const { exitCode, stdout } = world.run('plugins', 'quantize', 'import');
+    expect([exitCode, stdout.match(/^[a-z]\S+(?= {2})/gm)]).toEqual([0, ['import', 'quantize']]);
+    expect(JSON.parse(world.run('plugins', 'bench', '--json').stdout)).toMatchObject([{ name: 'bench' }]);
+    expect(world.run('plugins', 'quantise')).toMatchObject({
+      exitCode: 2,
+      stderr: 'error[unknown-plugin]: no built-in plugin is named "quantise"\n  help: did you mean "quantize"?\n1 error\n',
+    });
+  });
+
   it('exits with 1 if a gate is missed, prints metric, value, bound and location, and keeps the artifacts', () => {
     const { exitCode, stdout } = world.run('build', '-p', 'least=4');
 

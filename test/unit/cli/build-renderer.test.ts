@@ -87,15 +87,15 @@ describe('a build on a terminal', () => {
     expect(screen).toHaveLength(2);
   });
 
-  it('shows the estimated remaining time if it is known', () => {
+  it('shows how many stages are done, and the estimated remaining time if it is known', () => {
     const task = (stage: string, expectedMs: number | undefined) => ({ stage, dependsOn: [], units: { cpu: 1 }, expectedMs });
     const outlook = (expectedMs: number | undefined): BuildEvent => ({
       kind: 'outlook',
       outlook: { tasks: [task('a', 600_000), task('b', expectedMs)], capacity: { cpu: 1 } },
     });
     const screen = (event: BuildEvent): readonly string[] => render(makeTextConsole({ live: true, width: 80 }), [event, started('a')]);
-    expect(screen(outlook(60_000))[1]).toBe('  about 11 min left');
-    expect(screen(outlook(undefined))).toHaveLength(1);
+    expect(screen(outlook(60_000))[1]).toBe('  0 of 2 stages done; about 11 min left');
+    expect(screen(outlook(undefined))[1]).toBe('  0 of 2 stages done');
     expect(render(makeTextConsole(), [outlook(60_000), started('a')])).toHaveLength(1);
   });
 

@@ -84,9 +84,11 @@ describe('docs/errors.md', () => {
     const documented = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
     const files = readdirSync(join(ROOT, 'src/cli'), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
     const written = files.flatMap(name =>
-      [...readFileSync(join(ROOT, 'src/cli', name), 'utf8').matchAll(/error\[([a-z-]+)\]: \$|code: '([a-z-]+)'/g)].map(
-        match => match[1] ?? match[2] ?? '',
-      ),
+      [
+        ...readFileSync(join(ROOT, 'src/cli', name), 'utf8').matchAll(
+          /error\[([a-z-]+)\]: \$|code: '([a-z-]+)'|new \w*Error\(\s*'([a-z-]+)'/g,
+        ),
+      ].map(match => match[1] ?? match[2] ?? match[3] ?? ''),
     );
     const parsed = [
       'unknown-command',

@@ -261,6 +261,33 @@ describe('overlays', () => {
     expect([float, Number(int8) < 1]).toEqual(['1.0000', true]);
   });
 
+  it('count objects of images in which no side found anything, as far as images were evaluated', async () => {
+    const { detections, data } = inputs;
+    const whole = JSON.parse(readFileSync((data as { annotations: string }).annotations, 'utf8'));
+    const [object] = whole.annotations;
+    const further = [91, 92].map(id => ({ ...whole.images[0], id, file_name: whole.images[0].file_name }));
+    const annotations = join(folder.path, 'further.json');
+    const objects = further.map(({ id }) => ({ ...object, id: 900 + id, image_id: id }));
+    writeFileSync(
+      annotations,
+      JSON.stringify({ ...whole, images: [...whole.images, ...further], annotations: [...whole.annotations, ...objects] }),
+    );
+    const metrics = (images: number): string => {
+      const path = join(folder.path, `images-${images}.json`);
+      writeFileSync(path, JSON.stringify({ bbox: { AP: 0.5 }, images }));
+      return path;
+    };
+    const missed = async (images: number | undefined): Promise<string | undefined> => {
+      const more = images === undefined ? {} : { metrics: { float: metrics(images), int8: metrics(images) } };
+      const page = await pageOf({ detections, data: { ...(data as object), annotations }, ...more } as unknown as InputPaths, {
+        overlays: { images: 0, changes: 0 },
+      });
+      return /<th scope="row" class="t">missed<\/th><td class="n">(\d+)/.exec(page)?.[1];
+    };
+    const count = whole.images.length;
+    expect([await missed(undefined), await missed(count), await missed(count + 1), await missed(count + 2)]).toEqual(['0', '0', '1', '2']);
+  });
+
   it('show mask scores next to box scores if masks have their own, and count their difference', async () => {
     const scored = (side: string, change: (score: number) => number): string => {
       const path = join(folder.path, `scored-${side}.json`);

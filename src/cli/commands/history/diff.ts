@@ -27,7 +27,7 @@ export async function runDiff(words: readonly string[], options: DiffOptions): P
     const { sides, targets } = await readWords(words, context);
     const resolved = resolveTargets({ plan, diagnostics: [], sources: new Map() }, targets);
     if (resolved.targets === undefined) {
-      printDiagnostics(resolved.diagnostics, new Map(), console);
+      printDiagnostics(resolved.diagnostics, new Map(), console, 'read');
       return EXIT.usage;
     }
     const wanted = resolved.targets === 'all' ? undefined : new Set<string>(resolved.targets);

@@ -1,13 +1,20 @@
 /** `tanren plugins`: lists the plugins with their inputs, outputs and params. */
 import { BUILT_IN_PLUGINS } from '../../../../stages/registry.js';
+import { findClosest } from '../../../base/did-you-mean.js';
 import { isJsonObject, type JsonObject } from '../../../base/json.js';
+import type { Diagnostic } from '../../../engine/model/diagnostic.js';
 import type { Ports } from '../../../stage/ports.js';
+import { encodeDiagnostic, printDiagnostics } from '../../pipeline/open-plan.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 
-export async function runPlugins(options: { readonly json: boolean }): Promise<ExitCode> {
+/** @param names of plugins; an empty list stands for all. */
+export async function runPlugins(names: readonly string[], options: { readonly json: boolean }): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
-  const plugins = BUILT_IN_PLUGINS.map(({ plugin }) => plugin);
+  const all = BUILT_IN_PLUGINS.map(({ plugin }) => plugin);
+  const unknown = names.filter(name => !all.some(plugin => plugin.name === name));
+  if (unknown.length > 0) return refuse(unknown, options, console);
+  const plugins = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
   if (options.json) {
     console.json(
       plugins.map(({ name, version, description, params, inputs, outputs }) => ({
@@ -29,6 +36,18 @@ export async function runPlugins(options: { readonly json: boolean }): Promise<E
     console.line('');
   }
   return EXIT.built;
+}
+
+function refuse(unknown: readonly string[], { json }: { readonly json: boolean }, console: Console): ExitCode {
+  const known = BUILT_IN_PLUGINS.map(({ plugin }) => plugin.name);
+  const diagnostics = unknown.map((name): Diagnostic => {
+    const closest = findClosest(name, known);
+    const help = closest === undefined ? `built-in plugins: ${known.join(', ')}` : `did you mean "${closest}"?`;
+    return { severity: 'error', code: 'unknown-plugin', message: `no built-in plugin is named "${name}"`, span: undefined, help };
+  });
+  printDiagnostics(diagnostics, new Map(), console, 'read');
+  if (json) console.json({ diagnostics: diagnostics.map(encodeDiagnostic) });
+  return EXIT.usage;
 }
 
 type Declared = Ports | ((params: never) => Ports);
