@@ -92,6 +92,13 @@ export const QUANTIZE_PARAMS = {
       default: {},
       properties: {
         dtype: { ...DTYPE, description: 'Integers of weights.' },
+        bits: {
+          type: 'integer',
+          minimum: 2,
+          maximum: 8,
+          description:
+            'Weights use only integers of so many bits, stored in `dtype`. Constants that are added or multiplied keep all bits.',
+        },
         symmetric: SYMMETRIC,
         perChannel: PER_CHANNEL,
         reduceRange: REDUCE_RANGE,

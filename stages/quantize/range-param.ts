@@ -48,8 +48,9 @@ export const RANGE_SCHEMAS = [
 
 /** For weights. */
 export const WEIGHT_RANGE_SCHEMAS = [
-  { type: 'string', enum: ['min-max', 'power-of-two-min-mse', 'power-of-two-non-overflow'] },
+  { type: 'string', enum: ['min-max', 'mse', 'power-of-two-min-mse', 'power-of-two-non-overflow'] },
   kindSchema('min-max', {}),
+  kindSchema('mse', { candidates: COUNT_SCHEMA }),
   kindSchema('power-of-two', { position: { anyOf: [MIN_MSE, kindSchema('non-overflow', ROUNDING)] } }),
 ] as const;
 
@@ -122,9 +123,11 @@ function fillPosition(object: PositionObject): Extract<RangeMethod, { readonly k
 
 export function toWeightMethod(param: WeightRangeParam): WeightRangeMethod {
   if (param === 'min-max') return { kind: param };
+  if (param === 'mse') return { kind: param, candidates: CANDIDATES };
   if (param === 'power-of-two-min-mse') return toWeightMethod({ kind: 'power-of-two', position: { kind: 'min-mse' } });
   if (param === 'power-of-two-non-overflow') return toWeightMethod({ kind: 'power-of-two', position: { kind: 'non-overflow' } });
   if (param.kind === 'min-max') return { kind: param.kind };
+  if (param.kind === 'mse') return { candidates: CANDIDATES, ...param };
   const { position = { kind: 'min-mse' } } = param;
   if (position.kind === 'min-mse') return { kind: 'power-of-two', position: { first: -1, last: 3, ...position } };
   return { kind: 'power-of-two', position: { rounding: 'nearest', ...position, of: { kind: 'min-max' } } };

@@ -41,8 +41,11 @@ function toKnobs({ range, ...set }: OverrideParam['set']): Override['set'] {
 
 /** Contradictions in the params, one sentence each. */
 export function checkQuantizeParams(params: QuantizeParams): string[] {
-  const { bias, range } = schemeOf(params);
+  const { bias, range, weight, placement } = schemeOf(params);
   const problems = checkBias(bias).map(problem => `bias: ${problem}`);
+  if (weight.bits !== undefined && placement.weights === 'pair') {
+    problems.push('weight.bits: QuantizeLinear nodes use all bits of the type: set placement.weights to integers');
+  }
   if (range.kind === 'power-of-two' && range.position.kind === 'min-mse' && range.position.first > range.position.last) {
     problems.push(`range: first ${range.position.first} is above last ${range.position.last}`);
   }

@@ -35,6 +35,8 @@ export interface IntegerScheme {
   readonly dtype: QuantizedDType;
   readonly symmetric: boolean;
   readonly reduceRange: boolean;
+  /** Fewer bits than the type stores: 2 to 8. Replaces `reduceRange`. */
+  readonly bits?: number;
 }
 
 /** All integers of the type. Quantized values saturate at these limits. */
@@ -43,7 +45,20 @@ export function storageRange(dtype: QuantizedDType): IntegerRange {
 }
 
 /** The integers that a data range maps to. Signed symmetric types omit their lowest value, so that zero is the middle. */
-export function mappedRange({ dtype, symmetric, reduceRange }: IntegerScheme): IntegerRange {
+export function mappedRange({ dtype, symmetric, reduceRange, bits }: IntegerScheme): IntegerRange {
+  if (bits !== undefined) return rangeOfBits(dtype, bits, symmetric);
   if (reduceRange) return REDUCED[dtype];
   return symmetric ? SYMMETRIC[dtype] : FULL[dtype];
+}
+
+function rangeOfBits(dtype: QuantizedDType, bits: number, symmetric: boolean): IntegerRange {
+  const isUnsigned = dtype === 'uint8' || dtype === 'uint16';
+  if (isUnsigned) return { low: 0, high: 2 ** bits - 1 };
+  const high = 2 ** (bits - 1) - 1;
+  return { low: symmetric ? -high : -high - 1, high };
+}
+
+/** The integers at which quantized values saturate: all of the type, or those of fewer bits. */
+export function saturationRange(scheme: Pick<IntegerScheme, 'dtype' | 'bits' | 'symmetric'>): IntegerRange {
+  return scheme.bits === undefined ? storageRange(scheme.dtype) : mappedRange({ ...scheme, reduceRange: false });
 }

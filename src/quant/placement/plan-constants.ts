@@ -4,7 +4,7 @@ import { getValue } from '../../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import type { QParams, TensorQParams } from '../integers/qparams.js';
-import type { IntegerScheme } from '../integers/quantized-dtype.js';
+import { type IntegerRange, type IntegerScheme, saturationRange } from '../integers/quantized-dtype.js';
 import { chooseQParams } from '../range/range.js';
 import { isWeightMethod, type WeightRangeMethod } from '../range/weight-range.js';
 import type { BiasScheme } from '../scheme/scheme.js';
@@ -35,6 +35,8 @@ export interface BiasPlan extends QuantizedBias {
 
 interface WeightParameters {
   readonly qparams: TensorQParams;
+  /** Where the integers saturate. */
+  readonly limits: IntegerRange;
   readonly method: WeightPlan['method'];
 }
 
@@ -43,9 +45,9 @@ export function planWeights(draft: Draft, activations: ReadonlyMap<ValueId, Acti
   const widened = widenForBiases(draft, activations, parameters);
   return new Map(
     [...draft.weights].map(([value, { role }]) => {
-      const { qparams, method } = getDefined(parameters.get(value), 'weight');
+      const { qparams, method, limits } = getDefined(parameters.get(value), 'weight');
       const final = widened.get(value) ?? qparams;
-      const quantized = quantizeWeight(constantOf(draft.graph, value), final);
+      const quantized = quantizeWeight(constantOf(draft.graph, value), final, limits);
       return [value, { value, role, method, qparams: final, ...quantized, widened: !sameScales(qparams, final) }];
     }),
   );
@@ -57,7 +59,9 @@ function weightParameters(draft: Draft, value: ValueId, { role, axis }: PendingW
   // Constants in the role of an activation use reduceRange like weights: products of both saturate in the same way.
   const scheme: IntegerScheme =
     role === 'weight' ? { ...weight, ...own } : { ...integersOf(draft, value), reduceRange: own.reduceRange ?? weight.reduceRange };
+  const limits = saturationRange(scheme);
   const inAll = (slice: QParams): WeightParameters => ({
+    limits,
     qparams: { dtype: scheme.dtype, axis: undefined, slices: [slice] },
     method: 'set',
   });
@@ -66,7 +70,7 @@ function weightParameters(draft: Draft, value: ValueId, { role, axis }: PendingW
   const method = range !== undefined && isWeightMethod(range) ? range : weight.range;
   const perSlice = role === 'weight' && (perChannel ?? weight.perChannel);
   const request = { scheme, method, axis: perSlice ? axis : undefined, name: getValue(draft.graph, value).name };
-  return { qparams: computeWeightQParams(constantOf(draft.graph, value), request), method };
+  return { qparams: computeWeightQParams(constantOf(draft.graph, value), request), method, limits };
 }
 
 function widenForBiases(

@@ -2,14 +2,14 @@
 import { assertNever } from '../../base/assert-never.js';
 import { nearestPosition, POSITIONS } from '../integers/power-of-two.js';
 import { computeQParams, type QParams, type Range } from '../integers/qparams.js';
-import { type IntegerRange, type IntegerScheme, mappedRange, storageRange } from '../integers/quantized-dtype.js';
+import { type IntegerRange, type IntegerScheme, mappedRange, saturationRange } from '../integers/quantized-dtype.js';
 import { measureSignalAndNoise } from '../integers/signal-noise.js';
 import { fitPosition, paramsAt } from './choose-position.js';
 import type { FloatRangeMethod, PositionRule } from './range-method.js';
 
 /** The range methods that constants support. */
 export type WeightRangeMethod =
-  | Extract<FloatRangeMethod, { readonly kind: 'min-max' }>
+  | Extract<FloatRangeMethod, { readonly kind: 'min-max' | 'mse' }>
   | { readonly kind: 'power-of-two'; readonly position: WeightPositionRule };
 
 /** Positions are counted from the nearest one of the min-max range; the error is that of all elements. */
@@ -18,7 +18,7 @@ export type WeightPositionRule =
   | { readonly kind: 'non-overflow'; readonly of: { readonly kind: 'min-max' }; readonly rounding: 'nearest' | 'up' };
 
 export function isWeightMethod(method: { readonly kind: string }): method is WeightRangeMethod {
-  return method.kind === 'min-max' || method.kind === 'power-of-two';
+  return method.kind === 'min-max' || method.kind === 'mse' || method.kind === 'power-of-two';
 }
 
 /** The elements [start, end) of all runs form one slice. */
@@ -30,6 +30,7 @@ export interface Slice {
 /** Scale and zero point for the elements of `slice`, which lie in `range`. */
 export function chooseWeightQParams(slice: Slice, range: Range, scheme: IntegerScheme, method: WeightRangeMethod): QParams {
   if (method.kind === 'min-max') return computeQParams(range, scheme);
+  if (method.kind === 'mse') return leastErrorRange(slice, range, scheme, method.candidates);
   const { position } = method;
   switch (position.kind) {
     case 'non-overflow':
@@ -41,6 +42,19 @@ export function chooseWeightQParams(slice: Slice, range: Range, scheme: IntegerS
   }
 }
 
+/** Of the ranges [low, high] · k / candidates, the one with the smallest squared error of all elements. Ties go to the largest range. */
+function leastErrorRange(slice: Slice, { low, high }: Range, scheme: IntegerScheme, candidates: number): QParams {
+  let best = computeQParams({ low, high }, scheme);
+  let least = squaredError(slice, best, saturationRange(scheme), Number.POSITIVE_INFINITY);
+  for (let k = candidates - 1; k >= 1 && least > 0; k--) {
+    const range = { low: Math.fround((low * k) / candidates), high: Math.fround((high * k) / candidates) };
+    const qparams = computeQParams(range, scheme);
+    const error = squaredError(slice, qparams, saturationRange(scheme), least);
+    if (error < least) [best, least] = [qparams, error];
+  }
+  return best;
+}
+
 /** Ties go to the smallest position, which is the largest scale. */
 function leastError(
   slice: Slice,
@@ -49,7 +63,7 @@ function leastError(
   { first, last }: { readonly first: number; readonly last: number },
 ): QParams {
   // Signed symmetric types may use their lowest integer here, because a position fixes the ends of the range.
-  const integers = scheme.reduceRange ? mappedRange(scheme) : storageRange(scheme.dtype);
+  const integers = scheme.reduceRange ? mappedRange(scheme) : saturationRange(scheme);
   const nearest = nearestPosition(computeQParams(range, scheme).scale);
   let best = { position: nearest, qparams: paramsAt(nearest, range, scheme) };
   if (range.low === 0 && range.high === 0) return best.qparams;
@@ -70,7 +84,7 @@ function leastError(
 const LIKELY = 0.6;
 const BLOCK = 1 << 16;
 
-/** Σ (x − dequantized x)² in double, block by block; Infinity once it exceeds `enough`. The scale is a power of two, so all differences are exact. */
+/** Σ (x − dequantized x)² in double, block by block; Infinity once it exceeds `enough`. With a power of two as scale, all differences are exact. */
 function squaredError({ data, runs }: Slice, qparams: QParams, integers: IntegerRange, enough: number): number {
   let sum = 0;
   for (const [start, end] of runs) {

@@ -6,8 +6,8 @@ import { countElements } from '../../tensor/shape.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
 import type { Range, TensorQParams } from '../integers/qparams.js';
 import { QuantError } from '../integers/quant-error.js';
-import { quantizeLinear } from '../integers/quantize-linear.js';
-import { type IntegerScheme, storageRange } from '../integers/quantized-dtype.js';
+import { type QuantizedArray, quantizeLinear } from '../integers/quantize-linear.js';
+import { type IntegerRange, type IntegerScheme, type QuantizedDType, storageRange } from '../integers/quantized-dtype.js';
 import { measureSignalAndNoise } from '../integers/signal-noise.js';
 import { chooseWeightQParams, type Slice, type WeightRangeMethod } from '../range/weight-range.js';
 import { addUp } from '../sketch/summarize.js';
@@ -74,20 +74,33 @@ function notFinite(data: Float32Array, [start, end]: readonly [number, number], 
   return new QuantError('bad-range', `weight "${name}": element ${at} is ${data[at]}`);
 }
 
-/** The integers of a weight, and their SQNR, 10·log10(Σx² / Σ(x − q)²) in dB. Infinity if nothing is lost. */
-export function quantizeWeight(weight: RawTensor, qparams: TensorQParams): { readonly integers: RawTensor; readonly sqnrDb: number } {
+/**
+ * The integers of a weight, and their SQNR, 10·log10(Σx² / Σ(x − q)²) in dB. Infinity if nothing is lost.
+ * @param limits where integers saturate.
+ */
+export function quantizeWeight(
+  weight: RawTensor,
+  qparams: TensorQParams,
+  limits: IntegerRange,
+): { readonly integers: RawTensor; readonly sqnrDb: number } {
   const data = decodeFloats(weight);
-  const integers = quantizeLinear(data, weight.dims, qparams);
+  const integers = saturateAt(limits, quantizeLinear(data, weight.dims, qparams), qparams.dtype);
   let signal = 0;
   let noise = 0;
   for (const [at, { runs }] of slicesOf(data, weight.dims, qparams.axis).entries()) {
     for (const [start, end] of runs) {
-      const loss = measureSignalAndNoise(data.subarray(start, end), getDefined(qparams.slices[at], 'slice'), storageRange(qparams.dtype));
+      const loss = measureSignalAndNoise(data.subarray(start, end), getDefined(qparams.slices[at], 'slice'), limits);
       signal += loss.signal;
       noise += loss.noise;
     }
   }
   return { integers: encodeRawTensor(makeTensor(qparams.dtype, weight.dims, integers as never)), sqnrDb: toDb(signal, noise) };
+}
+
+/** Elements already lie within the type. */
+function saturateAt({ low, high }: IntegerRange, integers: QuantizedArray, dtype: QuantizedDType): QuantizedArray {
+  const all = storageRange(dtype);
+  return low === all.low && high === all.high ? integers : integers.map(integer => Math.min(high, Math.max(low, integer)));
 }
 
 /** 10·log10(signal / noise); Infinity where there is no noise. */

@@ -12,12 +12,33 @@ export function makeInputProducts({ groups, columns }: Pick<LayerWeight, 'groups
   return Array.from({ length: groups }, () => ({ size: columns, data: new Float64Array(columns * columns) }));
 }
 
-/** Adds one sample to the upper triangles, one matrix per group. Sums are in double precision, in the order of the positions. */
+/** Products of inputs with the outputs that the float layer gives at the same positions, without its bias: Σ x·y, a row per output. */
+export interface OutputProducts {
+  readonly bias: ArrayLike<number>;
+  /** One per row of the weight, of all groups. */
+  readonly rows: readonly Float64Array[];
+}
+
+export function makeOutputProducts({ rows, columns }: Pick<LayerWeight, 'rows' | 'columns'>, bias: ArrayLike<number>): OutputProducts {
+  return { bias, rows: Array.from({ length: rows }, () => new Float64Array(columns)) };
+}
+
+export interface LayerSample {
+  readonly input: Tensor;
+  /** What the float layer computes. */
+  readonly output: Tensor;
+}
+
+/**
+ * Adds one sample to the upper triangles, one matrix per group, and to the products with outputs.
+ * Sums are in double precision, in the order of the positions.
+ */
 export function addInputProducts(
   sums: readonly SquareMatrix[],
+  targets: OutputProducts | undefined,
   node: Node,
   weight: Pick<LayerWeight, 'dims' | 'groups'>,
-  input: Tensor,
+  { input, output }: LayerSample,
 ): void {
   for (const [group, sum] of sums.entries()) {
     const visit = node.opType === 'Conv' ? convolutionInputs(node, weight, input, group) : plainInputs(node, input);
@@ -26,6 +47,34 @@ export function addInputProducts(
       const length = Math.min(BLOCK, visit.positions - start);
       visit.read(start, length, block);
       addProducts(sum, block, length);
+      if (targets !== undefined) addTargets(targets, group, sums.length, { block, start, length }, output);
+    }
+  }
+}
+
+interface Block {
+  readonly block: Float32Array;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Positions of the output are in the order of the inputs: image by image, then row by row. */
+function addTargets({ bias, rows }: OutputProducts, group: number, groups: number, { block, start, length }: Block, output: Tensor): void {
+  const values = output.data as ArrayLike<number>;
+  const perImage = output.dims.slice(2).reduce((product, dim) => product * dim, 1);
+  const wanted = new Float64Array(length);
+  const perGroup = rows.length / groups;
+  for (let row = group * perGroup; row < (group + 1) * perGroup; row++) {
+    const sum = rows[row] as Float64Array;
+    for (let k = 0; k < length; k++) {
+      const image = Math.floor((start + k) / perImage);
+      wanted[k] = (values[(image * rows.length + row) * perImage + ((start + k) % perImage)] as number) - (bias[row] as number);
+    }
+    for (let column = 0; column < sum.length; column++) {
+      const at = column * BLOCK;
+      let product = 0;
+      for (let k = 0; k < length; k++) product += (block[at + k] as number) * (wanted[k] as number);
+      sum[column] = (sum[column] as number) + product;
     }
   }
 }
@@ -37,15 +86,32 @@ interface Inputs {
   read(start: number, length: number, block: Float32Array): void;
 }
 
+/** Four columns at a time, so that each element of the row is read once for four products. */
 function addProducts({ size, data }: SquareMatrix, block: Float32Array, length: number): void {
   for (let row = 0; row < size; row++) {
     const a = row * BLOCK;
-    for (let column = row; column < size; column++) {
+    const start = row * size;
+    let column = row;
+    for (; column + 4 <= size; column += 4) {
+      const b = column * BLOCK;
+      let [s0, s1, s2, s3] = [0, 0, 0, 0];
+      for (let k = 0; k < length; k++) {
+        const x = block[a + k] as number;
+        s0 += x * (block[b + k] as number);
+        s1 += x * (block[b + BLOCK + k] as number);
+        s2 += x * (block[b + 2 * BLOCK + k] as number);
+        s3 += x * (block[b + 3 * BLOCK + k] as number);
+      }
+      data[start + column] = (data[start + column] as number) + s0;
+      data[start + column + 1] = (data[start + column + 1] as number) + s1;
+      data[start + column + 2] = (data[start + column + 2] as number) + s2;
+      data[start + column + 3] = (data[start + column + 3] as number) + s3;
+    }
+    for (; column < size; column++) {
       const b = column * BLOCK;
       let sum = 0;
-      for (let k = 0; k < length; k++) sum += (block[a + k] ?? 0) * (block[b + k] ?? 0);
-      const at = row * size + column;
-      data[at] = (data[at] ?? 0) + sum;
+      for (let k = 0; k < length; k++) sum += (block[a + k] as number) * (block[b + k] as number);
+      data[start + column] = (data[start + column] as number) + sum;
     }
   }
 }

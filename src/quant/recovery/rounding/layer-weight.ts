@@ -20,6 +20,7 @@ export interface LayerWeight {
   readonly columns: number;
   /** Index of an element. */
   at(row: number, column: number): number;
+  /** The limits of new integers: those of the number of bits that the stored integers use. */
   readonly low: number;
   readonly high: number;
   scaleOf(index: number): number;
@@ -37,7 +38,8 @@ export function findLayerWeight(graph: Graph, uses: ReadonlyMap<ValueId, readonl
   const { dims } = stored.constant;
   const matrix = layOut(node, dims);
   if (typeof matrix === 'string') return matrix;
-  const { scales, zeroPoints, axis, low, high } = stored;
+  const { scales, zeroPoints, axis } = stored;
+  const { low, high } = usedBits(readWeight(graph, { value }), stored);
   const sliceOf = slicesOf(dims, axis < 0 ? axis + dims.length : axis);
   const pick = (list: readonly number[], index: number, other: number): number => list[list.length === 1 ? 0 : sliceOf(index)] ?? other;
   return {
@@ -50,6 +52,16 @@ export function findLayerWeight(graph: Graph, uses: ReadonlyMap<ValueId, readonl
     scaleOf: index => pick(scales, index, 1),
     zeroPointOf: index => pick(zeroPoints, index, 0),
   };
+}
+
+/** The smallest range of whole bits that holds all integers; symmetric if the lowest integer of it is not used. */
+function usedBits(integers: Int32Array, type: { readonly low: number; readonly high: number }) {
+  const [least, most] = integers.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [0, 0]);
+  for (let half = 1; ; half *= 2) {
+    const [low, high] = type.low < 0 ? [least === -half ? -half : 1 - half, half - 1] : [0, 2 * half - 1];
+    if (low <= type.low || high >= type.high) return type;
+    if (least >= low && most <= high) return { low, high };
+  }
 }
 
 type Matrix = Pick<LayerWeight, 'groups' | 'rows' | 'columns' | 'at'>;

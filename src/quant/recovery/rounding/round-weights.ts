@@ -1,15 +1,17 @@
 /** Rounds the weights of layer after layer sequentially, on the inputs that the layers before it give it, and keeps what lowers the error of its output. */
 import { getDefined } from '../../../base/invariant.js';
+import { getFloat } from '../../../onnx/ir/attribute.js';
 import type { Graph, Model, Node } from '../../../onnx/ir/model.js';
+import { countElements } from '../../../tensor/shape.js';
 import { decodeFloats } from '../../weights/weights.js';
 import { addOutputError, type OutputError } from '../layer-error.js';
 import { type LayerPair, type LayerPairs, pairLayers } from '../layer-pairs.js';
 import { type LayerSweep, type LayerSweepRequest, type OpenLayer, openLayerSweep } from '../layer-sweep.js';
-import { addInputProducts, makeInputProducts } from './input-products.js';
+import { addInputProducts, makeInputProducts, makeOutputProducts, type OutputProducts } from './input-products.js';
 import type { LayerRounding } from './layer-rounding.js';
 import { findLayerWeight, gridOf, type LayerWeight, readWeight, writeWeight } from './layer-weight.js';
 import { roundSequentially } from './round-sequentially.js';
-import { invertFactor, type SquareMatrix } from './triangular-factor.js';
+import { fitTarget, invertFactor, type SquareMatrix } from './triangular-factor.js';
 
 export interface RoundedLayer {
   readonly rounding: LayerRounding;
@@ -50,11 +52,11 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
     async round() {
       const layer = sweep.open();
       const { name, target: weight, float } = layer.pair;
-      const products = makeInputProducts(weight);
-      const before = await measure(sweep, layer, products);
+      const sums = makeSums(request.float.graph, float.node, weight);
+      const before = await measure(sweep, layer, sums);
       const former = readWeight(graph, weight);
       const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
-      const integers = roundLayer(weight, floats, products, damping);
+      const integers = roundLayer(weight, floats, sums, damping);
       const changed = integers.reduce((count, integer, i) => count + (integer === former[i] ? 0 : 1), 0);
       const found = { node: name, signal: before.signal, changed };
       if (changed === 0) {
@@ -81,29 +83,51 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
   };
 }
 
-async function measure(
-  sweep: LayerSweep<LayerWeight>,
-  layer: OpenLayer<LayerWeight>,
-  products?: readonly SquareMatrix[],
-): Promise<OutputError> {
+async function measure(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, sums?: LayerSums): Promise<OutputError> {
   const sum: OutputError = { signal: 0, noise: 0 };
   const { pair }: { readonly pair: LayerPair<LayerWeight> } = layer;
   for (let sample = 0; sample < sweep.samples; sample++) {
     const { float, quantized, input } = await sweep.run(layer, sample);
     addOutputError(sum, pair.name, float, quantized);
-    if (products !== undefined) addInputProducts(products, pair.quantized.node, pair.target, input);
+    if (sums === undefined) continue;
+    addInputProducts(sums.products, sums.targets, pair.quantized.node, pair.target, { input, output: float.computed });
   }
   return sum;
 }
 
-function roundLayer(weight: LayerWeight, floats: Float32Array, products: readonly SquareMatrix[], damping: number): Int32Array {
+/** What is summed over samples to round a layer. */
+interface LayerSums {
+  readonly products: readonly SquareMatrix[];
+  /** Undefined if the layer's outputs are not the sums of its rows. */
+  readonly targets: OutputProducts | undefined;
+}
+
+function makeSums(graph: Graph, node: Node, weight: LayerWeight): LayerSums {
+  const bias = findBias(graph, node, weight.rows);
+  return { products: makeInputProducts(weight), targets: bias === undefined ? undefined : makeOutputProducts(weight, bias) };
+}
+
+/** One number per row. */
+function findBias(graph: Graph, node: Node, rows: number): ArrayLike<number> | undefined {
+  if (node.opType === 'ConvTranspose' || (node.opType === 'Gemm' && (getFloat(node, 'alpha', 1) !== 1 || getFloat(node, 'beta', 1) !== 1)))
+    return undefined;
+  const id = node.inputs[2];
+  if (id === undefined) return new Float32Array(rows);
+  const constant = graph.values.get(id)?.constant;
+  return constant?.dtype === 'float32' && countElements(constant.dims) === rows ? decodeFloats(constant) : undefined;
+}
+
+function roundLayer(weight: LayerWeight, floats: Float32Array, { products, targets }: LayerSums, damping: number): Int32Array {
   const integers = new Int32Array(floats.length);
   const perGroup = weight.rows / weight.groups;
   for (const [group, sum] of products.entries()) {
     const factor = invertFactor(sum, damping);
     for (let row = group * perGroup; row < (group + 1) * perGroup; row++) {
       const values = Array.from({ length: weight.columns }, (_, column) => floats[weight.at(row, column)] ?? 0);
-      const rounded = roundSequentially(values, gridOf(weight, row), factor);
+      const target = targets?.rows[row];
+      const change = target === undefined ? undefined : fitTarget(values, target, sum, factor);
+      const wanted = change === undefined ? values : values.map((value, column) => value + (change[column] ?? 0));
+      const rounded = roundSequentially(wanted, gridOf(weight, row), factor);
       for (const [column, integer] of rounded.entries()) integers[weight.at(row, column)] = integer;
     }
   }

@@ -66,3 +66,31 @@ function dotRows(matrix: Float64Array, size: number, a: number, b: number, from:
   for (let k = from; k < size; k++) sum += (matrix[a * size + k] ?? 0) * (matrix[b * size + k] ?? 0);
   return sum;
 }
+
+/** UᵀU·(target − H·weights): how the weights change so that the layer computes its target on the inputs behind H, as far as damping allows. */
+export function fitTarget(
+  weights: ArrayLike<number>,
+  target: ArrayLike<number>,
+  products: SquareMatrix,
+  factor: SquareMatrix,
+): Float64Array {
+  const { size, data } = factor;
+  const rest = Float64Array.from({ length: size }, (_, i) => (target[i] as number) - dotSymmetric(products, i, weights));
+  const inner = new Float64Array(size);
+  for (let i = 0; i < size; i++) {
+    let sum = 0;
+    for (let j = i; j < size; j++) sum += (data[i * size + j] as number) * (rest[j] as number);
+    inner[i] = sum;
+  }
+  const change = new Float64Array(size);
+  for (let i = 0; i < size; i++)
+    for (let j = i; j < size; j++) change[j] = (change[j] as number) + (data[i * size + j] as number) * (inner[i] as number);
+  return change;
+}
+
+/** The product of row `row` of a symmetric matrix, of which the upper triangle counts, with a vector. */
+function dotSymmetric({ size, data }: SquareMatrix, row: number, vector: ArrayLike<number>): number {
+  let sum = 0;
+  for (let j = 0; j < size; j++) sum += (data[j < row ? j * size + row : row * size + j] as number) * (vector[j] as number);
+  return sum;
+}

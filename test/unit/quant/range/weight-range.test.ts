@@ -1,14 +1,16 @@
-/** Power-of-two weights and biases against an exhaustive search for the position with the smallest squared error. */
+/** Ranges of weights against an exhaustive search for the scale with the smallest squared error; weights of fewer bits. */
+import { roundHalfEven } from '../../../../src/base/round-half-even.js';
 import type { NodeId } from '../../../../src/onnx/ir/model.js';
 import { findPosition } from '../../../../src/quant/integers/power-of-two.js';
 import type { QParams } from '../../../../src/quant/integers/qparams.js';
 import { dequantizeLinear, quantizeLinear } from '../../../../src/quant/integers/quantize-linear.js';
+import { saturationRange } from '../../../../src/quant/integers/quantized-dtype.js';
 import { planQuantization } from '../../../../src/quant/placement/plan-quantization.js';
 import type { WeightRangeMethod } from '../../../../src/quant/range/weight-range.js';
 import { PRESETS } from '../../../../src/quant/scheme/scheme.js';
 import { quantizeBiasAtOwnScale } from '../../../../src/quant/weights/biases.js';
-import { computeWeightQParams } from '../../../../src/quant/weights/weights.js';
-import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
+import { computeWeightQParams, quantizeWeight } from '../../../../src/quant/weights/weights.js';
+import { decodeRawTensor, encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { rangesOf, smallGraph } from '../small-graph.js';
 
@@ -32,6 +34,50 @@ function errorAt(data: Float32Array, qparams: QParams): number {
 }
 
 const constant = (data: Float32Array) => encodeRawTensor(makeTensor('float32', [data.length], data));
+
+describe('weights with the smallest squared error', () => {
+  it.each([
+    [1, 0.2, undefined],
+    [2, 0.9, undefined],
+    [4, -30, undefined],
+    [5, 0.9, 4],
+    [6, 0.5, 3],
+  ])('seed %p with an element of %p, in %p bits: no other of 100 factors has a smaller one', (seed, outlier, bits) => {
+    const data = weights(seed, outlier);
+    const scheme = { ...INT8, ...(bits === undefined ? {} : { bits }) };
+    const [slice] = computeWeightQParams(constant(data), {
+      scheme,
+      method: { kind: 'mse', candidates: 100 },
+      axis: undefined,
+      name: 'w',
+    }).slices;
+    const most = bits === undefined ? 127 : 2 ** (bits - 1) - 1;
+    const largest = data.reduce((top, x) => Math.max(top, Math.abs(x)), 0);
+    const lowest = bits === undefined ? -128 : -most;
+    const errors = Array.from({ length: 100 }, (_, k) => {
+      const scale = Math.fround((Math.fround((largest * (100 - k)) / 100) * 2) / (2 * most));
+      return data.reduce((sum, x) => sum + (x - Math.min(most, Math.max(lowest, roundHalfEven(Math.fround(x / scale)))) * scale) ** 2, 0);
+    });
+    const best = errors.indexOf(Math.min(...errors));
+    expect(slice?.zeroPoint).toBe(0);
+    expect(slice?.scale).toBeCloseTo((largest * (100 - best)) / 100 / most, 6);
+  });
+
+  it('weights of 4 bits lie in −7 … 7, also at a scale that is too small for them', () => {
+    const data = weights(3, 3.1);
+    const scheme = { ...INT8, bits: 4 } as const;
+    for (const method of [{ kind: 'min-max' }, { kind: 'mse', candidates: 100 }, MIN_MSE] as const) {
+      const qparams = computeWeightQParams(constant(data), { scheme, method, axis: undefined, name: 'w' });
+      const { integers, sqnrDb } = quantizeWeight(constant(data), qparams, saturationRange(scheme));
+      const values = Array.from(decodeRawTensor(integers).data as ArrayLike<number>, Number);
+      expect([Math.min(...values) >= -7, Math.max(...values)]).toEqual([true, 7]);
+      const scale = qparams.slices[0]?.scale ?? 0;
+      const noise = data.reduce((sum, x, i) => sum + (x - (values[i] ?? 0) * scale) ** 2, 0);
+      const signal = data.reduce((sum, x) => sum + x * x, 0);
+      expect(sqnrDb).toBeCloseTo(10 * Math.log10(signal / noise), 3);
+    }
+  });
+});
 
 describe('power-of-two weights', () => {
   it.each([

@@ -2,7 +2,7 @@
 import { indexUses } from '../../../../../src/onnx/ir/edit.js';
 import type { Attribute } from '../../../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../../../src/onnx/serde/encode-model.js';
-import { addInputProducts, makeInputProducts } from '../../../../../src/quant/recovery/rounding/input-products.js';
+import { addInputProducts, makeInputProducts, makeOutputProducts } from '../../../../../src/quant/recovery/rounding/input-products.js';
 import { findLayerWeight } from '../../../../../src/quant/recovery/rounding/layer-weight.js';
 import type { SquareMatrix } from '../../../../../src/quant/recovery/rounding/triangular-factor.js';
 import { openSession } from '../../../../../src/runtime/session/session.js';
@@ -76,20 +76,27 @@ it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes
   const found = node === undefined ? 'no node' : findLayerWeight(model.graph, indexUses(model.graph), node);
   if (node === undefined || typeof found === 'string') throw new Error(String(found));
 
+  const session = await openSession(encodeModel(model), { optimization: 'disabled' });
+  const { y } = await session.run({ x });
+  await session.close();
+  if (y === undefined) throw new Error('no output');
+
   const sums = makeInputProducts(found);
-  addInputProducts(sums, node, found, x);
+  const targets = op === 'ConvTranspose' ? undefined : makeOutputProducts(found, new Float32Array(found.rows));
+  addInputProducts(sums, targets, node, found, { input: x, output: y });
   const perGroup = found.rows / found.groups;
   let squares = 0;
+  let withOutputs = 0;
   for (let row = 0; row < found.rows; row++) {
     const w = Array.from({ length: found.columns }, (_, column) => 0.25 * (integers[found.at(row, column)] ?? 0));
     const sum = sums[Math.floor(row / perGroup)];
     if (sum !== undefined) squares += quadraticForm(sum, w);
+    withOutputs += w.reduce((total, value, column) => total + value * (targets?.rows[row]?.[column] ?? 0), 0);
   }
 
-  const session = await openSession(encodeModel(model), { optimization: 'disabled' });
-  const { y } = await session.run({ x });
-  await session.close();
-  const expected = Array.from((y?.data ?? []) as ArrayLike<number>, value => value * value).reduce((sum, value) => sum + value, 0);
+  const expected = Array.from(y.data as ArrayLike<number>, value => value * value).reduce((sum, value) => sum + value, 0);
   // ONNX Runtime sums in float32: some 100 products at 6e-8 each.
   expect(Math.abs(squares / expected - 1)).toBeLessThan(1e-5);
+  // The products of inputs and outputs, times the weights, are the squares of the outputs.
+  if (targets !== undefined) expect(Math.abs(withOutputs / expected - 1)).toBeLessThan(1e-5);
 });

@@ -1,7 +1,7 @@
 /** Sequential rounding against its plain definition: after each rounded weight, least squares is solved anew for all that are open. */
 import { roundHalfEven } from '../../../../../src/base/round-half-even.js';
 import { roundSequentially } from '../../../../../src/quant/recovery/rounding/round-sequentially.js';
-import { invertFactor, type SquareMatrix } from '../../../../../src/quant/recovery/rounding/triangular-factor.js';
+import { fitTarget, invertFactor, type SquareMatrix } from '../../../../../src/quant/recovery/rounding/triangular-factor.js';
 import { seededRandom } from '../../../../../src/stage/random.js';
 
 const DAMPING = 0.01;
@@ -129,4 +129,22 @@ it('the factor inverts the damped products, and refuses what is not finite', () 
       expect(Math.abs(sum - (i === j ? 1 : 0))).toBeLessThan(1e-10);
     }
   expect(() => invertFactor({ size: 1, data: Float64Array.from([Number.NaN]) }, DAMPING)).toThrow('not finite');
+});
+
+it('weights are fitted to their target by least squares, damped towards what they are', () => {
+  const random = seededRandom('test', 'target');
+  for (let round = 0; round < 20; round++) {
+    const products = productsOf(6, 20, random);
+    const h = damped(products);
+    const lambda = (h[0]?.[0] ?? 0) - (products.data[0] ?? 0);
+    const weights = Array.from({ length: 6 }, () => random() - 0.5);
+    const target = Array.from({ length: 6 }, () => 10 * (random() - 0.5));
+    const change = fitTarget(weights, target, products, invertFactor(products, DAMPING));
+    // (H + λI)·(w + change) = target + λ·w, by elimination. 1e-8: as above, times the size of the solution.
+    const expected = solve(
+      h,
+      target.map((t, i) => t + lambda * (weights[i] ?? 0)),
+    );
+    for (const [i, x] of expected.entries()) expect(Math.abs((weights[i] ?? 0) + (change[i] ?? 0) - x)).toBeLessThan(1e-8);
+  }
 });
