@@ -47,7 +47,8 @@ it('fused or in float, every optimization level gives the same bits', async () =
     }),
     { numRuns: 60 },
   );
-  expect(exact).toBeGreaterThan(5);
+  // Of 60 networks some 11 are exact; fewer than 2 in one run of 10,000.
+  expect(exact).toBeGreaterThan(1);
 });
 
 interface Layer {
