@@ -131,7 +131,7 @@ export function reportPart(part: string, feeds: PartFeeds, forms: readonly FormR
 }
 
 /** The first strategy (whole, or one batch) at the middle row count, which gives a part's main figures. */
-function referenceOf({ rows }: FormReport): LatencySummary | undefined {
+export function referenceOf({ rows }: FormReport): LatencySummary | undefined {
   const counts = rows[0]?.counts ?? [];
   const middle = counts[counts.length >> 1];
   return middle?.device ?? middle?.here;

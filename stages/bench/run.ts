@@ -32,6 +32,7 @@ import {
 import { type FeedRequest, openFeeds, type PartFeeds } from './feeds.js';
 import type { BenchParams } from './params.js';
 import { readMeasured } from './read-measured.js';
+import { describeDisturbed, makeSpread } from './spread.js';
 import { findStep, openTiledFeeds } from './tiled-feeds.js';
 import { openVariants } from './variants.js';
 
@@ -63,9 +64,9 @@ export async function runBench(job: BenchJob): Promise<void> {
     const where = describeWhere(params, runner);
     const conditions = { before, after: readConditions() };
     const report: BenchReport = { format: BENCH_FORMAT, where, conditions, warmup, repeats, parts: reports };
-    for (const line of describeBest(report)) context.log('info', line);
+    for (const line of [...describeBest(report), ...describeDisturbed(reports)]) context.log('info', line);
     await writeJsonFile(getOutputPath(outputs, 'report'), report);
-    await writeMetricsFile(getOutputPath(outputs, 'metrics'), metricsOf(report));
+    await writeMetricsFile(getOutputPath(outputs, 'metrics'), { ...metricsOf(report), spread: makeSpread(reports) });
   } finally {
     await runner.close();
   }

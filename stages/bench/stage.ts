@@ -27,7 +27,7 @@ export const bench = defineStage({
     report: port('report', 'Every variant with its latency, and times per operator.'),
     metrics: port(
       'metrics',
-      'Per part floatMs, int8Ms and speedup; for heads also floatBestMs and int8BestMs; and all figures per form. In total, per image.',
+      'Per part floatMs, int8Ms and speedup; for heads also floatBestMs and int8BestMs; and all figures per form. In total, per image. spread: how far repeats lie apart.',
     ),
   },
   headlines: ({ runner }) =>

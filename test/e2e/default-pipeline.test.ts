@@ -34,7 +34,8 @@ describe('the default pipeline', () => {
     expect(text).toMatch(
       /\nshare of the work on the NPU +100 % +compile\ntime per image, estimate for ryzen-ai stx-krk +[\d.]+ ms +compile\n/,
     );
-    for (const form of ['float', 'int8']) expect(text).toMatch(new RegExp(`time per image, measured here, ${form} +[\\d.]+ ms +bench\n`));
+    for (const form of ['float', 'int8'])
+      expect(text).toMatch(new RegExp(`time per image, measured here, ${form} +[\\d.]+ ms ±[\\d.e-]+ ms +bench\n`));
     const screen = text.slice(text.indexOf('evaluate-float  evaluate-rewritten')).split('\n');
     expect(screen.length).toBeLessThan(24);
     expect(screen).toContain('report: artifacts/report/page.html');

@@ -10,7 +10,7 @@ import type {
 import type { RunGate } from '../../engine/insight/history/run-record.js';
 import type { Console } from '../terminal/console.js';
 import { columnWidths, formatRow } from '../terminal/text-table.js';
-import { formatMetric, formatSigned } from './metrics-table.js';
+import { formatMetric, formatSigned, isWithin } from './metrics-table.js';
 
 type Row = readonly [name: string, before: string, after: string, difference: string];
 
@@ -57,13 +57,15 @@ function rowOfParam({ label, before, after }: Change): Row {
   return [label, from, to, ''];
 }
 
-function rowOfMetric({ metric, before, after }: MetricDifference): Row {
+function rowOfMetric({ metric, before, after, spread }: MetricDifference): Row {
   const difference = before === after ? undefined : findDifference(before, after);
   return [
     metric,
     before === undefined ? '' : formatMetric(before),
     after === undefined ? '' : formatMetric(after),
-    difference === undefined ? '' : formatSigned(difference, Number(after)),
+    difference === undefined
+      ? ''
+      : `${formatSigned(difference, Number(after))}${isWithin(before, after, spread) ? ', within the spread' : ''}`,
   ];
 }
 
@@ -89,6 +91,7 @@ export function encodeDifference({ stages, ...difference }: SnapshotDifference):
   const withDifference = (row: MetricDifference): unknown => ({
     ...row,
     difference: findDifference(row.before, row.after),
+    ...(isWithin(row.before, row.after, row.spread) ? { withinSpread: true } : {}),
   });
   return { ...difference, stages: stages.map(stage => ({ ...stage, metrics: stage.metrics.map(withDifference) })) };
 }

@@ -2,7 +2,7 @@
  * Formats the metrics of stages as one table per plugin: a row per metric, a column per stage.
  * A cell includes the difference from the baseline and from the last build.
  */
-import { EQUAL, type Figure } from '../../base/figure.js';
+import { differenceOf, EQUAL, type Figure } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
 import { flattenMetrics, isHeadline } from '../../engine/model/metrics.js';
 import { displayWidth, padEnd, widest } from '../terminal/display-width.js';
@@ -90,10 +90,25 @@ export function formatCell(
   if (value === undefined) return '';
   const delta = flat.get(`delta.${path}`);
   const before = previous.get(path);
-  const parts = [format(value)];
+  const spread = numberAt(flat, `spread.${path}`);
+  const parts = [spread === undefined || value === EQUAL ? format(value) : `${format(value)} ±${format(spread)}`];
   if (delta !== undefined && delta !== EQUAL && value !== EQUAL) parts.push(`(${formatSigned(delta, value)})`);
-  if (before !== undefined && before !== value) parts.push(`was ${format(before)}`);
+  if (before !== undefined && before !== value) {
+    const reach = spread === undefined ? undefined : spread + (numberAt(previous, `spread.${path}`) ?? 0);
+    parts.push(`was ${format(before)}${isWithin(before, value, reach) ? ', within the spread' : ''}`);
+  }
   return parts.join(' ');
+}
+
+function numberAt(flat: ReadonlyMap<string, Figure>, path: string): number | undefined {
+  const found = flat.get(path);
+  return found === EQUAL ? undefined : found;
+}
+
+/** Whether two figures differ by no more than their spreads together. */
+export function isWithin(before: Figure | undefined, after: Figure | undefined, spread: number | undefined): boolean {
+  const difference = before === undefined || after === undefined ? undefined : differenceOf(before, after);
+  return difference !== undefined && spread !== undefined && Math.abs(difference) <= spread;
 }
 
 /** "equal" and integers are printed unchanged, other numbers with four decimals, very small and very large ones in exponential notation. */

@@ -21,10 +21,10 @@ const DEPTH = 2;
 
 /**
  * Whether tables show the metric. Deeper metrics, such as one per value of a model, stay in the artifact.
- * Differences to a baseline are shown beside their metric.
+ * Differences to a baseline and spreads are shown beside their metric.
  */
 export function isHeadline(path: string): boolean {
-  return !path.startsWith('delta.') && path.split('.').length <= DEPTH;
+  return !/^(delta|spread)\./.test(path) && path.split('.').length <= DEPTH;
 }
 
 /** Joins the metrics of a stage's ports of that kind: the document of a single port, or the documents by port name. */

@@ -28,6 +28,14 @@ describe('the metrics table', () => {
     ]);
   });
 
+  it('shows the spread of a measured figure, and which differences lie within it', () => {
+    const measured = (ms: number, spread: number) => ({ net: { ms }, spread: { net: { ms: spread } } });
+    const row = (now: number, before: number): string | undefined =>
+      lines([{ stage: 'a', metrics: measured(now, 0.25), previous: measured(before, 0.5) }])[1];
+    expect(row(3.5, 2.75)).toBe('net.ms  3.5000 ±0.2500 was 2.7500, within the spread');
+    expect(row(3.5, 2.5)).toBe('net.ms  3.5000 ±0.2500 was 2.5000');
+  });
+
   it('omits metrics deeper than two levels, and delta metrics', () => {
     expect(lines([{ stage: 'a', metrics: { x: { y: { z: 1 } }, delta: { q: 1 } }, previous: undefined }])).toEqual(['  a']);
   });

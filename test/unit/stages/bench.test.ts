@@ -98,7 +98,10 @@ describe('a head', () => {
     }
     expect(form?.bestAt).toHaveLength(2);
     const ways = ['as one batch', 'one by one', 'in batches of 4', 'in 2 sessions in parallel'];
-    expect(log).toEqual([`info: head, float: fastest ${ways[form?.best ?? -1]}, ${Math.min(...times).toFixed(2)} ms per image`]);
+    // Other programs may disturb the repeats, which the log then says.
+    expect(log.filter(line => !line.includes('repeats differ'))).toEqual([
+      `info: head, float: fastest ${ways[form?.best ?? -1]}, ${Math.min(...times).toFixed(2)} ms per image`,
+    ]);
     expect(form?.profile).toBeUndefined();
   });
 

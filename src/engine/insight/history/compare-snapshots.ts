@@ -32,6 +32,8 @@ export interface MetricDifference {
   readonly metric: string;
   readonly before: Figure | undefined;
   readonly after: Figure | undefined;
+  /** The spreads of both sides together, for measured figures. */
+  readonly spread?: number;
 }
 
 export interface GateDifference {
@@ -119,8 +121,16 @@ function compareMetrics(
   const canDiffer = before?.metrics.kind !== 'unknown' && after?.metrics.kind !== 'unknown';
   const names = [...new Set([...now.keys(), ...old.keys()])].filter(isHeadline);
   return names
-    .map(metric => ({ metric, before: old.get(metric), after: now.get(metric) }))
+    .map(metric => ({ metric, before: old.get(metric), after: now.get(metric), ...spreadOf(`spread.${metric}`, old, now) }))
     .filter(row => show === 'all' || (canDiffer && row.before !== row.after));
+}
+
+function spreadOf(path: string, ...sides: readonly ReadonlyMap<string, Figure>[]): { readonly spread?: number } {
+  const known = sides.flatMap(side => {
+    const spread = side.get(path);
+    return typeof spread === 'number' ? [spread] : [];
+  });
+  return known.length === 0 ? {} : { spread: known.reduce((sum, spread) => sum + spread, 0) };
 }
 
 function valuesOf(metrics: Metrics | undefined): ReadonlyMap<string, Figure> {

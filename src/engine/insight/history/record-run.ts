@@ -151,9 +151,9 @@ function describeRevision({ projectFolder, pipeline }: Plan): Revision | undefin
   return { ...revision, ...(edits === undefined ? {} : { edited: edits === 'edited' }) };
 }
 
-/** The metrics that tables show, and their differences from the baseline. */
+/** The metrics that tables show, their differences from the baseline, and their spreads. */
 export function headlinesOf(metrics: JsonObject): Readonly<Record<string, Figure>> {
-  const wanted = [...flattenMetrics(metrics)].filter(([path]) => isHeadline(path) || isHeadline(path.replace(/^delta\./, '')));
+  const wanted = [...flattenMetrics(metrics)].filter(([path]) => isHeadline(path) || isHeadline(path.replace(/^(delta|spread)\./, '')));
   return Object.fromEntries(wanted.slice(0, MOST_METRICS));
 }
 

@@ -53,6 +53,15 @@ describe('the difference of two moments', () => {
     ]);
   });
 
+  it('marks a difference of measured figures that is no larger than both spreads together', () => {
+    const side = (name: string, ms: number): Snapshot => at(name, { s: stage({ 'net.ms': ms, 'spread.net.ms': 0.25 }) });
+    expect(show(side('r1', 3.25), side('now', 3.75)).at(-1)).toBe('  net.ms  3.2500  3.7500  +0.5000, within the spread');
+    expect(show(side('r1', 3.25), side('now', 4.25)).at(-1)).toBe('  net.ms  3.2500  4.2500  +1.0000');
+    expect(compareSnapshots(side('r1', 3.25), side('now', 4.25), 'changed', () => true).stages[0]?.metrics).toEqual([
+      { metric: 'net.ms', before: 3.25, after: 4.25, spread: 0.5 },
+    ]);
+  });
+
   it('has everything with --all, and only the requested stages', () => {
     const side = at('r1', { one: stage({ x: 1 }), two: stage({ x: 2 }) });
     expect(show(side, at('now', { one: stage({ x: 1 }), two: stage({ x: 2 }) }), 'all', name => name === 'two')).toEqual([
