@@ -12,6 +12,7 @@ export const rewrite = defineStage({
   params: REWRITE_PARAMS,
   inputs: {
     model: port('onnx-model', 'Any model.'),
+    sketches: port('sketches', 'Calibration sketches of the model, for rules that read ranges.', { optional: true }),
     recipe: port('recipe', 'How images become the input of the model: required for measuring the price.', { optional: true }),
     data: recordPort({ annotations: 'annotations', images: 'images' }, 'Images for measuring the price.', { optional: true }),
   },

@@ -6,6 +6,9 @@ import { findOwner, findVisibleValue, mainScope, type Scope } from '../ir/scope.
 import { findConstantOf } from '../shape-inference/context/constant-node.js';
 import type { Known } from '../shape-inference/context/node-context.js';
 import { type Inference, type InferOptions, startInference } from '../shape-inference/infer-shapes.js';
+import type { SeenRange } from './match.js';
+
+export type SeenRanges = ReadonlyMap<ValueId, SeenRange>;
 
 export interface GraphView {
   readonly scope: Scope;
@@ -21,15 +24,18 @@ export interface GraphView {
   soleReader(value: ValueId): Node | undefined;
   typeOf(value: ValueId): Known;
   nameOf(value: ValueId): string;
+  /** Ranges on calibration samples, for rules that read them. */
+  readonly ranges: SeenRanges | undefined;
+  rangeOf(value: ValueId): SeenRange | undefined;
 }
 
 /** A view of the main graph of `model`. */
-export function viewModel(model: Model, options: InferOptions = {}): GraphView {
-  return viewScope(mainScope(model), startInference(model, options));
+export function viewModel(model: Model, options: InferOptions = {}, ranges?: SeenRanges): GraphView {
+  return viewScope(mainScope(model), startInference(model, options), ranges);
 }
 
 /** A snapshot of one graph; `inference` holds its current types. */
-export function viewScope(scope: Scope, inference: Inference): GraphView {
+export function viewScope(scope: Scope, inference: Inference, ranges?: SeenRanges): GraphView {
   const { model, graph } = scope;
   const uses = indexUses(graph);
   const outputs = new Map<ValueId, number>();
@@ -53,6 +59,8 @@ export function viewScope(scope: Scope, inference: Inference): GraphView {
     constantOf: value => findConstantIn(scope, value),
     useCount: value => (uses.get(value)?.length ?? 0) + (outputs.get(value) ?? 0),
     typeOf: value => inference.types.get(value) ?? { dtype: undefined, dims: undefined },
+    ranges,
+    rangeOf: value => ranges?.get(value),
     nameOf: value => getDefined(findVisibleValue(scope, value), `value ${value}`).name,
   };
 }

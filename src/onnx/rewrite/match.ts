@@ -1,3 +1,11 @@
+/** The smallest and the largest element on calibration samples. */
+export interface SeenRange {
+  readonly low: number;
+  readonly high: number;
+  /** The smallest element of each channel (axis 1), if it was kept. */
+  readonly channelLows: Float32Array | undefined;
+}
+
 /** A match of a pattern, as a rewrite rule sees it. */
 import type { Constant, Node, ValueId } from '../ir/model.js';
 import type { Known } from '../shape-inference/context/node-context.js';
@@ -15,6 +23,8 @@ export interface Match {
   constant(name: string): Constant;
   findConstant(name: string): Constant | undefined;
   type(value: ValueId): Known;
+  /** What a value was on the calibration samples, if the rewrite has their sketches and no rule before has changed values. */
+  rangeOf(value: ValueId): SeenRange | undefined;
   /** The constant that a value equals; the pattern need not name it. */
   constantOf(value: ValueId | undefined): Constant | undefined;
   /** The producer of a value, if it is in the ONNX domain and, if `opType` is given, of that operator. */

@@ -140,6 +140,7 @@ function makeMatch(view: GraphView, node: Node, bindings: Bindings): Match & { r
     constant: name => getDefined(findConstant(name), `pattern constant "${name}"`),
     findConstant,
     type: id => view.typeOf(id),
+    rangeOf: id => view.rangeOf(id),
     constantOf: id => view.constantOf(id),
     producerOf(id, opType) {
       const producer = id === undefined ? undefined : view.producerOf(id);

@@ -7,7 +7,7 @@ import { describeNode, formatDims, type Known } from '../shape-inference/context
 import { inferShapes, isMadeDim, type KnownTypes, writeTypes } from '../shape-inference/infer-shapes.js';
 import type { Edit } from './edit-schema.js';
 import { applyEdit, type EditRecord } from './edits.js';
-import { viewModel } from './graph-view.js';
+import { type SeenRanges, viewModel } from './graph-view.js';
 import { selectMatching, severalMatches } from './matches.js';
 import { applyRule, findSites, type RuleRecord } from './rewriter.js';
 import type { RewriteRule } from './rule.js';
@@ -25,6 +25,8 @@ export interface RewriteRequest {
   readonly rules: readonly RuleRequest[];
   readonly edits: readonly Edit[];
   readonly check: FindProblems;
+  /** Ranges of the model's values on calibration samples. They hold until a rule changes values. */
+  readonly ranges?: SeenRanges;
 }
 
 export interface RewriteRecord {
@@ -40,7 +42,12 @@ export interface RewriteRecord {
  *   what edits, patches and shape inference throw; `edit-breaks-graph`.
  */
 export function rewriteModel(model: Model, request: RewriteRequest): RewriteRecord {
-  const rules = request.rules.map(wanted => applyRequest(model, wanted, request.check));
+  let { ranges } = request;
+  const rules = request.rules.map(wanted => {
+    const record = applyRequest(model, wanted, { check: request.check, ranges });
+    if (record.applied.length > 0 && wanted.rule.keepsRanges !== true) ranges = undefined;
+    return record;
+  });
   if (request.edits.length === 0) {
     writeTypes(model, inferShapes(model));
     return { rules, edits: [], changedTypes: [] };
@@ -54,8 +61,12 @@ export function rewriteModel(model: Model, request: RewriteRequest): RewriteReco
   return { rules, edits, changedTypes: compareTypes(model, before, after) };
 }
 
-function applyRequest(model: Model, { rule, select, matches = 'one' }: RuleRequest, check: RewriteRequest['check']): RuleRecord {
-  const view = viewModel(model);
+function applyRequest(
+  model: Model,
+  { rule, select, matches = 'one' }: RuleRequest,
+  { check, ranges }: { readonly check: RewriteRequest['check']; readonly ranges: SeenRanges | undefined },
+): RuleRecord {
+  const view = viewModel(model, {}, ranges);
   const nodes = select === undefined ? undefined : new Set(selectMatching(model.graph, select, matches).map(node => node.id));
   const sites = findSites(view, rule, nodes);
   if (matches === 'one' && sites.length > 1)

@@ -74,7 +74,7 @@ export function applyRule(view: GraphView, rule: RewriteRule, scope: RuleScope):
       continue;
     }
     assertValid(rule, label, scope.check(now.model, 'structure'));
-    now = viewScope(now.scope, now.inference);
+    now = viewScope(now.scope, now.inference, now.ranges);
     const { kind: _, ...done } = result;
     applied.push({ node: label, ...done });
   }

@@ -18,6 +18,8 @@ export interface RewriteRule {
   /** What the rule does and why the proof class holds, in one or two sentences for reports. */
   readonly proofText: string;
   readonly pattern: Pattern;
+  /** Whether every value that stays is the same on the calibration samples, so that later rules can read their ranges. */
+  readonly keepsRanges?: boolean;
   /** Does not edit the graph. */
   readonly rewrite: (match: Match) => Patch | EndCut | Decline;
 }

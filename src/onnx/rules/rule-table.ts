@@ -14,6 +14,10 @@ const single = (proof: ProofClass, description: string): { readonly '': Facts } 
 
 /** Rule → form → facts, by name. The code of each entry is in target/get-rule. */
 export const RULE_TABLE = {
+  'absorb-biases': single(
+    'approximate',
+    'what a channel before Relu always exceeds, on calibration samples, moves from its bias to the bias of the next layer; needs `sketches` per channel',
+  ),
   'affine-conv': single(
     'rounding',
     'Mul, Div, Add and Sub by constants per channel before a Conv are folded into its weight and bias; with an offset, pads become a Pad with the value that maps to 0, which all channels must share',
@@ -29,6 +33,10 @@ export const RULE_TABLE = {
   clip: {
     bounds: form('exact', 'a missing bound of Clip becomes the largest finite float of its sign'),
     relu: form('exact', 'Clip with lower bound 0 and no upper bound becomes Relu'),
+    'relu-in-range': form(
+      'approximate',
+      'Clip with lower bound 0 becomes Relu if no calibration sample exceeds its upper bound; needs `sketches`',
+    ),
     'relu-unbounded': form('approximate', 'Clip with lower bound 0 becomes Relu; an upper bound is dropped'),
   },
   'conv-1d': single('rounding', 'a Conv over [N, C, W] becomes a Conv over [N, C, 1, W]'),

@@ -5,14 +5,17 @@ import { isJsonObject, type Json, type JsonObject } from '../../../src/base/json
 import { float, ints } from '../../../src/onnx/ir/attribute.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
+import { encodeNpz } from '../../../src/tensor/formats/npz.js';
+import { calibrate } from '../../../stages/calibrate/stage.js';
 import { rewrite } from '../../../stages/rewrite/stage.js';
 import { assertProved, type Proof } from '../../../stages/simplify/proof.js';
 import { simplify } from '../../../stages/simplify/stage.js';
 import { split } from '../../../stages/split/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { makeJpeg } from '../../support/make-jpeg.js';
+import { maxDifference } from '../../support/max-difference.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
-import { floats, operators, randomConstant, smallModel } from '../../support/small-model.js';
+import { floats, operators, randomConstant, randomFloats, runModel, smallModel } from '../../support/small-model.js';
 import { writeTinyMaskRcnn } from '../../support/tiny-maskrcnn-files.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -38,6 +41,39 @@ async function reportOf({ outputs }: StageRun): Promise<JsonObject> {
 }
 
 const field = (value: Json | undefined, name: string): Json | undefined => (isJsonObject(value) ? value[name] : undefined);
+
+describe('rewrite with sketches', () => {
+  const network = () =>
+    smallModel({
+      inputs: { x: ['float32', [1, 3, 8, 8]] },
+      constants: { w1: randomConstant([4, 3, 1, 1], 1), b1: floats([4], [50, 0, -1, 30]), w2: randomConstant([2, 4, 1, 1], 2) },
+      nodes: [
+        { op: 'Conv', name: 'one', in: ['x', 'w1', 'b1'], out: ['c'] },
+        { op: 'Relu', in: ['c'], out: ['r'] },
+        { op: 'Conv', name: 'two', in: ['r', 'w2'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+  const rules = { rules: [{ name: 'absorb-biases' }] };
+
+  it('reads the ranges that calibrate has seen, and refuses those of another model', async () => {
+    await writeModel(at('linked.onnx'), network());
+    const x = randomFloats([1, 3, 8, 8], 3);
+    await writeFile(at('x.npz'), encodeNpz(new Map([['x', x]])));
+    const { outputs } = await runStage(calibrate, {
+      params: { perChannel: true },
+      inputs: { model: at('linked.onnx'), tensors: at('x.npz') },
+      folder: folder.path,
+    });
+    const run = await runRewrite(at('linked.onnx'), rules, { sketches: outputs.sketches ?? '' });
+    const [before, after] = [await runModel(network(), { x }), await runModel(await readModel(run.outputs.model ?? ''), { x })];
+    // Products of numbers up to 50 with weights below 1, in float32.
+    expect(maxDifference(Array.from(before.y?.data ?? [], Number), Array.from(after.y?.data ?? [], Number))).toBeLessThan(1e-4);
+    const other = run.outputs.model ?? '';
+    expect((await failureOf(() => runRewrite(other, rules, { sketches: outputs.sketches ?? '' }))).code).toBe('sketches-of-another-model');
+    expect((await failureOf(() => runRewrite(at('linked.onnx'), rules))).message).toContain('the range of its input is not known');
+  });
+});
 
 describe('simplify', () => {
   it.each(['backbone', 'box_head', 'mask_head'])('folds every BatchNormalization of %s with a proof', async part => {

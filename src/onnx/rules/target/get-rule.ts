@@ -3,7 +3,7 @@ import { getDefined } from '../../../base/invariant.js';
 import { OnnxError } from '../../ir/onnx-error.js';
 import type { RewriteRule, RuleCode } from '../../rewrite/rule.js';
 import { type FormOf, findRuleForm, findRuleProblem, type RuleName } from '../rule-table.js';
-import { clipToRelu, completeClip } from './activations/clip-forms.js';
+import { clipToRelu, clipToReluInRange, completeClip } from './activations/clip-forms.js';
 import { dpuAveragePool, dpuHardSigmoid } from './activations/dpu-factors.js';
 import { fixHardSigmoidSlope } from './activations/hard-sigmoid-slope.js';
 import { decomposeHardSwish, fuseClippedSwish, fuseHardSwish } from './activations/hard-swish.js';
@@ -20,6 +20,7 @@ import { makePadsExplicit } from './convolutions/explicit-pads.js';
 import { gemmToConv } from './convolutions/gemm-conv.js';
 import { groupConvToDense, groupConvToSplit } from './convolutions/group-conv.js';
 import { removeOutputPadding } from './convolutions/output-padding.js';
+import { absorbBiases } from './equalization/absorb-biases.js';
 import { channelFactors } from './equalization/channel-factors.js';
 import { equalize } from './equalization/equalize.js';
 import { cutLeadingMoves, cutTrailingMoves } from './layout/cut-moves.js';
@@ -37,10 +38,16 @@ import { resizeLinearToConvTranspose } from './resize/resize-linear-conv-transpo
 import { resizeByScales } from './resize/resize-scales.js';
 
 const CODE: { readonly [Name in RuleName]: Readonly<Record<FormOf<Name>, RuleCode>> } = {
+  'absorb-biases': { '': absorbBiases },
   'affine-conv': { '': foldAffineIntoConv },
   'batch-norm-conv': { '': batchNormToConv },
   'channel-factors': { mul: channelFactors('mul'), depthwise: channelFactors('depthwise') },
-  clip: { bounds: completeClip, relu: clipToRelu('unbounded'), 'relu-unbounded': clipToRelu('any-bound') },
+  clip: {
+    bounds: completeClip,
+    relu: clipToRelu('unbounded'),
+    'relu-in-range': clipToReluInRange,
+    'relu-unbounded': clipToRelu('any-bound'),
+  },
   'conv-1d': { '': conv1dTo2d },
   'conv-of-concat': { '': convOfConcatToSum },
   'conv-transpose-depth-to-space': { '': convTransposeToDepthToSpace },

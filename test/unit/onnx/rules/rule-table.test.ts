@@ -36,7 +36,7 @@ describe('the rule table', () => {
   it.each([
     ['conv-2d', undefined, 'unknown-rule', 'unknown rule "conv-2d"', 'did you mean "conv-1d"?'],
     ['conv-1d', 'fast', 'unknown-form', 'rule conv-1d has no form "fast"', 'remove `form`: this rule has no forms'],
-    ['clip', undefined, 'unknown-form', 'rule clip needs a form', 'known forms: bounds, relu, relu-unbounded'],
+    ['clip', undefined, 'unknown-form', 'rule clip needs a form', 'known forms: bounds, relu, relu-in-range, relu-unbounded'],
     ['clip', 'bound', 'unknown-form', 'rule clip has no form "bound"', 'did you mean "bounds"?'],
   ])('rejects rule %s with form %s', (name, form, code, message, help) => {
     expect(findRuleProblem(name, form)).toEqual({ code, message, help: expect.stringContaining(help) });

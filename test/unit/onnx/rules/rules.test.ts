@@ -770,8 +770,10 @@ describe('rewrite rules', () => {
   it('cover every rule and form that a pipeline can name', () => {
     const covered = new Set(CASES.map(({ rule }) => rule));
     const elsewhere = [
+      'absorb-biases',
       'channel-factors/mul',
       'channel-factors/depthwise',
+      'clip/relu-in-range',
       'conv-transpose-depth-to-space',
       'cut-moves/trailing',
       'cut-moves/leading',

@@ -5,6 +5,7 @@ import { any, op } from '../../../rewrite/pattern.js';
 import { type Decline, decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 
 import { findNumber, newFloats } from '../../shared/constants.js';
+import { NO_RANGES } from '../../shared/no-ranges.js';
 
 /** From this opset on, Clip takes its bounds as inputs. */
 const BOUNDS_INPUTS = 11;
@@ -56,6 +57,25 @@ export function clipToRelu(upper: 'unbounded' | 'any-bound'): RuleCode {
     },
   };
 }
+
+/** Form `relu-in-range`: no value of the calibration samples exceeds the upper bound. */
+export const clipToReluInRange: RuleCode = {
+  proofText:
+    'On the calibration samples no value exceeds the upper bound, so that Relu gives the same; larger values of other inputs are kept.',
+  keepsRanges: true,
+  pattern: op('Clip', { inputs: [any('x')] }),
+  rewrite(match) {
+    const bounds = findBounds(match);
+    if ('kind' in bounds) return bounds;
+    if (bounds.low !== 0) return decline(`its lower bound is ${bounds.low ?? 'absent'}, not 0`, match.node);
+    const seen = match.rangeOf(match.value('x'));
+    if (seen === undefined) return decline(NO_RANGES, match.node);
+    if (bounds.high !== undefined && seen.high > bounds.high)
+      return decline(`its input was up to ${seen.high} on the calibration samples, above the bound ${bounds.high}`, match.node);
+    const relu = newNode('Relu', { name: match.node.name, inputs: [match.value('x')] });
+    return patch({ add: [relu], replace: [[match.output(), outputOf(relu)]] });
+  },
+};
 
 function findBounds(match: Match): Bounds | Decline {
   if (match.type(match.value('x')).dtype !== 'float32') return decline('its input is not float32', match.node);

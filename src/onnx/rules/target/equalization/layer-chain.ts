@@ -39,7 +39,7 @@ export function findChain(match: Match): LayerChain | string {
   return { layers, links: links.slice(links.length - layers.length + 1) };
 }
 
-interface Link {
+export interface Link {
   readonly head: Node;
   readonly nodes: readonly Node[];
   /** See readScalable. */
@@ -47,7 +47,7 @@ interface Link {
 }
 
 /** The nodes between `tail` and the layer before it. */
-function findLink(match: Match, tail: Node): Link | string {
+export function findLink(match: Match, tail: Node): Link | string {
   const nodes: Node[] = [];
   let flattened = 1;
   let value = tail.inputs[0];
