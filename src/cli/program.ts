@@ -24,10 +24,10 @@ export function buildProgram(end: (exitCode: ExitCode) => void): Command {
     .version(VERSION)
     .exitOverride()
     .configureOutput({ outputError: () => undefined }) // main.ts prints the error once
-    .configureHelp({ sortSubcommands: false })
+    .configureHelp({ sortSubcommands: false, minWidthToWrap: 20 })
     .addHelpText(
       'after',
-      '\nExit codes: 0 success; 1 a stage failed or a gate was missed; 2 error in arguments, pipeline file or lock file; 70 internal error; 129, 130 or 143 stopped by a signal.',
+      '\nExit codes: 0 success; 1 a stage failed or a gate was missed; 2 error in\narguments, pipeline file or lock file; 70 internal error; 129, 130 or 143\nstopped by a signal.',
     );
   for (const declare of COMMANDS) declare(program, end);
   return program;

@@ -62,7 +62,7 @@ export const CACHE: Declared = group('cache', 'show, check, shrink, export and i
     words: 'import <archives...>',
     description: 'add the results in archives to the cache, each checked by its digest; - is stdin',
     options: ON_CACHE,
-    after: 'Import only from sources whom you trust to run your builds: a digest proves the bytes, not who made them.',
+    after: 'Import only from sources whom you trust to run your builds: a digest proves the\nbytes, not who made them.',
     run: async (archives, options) => (await import('../commands/cache/cache-archive.js')).runCacheImport(archives, options),
   }),
 ]);

@@ -22,7 +22,7 @@ export const PROJECT: readonly Declared[] = [
       images: optional('--images <folder>', 'with --model: images that calibrate; without it, example images stand in', parseText),
     },
     after:
-      'Examples:\n  tanren init                              a trained Mask R-CNN, which builds at once\n  tanren init --model detector.onnx        import, describe, quantize, compile, report for a model of your own',
+      'Examples:\n  tanren init                              a trained example that builds at once\n  tanren init --model detector.onnx        all stages for a model of your own',
     run: async (_words, options) => (await import('../commands/project/init.js')).runInit(options),
   }),
   command({
