@@ -39,7 +39,9 @@ describe('a project with the cache and artifacts of 0.1', () => {
     const world = given();
     const before = digestsOf(world);
     const built = world.run('build', '-f', file, '--json');
-    expect([built.exitCode, built.stderr, warningsOf(built)]).toEqual([0, expect.anything(), []]);
+    // The detector of 0.1 has one Conv: compile now says that it stays on the CPU.
+    const warns = file === 'pipelines/detector.yaml' ? [expect.stringContaining('compile: detector: nothing runs on the NPU: ')] : [];
+    expect([built.exitCode, built.stderr, warningsOf(built)]).toEqual([0, expect.anything(), warns]);
     for (const outcome of Object.values(outcomesOf(built))) expect(['up-to-date', 'restored', 'executed']).toContain(outcome);
     expect(digestsOf(world)).toEqual(before);
     // Stamps of files that were just unpacked prove nothing for some ticks: only the outcome is the same.
