@@ -20,11 +20,12 @@ export function reportRoundings({ roundings, skipped, samples, outputs }: Roundi
     samples,
     rounded: countRounded(roundings),
     outputs: listOutputs(outputs.before, outputs.after),
-    layers: roundings.map(({ node, result, signal, noise, changed }) => ({
+    layers: roundings.map(({ node, result, signal, noise, changed, ...way }) => ({
       node,
       result,
       sqnrDb: { before: finite(toDb(signal, noise.before)), after: finite(toDb(signal, noise.after)) },
       changed,
+      ...way,
     })),
     skipped: skipped.map(layer => ({ ...layer })),
   };

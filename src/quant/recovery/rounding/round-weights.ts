@@ -56,23 +56,23 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const before = await measure(sweep, layer, sums);
       const former = readWeight(graph, weight);
       const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
-      const integers = roundLayer(weight, floats, sums, damping);
-      const changed = integers.reduce((count, integer, i) => count + (integer === former[i] ? 0 : 1), 0);
-      const found = { node: name, signal: before.signal, changed };
-      if (changed === 0) {
-        await sweep.advance(layer);
-        return { rounding: { ...found, result: 'same-integers', noise: { before: before.noise, after: before.noise } }, integers };
+      let open = layer;
+      let best: Trial | undefined;
+      for (const way of listWays(sums, damping)) {
+        const integers = roundLayer(weight, floats, sums, way);
+        if (countChanged(integers, former) === 0) continue;
+        open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
+        const { noise } = await measureJudged(sweep, open);
+        if (best === undefined || noise < best.noise) best = { way, integers, noise };
       }
-      const tried = await sweep.reopen(layer, () => writeWeight(graph, weight, integers));
-      const noise = { before: before.noise, after: (await measure(sweep, tried)).noise };
-      if (noise.after < noise.before) {
-        await sweep.advance(tried);
-        return { rounding: { ...found, result: 'rounded', noise }, integers };
+      const isLower = best !== undefined && best.noise < before.noise;
+      const integers = best !== undefined && isLower ? best.integers : former;
+      if (open !== layer) {
+        open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
+        await measure(sweep, open);
       }
-      const restored = await sweep.reopen(tried, () => writeWeight(graph, weight, former));
-      await measure(sweep, restored);
-      await sweep.advance(restored);
-      return { rounding: { ...found, result: 'error-not-lower', noise }, integers: former };
+      await sweep.advance(open);
+      return { rounding: describe(name, before, best, former), integers };
     },
     async repeat(integers) {
       writeWeight(graph, getDefined(request.layers[sweep.next()], 'next layer').target, integers);
@@ -83,14 +83,63 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
   };
 }
 
+/** How the weights of a layer are tried. */
+interface Way {
+  /** Whether the weights are fitted to the float network's outputs first. */
+  readonly fitted: boolean;
+  readonly damping: number;
+}
+
+interface Trial {
+  readonly way: Way;
+  readonly integers: Int32Array;
+  readonly noise: number;
+}
+
+/** With few samples a fit needs more damping, or harms. */
+function listWays({ targets }: LayerSums, damping: number): readonly Way[] {
+  const plain = { fitted: false, damping };
+  return targets === undefined ? [plain] : [{ fitted: true, damping }, { fitted: true, damping: Math.min(1, 10 * damping) }, plain];
+}
+
+function countChanged(integers: Int32Array, former: Int32Array): number {
+  return integers.reduce((count, integer, i) => count + (integer === former[i] ? 0 : 1), 0);
+}
+
+function describe(node: string, before: OutputError, best: Trial | undefined, former: Int32Array): LayerRounding {
+  const { signal, noise } = before;
+  if (best === undefined) return { node, result: 'same-integers', signal, noise: { before: noise, after: noise }, changed: 0 };
+  const result = best.noise < noise ? 'rounded' : 'error-not-lower';
+  const changed = countChanged(best.integers, former);
+  return { node, result, signal, noise: { before: noise, after: best.noise }, changed, ...best.way };
+}
+
+/** Every fourth sample judges the rounding, and the others make it; fewer than four samples do both. */
+const JUDGED = 4;
+
+function isJudged(sample: number, samples: number): boolean {
+  return samples < JUDGED || sample % JUDGED === JUDGED - 1;
+}
+
+/** Runs every sample. The error is that of the judged ones, the sums are those of the others. */
 async function measure(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, sums?: LayerSums): Promise<OutputError> {
   const sum: OutputError = { signal: 0, noise: 0 };
   const { pair }: { readonly pair: LayerPair<LayerWeight> } = layer;
   for (let sample = 0; sample < sweep.samples; sample++) {
     const { float, quantized, input } = await sweep.run(layer, sample);
-    addOutputError(sum, pair.name, float, quantized);
-    if (sums === undefined) continue;
+    if (isJudged(sample, sweep.samples)) addOutputError(sum, pair.name, float, quantized);
+    if (sums === undefined || (isJudged(sample, sweep.samples) && sweep.samples >= JUDGED)) continue;
     addInputProducts(sums.products, sums.targets, pair.quantized.node, pair.target, { input, output: float.computed });
+  }
+  return sum;
+}
+
+async function measureJudged(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>): Promise<OutputError> {
+  const sum: OutputError = { signal: 0, noise: 0 };
+  for (let sample = 0; sample < sweep.samples; sample++) {
+    if (!isJudged(sample, sweep.samples)) continue;
+    const { float, quantized } = await sweep.run(layer, sample);
+    addOutputError(sum, layer.pair.name, float, quantized);
   }
   return sum;
 }
@@ -117,14 +166,14 @@ function findBias(graph: Graph, node: Node, rows: number): ArrayLike<number> | u
   return constant?.dtype === 'float32' && countElements(constant.dims) === rows ? decodeFloats(constant) : undefined;
 }
 
-function roundLayer(weight: LayerWeight, floats: Float32Array, { products, targets }: LayerSums, damping: number): Int32Array {
+function roundLayer(weight: LayerWeight, floats: Float32Array, { products, targets }: LayerSums, { fitted, damping }: Way): Int32Array {
   const integers = new Int32Array(floats.length);
   const perGroup = weight.rows / weight.groups;
   for (const [group, sum] of products.entries()) {
     const factor = invertFactor(sum, damping);
     for (let row = group * perGroup; row < (group + 1) * perGroup; row++) {
       const values = Array.from({ length: weight.columns }, (_, column) => floats[weight.at(row, column)] ?? 0);
-      const target = targets?.rows[row];
+      const target = fitted ? targets?.rows[row] : undefined;
       const change = target === undefined ? undefined : fitTarget(values, target, sum, factor);
       const wanted = change === undefined ? values : values.map((value, column) => value + (change[column] ?? 0));
       const rounded = roundSequentially(wanted, gridOf(weight, row), factor);
