@@ -1,4 +1,4 @@
-/** The error of a quantized model's outputs against those of its float model, over samples. */
+/** The error of a model's outputs against those of another, such as a quantized model's against float, over samples. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getValue } from '../../onnx/ir/edit.js';
@@ -17,21 +17,21 @@ export interface ComparedModel {
 /** SQNR in dB per output; null without error. */
 export type OutputSqnr = Readonly<Record<string, number | null>>;
 
-/** Compares float32 outputs by name. @param folder an empty folder for intermediate values. */
+/** Compares float32 outputs by position; names are those of `float`. @param folder an empty folder for intermediate values. */
 export async function measureOutputSqnr(float: ComparedModel, quantized: ComparedModel, folder: string): Promise<OutputSqnr> {
   const [own, other] = [await openOutputs(float, join(folder, 'float')), await openOutputs(quantized, join(folder, 'quantized'))];
-  const sums: Record<string, Comparison> = {};
+  const sums = new Map<string, Comparison>();
   for (const sample of float.samples.keys()) {
     const [expected, actual] = [await own.run(sample), await other.run(sample)];
-    for (const [name, tensor] of Object.entries(expected)) {
-      const partner = actual[name];
-      if (tensor.dtype !== 'float32' || partner?.dtype !== 'float32') continue;
-      sums[name] = mergeComparisons(sums[name] ?? NO_COMPARISON, compareArrays(tensor.data, partner.data));
+    for (const [position, { name, tensor }] of expected.entries()) {
+      const partner = actual[position]?.tensor;
+      if (tensor?.dtype !== 'float32' || partner?.dtype !== 'float32') continue;
+      sums.set(name, mergeComparisons(sums.get(name) ?? NO_COMPARISON, compareArrays(tensor.data, partner.data)));
     }
   }
   await Promise.all([own.close(), other.close()]);
   return Object.fromEntries(
-    Object.entries(sums).map(([name, sum]) => {
+    [...sums].map(([name, sum]) => {
       const sqnr = sqnrDbOf(sum);
       return [name, typeof sqnr === 'number' && Number.isFinite(sqnr) ? sqnr : null];
     }),
@@ -44,9 +44,10 @@ async function openOutputs({ model, samples }: ComparedModel, folder: string) {
   const computed = model.graph.outputs.filter(id => getValue(model.graph, id).producer !== undefined);
   const stretch = openSweep({ model, order, samples, folder }).open(order.length, computed);
   return {
-    async run(sample: number): Promise<Readonly<Record<string, Tensor>>> {
+    /** Every output in its place; no tensor for those that are inputs or constants. */
+    async run(sample: number): Promise<readonly { readonly name: string; readonly tensor: Tensor | undefined }[]> {
       const values = await stretch.run(sample);
-      return Object.fromEntries([...values].map(([id, tensor]) => [getValue(model.graph, id).name, tensor]));
+      return model.graph.outputs.map(id => ({ name: getValue(model.graph, id).name, tensor: values.get(id) }));
     },
     close: () => stretch.close('repeat'),
   };
