@@ -1,6 +1,6 @@
 /** The JSON Schema of a pipeline file. Alone it checks the structure; together with the plugins' own schemas it is the schema for editors. */
 import type { Json, JsonObject } from '../../base/json.js';
-import { BOUND } from './scalars.js';
+import { ARTIFACT_REFERENCE, BOUND, DURATION } from './scalars.js';
 
 /** The facts about a plugin that the schema needs. */
 export interface PluginSchema {
@@ -116,12 +116,19 @@ const stage = (withSchema: Json, uses: Json): JsonObject => ({
 /** The structure alone. `with` is any map here, because each plugin's schema is checked after interpolation. */
 export const PIPELINE_STRUCTURE: JsonObject = pipelineOf(stage({ type: 'object' }, { type: 'string' }));
 
-/** Bounds of gates, which may have references instead of numbers. */
-const GATES: JsonObject = {
-  additionalProperties: {
-    anyOf: [{ pattern: BOUND.source }, { pattern: '\\$\\{' }],
-    description: 'An operator and a number, such as ">= -0.008".',
-  },
+/** Texts of the form `pattern`, or with a part that interpolation replaces. */
+function textLike({ source }: RegExp, description: string): JsonObject {
+  return { anyOf: [{ pattern: source }, { pattern: '\\$\\{' }], description };
+}
+
+const REFERENCE = textLike(ARTIFACT_REFERENCE, 'An output ("stage.port", "stage@item.port") or a source ("${sources.name}").');
+
+/** What the build checks after interpolation, with its own messages. */
+const FORMS: JsonObject = {
+  gate: { additionalProperties: textLike(BOUND, 'An operator and a number, such as ">= -0.008".') },
+  timeout: textLike(DURATION, 'A number and a unit: ms, s, m, h or d.'),
+  // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
+  inputs: { additionalProperties: { if: { type: 'object' }, then: { additionalProperties: REFERENCE }, else: REFERENCE } },
 };
 
 /** Returns the complete schema for editors and docs/pipeline.schema.json. */
@@ -132,6 +139,7 @@ export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject
     if: { properties: { uses: { const: plugin.name } }, required: ['uses'] },
     // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
     then: {
+      ...(isRequired(plugin.params) ? { required: ['with'] } : {}),
       properties: {
         with: { description: plugin.description, ...allowReferences(plugin.params) },
         ...(plugin.inputs === undefined ? {} : { inputs: { propertyNames: { enum: plugin.inputs } } }),
@@ -141,7 +149,7 @@ export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Tanren pipeline',
-    ...pipelineOf({ ...stage({ type: 'object' }, known), allOf: [{ properties: { gate: GATES } }, ...branches] }),
+    ...pipelineOf({ ...stage({ type: 'object' }, known), allOf: [{ properties: FORMS }, ...branches] }),
     // A file that names no plugins of its own has the built-in ones only.
     if: { not: { required: ['plugins'] } },
     // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
@@ -199,8 +207,12 @@ function relax(schema: Json): Json {
   if (items !== undefined) inner.items = withReference(items);
   if (additionalProperties !== undefined)
     inner.additionalProperties = typeof additionalProperties === 'boolean' ? additionalProperties : withReference(additionalProperties);
-  delete inner.required;
   return inner;
+}
+
+/** Whether a plugin has params without a default. */
+function isRequired({ required }: JsonObject): boolean {
+  return Array.isArray(required) && required.length > 0;
 }
 
 function withReference(schema: Json): Json {

@@ -4,9 +4,12 @@ import type { SourceSpan } from '../model/source-span.js';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** A number and a unit of time. */
+export const DURATION = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*$/;
+
 /** Parses "90s", "10m", "1.5h", "30d" or "500ms" to milliseconds; undefined for any other form. */
 export function parseDuration(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(text.trim());
+  const match = DURATION.exec(text);
   const unit = UNITS[match?.[2] ?? ''];
   return match === null || unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
 }
@@ -37,9 +40,12 @@ export interface ArtifactReference {
   readonly port: string;
 }
 
+/** "stage.port" or "stage@item.port". */
+export const ARTIFACT_REFERENCE = /^([A-Za-z_][\w-]*)(?:@([\w.-]+?))?\.([A-Za-z_][\w-]*)$/;
+
 /** Parses "export.model" or "quantize@backbone.model"; undefined if `text` has another form. */
 export function parseArtifactReference(text: string): ArtifactReference | undefined {
-  const match = /^([A-Za-z_][\w-]*)(?:@([\w.-]+?))?\.([A-Za-z_][\w-]*)$/.exec(text);
+  const match = ARTIFACT_REFERENCE.exec(text);
   return match === null ? undefined : { group: match[1] ?? '', item: match[2], port: match[3] ?? '' };
 }
 

@@ -115,7 +115,7 @@ suite('ResNet-20, calibrated on every fifth of 1,000 images', () => {
       await roundWeights(calibrated, model);
       expect(await countRight(model)).toBeGreaterThanOrEqual(least);
     },
-    300_000,
+    900_000,
   );
 });
 
@@ -166,6 +166,6 @@ suite('MobileNetV2, calibrated on 16 of 60 photographs', () => {
       expect(after.sqnrDb).toBeGreaterThanOrEqual(leastDb);
       expect(after.agreement).toBeGreaterThanOrEqual(leastAgreement);
     },
-    300_000,
+    900_000,
   );
 });

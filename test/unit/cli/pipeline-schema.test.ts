@@ -124,6 +124,15 @@ describe('the published schema of pipeline files', () => {
     ['an unknown input port', 'version: 1\nstages: {a: {uses: quantize, inputs: {modle: b.model}}}', '/stages/a/inputs'],
     ['a gate without an operator', 'version: 1\nstages: {a: {uses: evaluate, gate: {bbox.AP: "0.3"}}}', '/stages/a/gate/bbox.AP'],
     ['a gate without a number', 'version: 1\nstages: {a: {uses: evaluate, gate: {bbox.AP: ">= high"}}}', '/stages/a/gate/bbox.AP'],
+    [
+      'a text that is no reference',
+      'version: 1\nstages: {a: {uses: quantize, inputs: {model: not a reference!}}}',
+      '/stages/a/inputs/model',
+    ],
+    ['a stage without its port', 'version: 1\nstages: {a: {uses: compile, inputs: {models: {b: quantize}}}}', '/stages/a/inputs/models/b'],
+    ['a timeout without a unit', 'version: 1\nstages: {a: {uses: quantize, timeout: soon}}', '/stages/a/timeout'],
+    ['a stage without its required params', 'version: 1\nstages: {a: {uses: command}}', "required property 'with'"],
+    ['params without a required one', 'version: 1\nstages: {a: {uses: command, with: {inputs: {}}}}', "required property 'run'"],
     ['another version', 'version: 2\nstages: {a: {uses: split}}', '/version'],
   ])('refuses %s', (_what, text, message) => {
     expect(errorsOf(text).join('\n')).toContain(message);
@@ -131,6 +140,12 @@ describe('the published schema of pipeline files', () => {
 
   it('takes a reference where the plugin wants a number', () => {
     expect(errorsOf('version: 1\nstages: {a: {uses: calibrate, with: {samples: "${n}"}}}')).toEqual([]);
+  });
+
+  it('takes references of every form, and durations', () => {
+    const inputs = '{model: "${sources.net}", sketches: "calibrate@${item}.sketches"}';
+    expect(errorsOf(`version: 1\nstages: {a: {uses: quantize, timeout: 1.5h, inputs: ${inputs}}}`)).toEqual([]);
+    expect(errorsOf('version: 1\nstages: {a: {uses: compile, inputs: {models: {b: quantize@b.model}}, with: {target: x}}}')).toEqual([]);
   });
 
   it('takes a bound with a reference, and other plugins in a file that names some', () => {
@@ -149,6 +164,6 @@ function branchOf(name: string, description: string): unknown {
   return {
     if: { properties: { uses: { const: name } }, required: ['uses'] },
     // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
-    then: { properties: expect.objectContaining({ with: expect.objectContaining({ description }) }) },
+    then: expect.objectContaining({ properties: expect.objectContaining({ with: expect.objectContaining({ description }) }) }),
   };
 }
