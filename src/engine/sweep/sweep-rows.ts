@@ -21,7 +21,7 @@ export interface Problem {
 export interface SweepRow {
   readonly configuration: Configuration;
   readonly status: RowStatus;
-  /** Metrics of the reported stages: "evaluate-int8.bbox.AP". */
+  /** Metrics of the reported stages: "evaluate-int8.bbox.AP"; of each stage by name, as documents from the cache have another order. */
   readonly figures: ReadonlyMap<string, Figure>;
   /** Gates that are missed: stage and metric. */
   readonly missed: readonly string[];
@@ -62,7 +62,8 @@ export function makeRow(configuration: Configuration, ids: ReadonlyMap<StageId, 
     const id = ids.get(stage);
     const metrics = id === undefined ? undefined : report.stages.get(id)?.metrics;
     if (metrics === undefined) continue;
-    for (const [path, figure] of flattenMetrics(metrics)) figures.set(`${stage}.${path}`, figure);
+    const flat = [...flattenMetrics(metrics)].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [path, figure] of flat) figures.set(`${stage}.${path}`, figure);
   }
   const status = problems.length > 0 ? 'failed' : cancelled ? 'interrupted' : missed.length > 0 ? 'gate-missed' : 'built';
   return { configuration, status, figures, missed, sizeBytes: sizeOf(ids, ownIds, built), problems };

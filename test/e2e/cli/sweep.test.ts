@@ -32,7 +32,7 @@ ${more}stages:
   measure:
     uses: command
     with:
-      run: ['${log} n=$(wc -c < m.onnx); printf "{\\"bbox\\": {\\"AP\\": 0.%d}, \\"total\\": {\\"estimatedMs\\": %d}}" "$n" "$n" > metrics.json']
+      run: ['${log} n=$(wc -c < m.onnx); printf "{\\"total\\": {\\"estimatedMs\\": %d}, \\"bbox\\": {\\"AP\\": 0.%d}}" "$n" "$n" > metrics.json']
       shell: sh
       env: {WHAT: measure}
       inputs: {model: m.onnx}
