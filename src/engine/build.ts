@@ -101,7 +101,7 @@ async function buildUnderLock(
   const { openRunServices } = await import('./schedule/run-services.js');
   const { recordRun } = await import('./insight/history/record-run.js');
   const lock = await lockCache(cache, ports);
-  const recorder = recordRun(ports, started);
+  const recorder = recordRun(ports, started, plan);
   const services = openRunServices(cache, recorder.ports, options.guard);
   const clear = async (): Promise<readonly string[]> => (lock === undefined ? [] : removeAllLeftovers(plan.projectFolder, cache, ports));
   try {
@@ -187,7 +187,7 @@ async function storeRecords(
   const { asked = { targets: [], params: [] }, force, failures, jobs, lock, noOp } = options;
   const { storeRun } = await import('./insight/history/store-run.js');
   const how = { force: force === 'targets', keepGoing: failures === 'keep-going', jobs: cpuUnits(plan, jobs) };
-  storeRun(session, recorder, ended, checkGates(ended.selected, ended.ends), { ...asked, ...how });
+  await storeRun(session, recorder, ended, checkGates(ended.selected, ended.ends), { ...asked, ...how });
   const lockSeen =
     lock?.use === 'write' ? await (await import('./lockfile/update-lock.js')).updateLockOf(session, lock.file, ended) : NO_STAMPS;
   savePublishedNames(session, ended.ends);

@@ -1,3 +1,7 @@
+/** A match of a pattern, as a rewrite rule sees it. */
+import type { Constant, Node, ValueId } from '../ir/model.js';
+import type { Known } from '../shape-inference/context/node-context.js';
+
 /** The smallest and the largest element on calibration samples. */
 export interface SeenRange {
   readonly low: number;
@@ -5,10 +9,6 @@ export interface SeenRange {
   /** The smallest element of each channel (axis 1), if it was kept. */
   readonly channelLows: Float32Array | undefined;
 }
-
-/** A match of a pattern, as a rewrite rule sees it. */
-import type { Constant, Node, ValueId } from '../ir/model.js';
-import type { Known } from '../shape-inference/context/node-context.js';
 
 /** A place where a pattern matches: the root node, and the values and nodes that the pattern names. */
 export interface Match {

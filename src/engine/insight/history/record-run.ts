@@ -20,7 +20,7 @@ export interface RunRecorder {
   /** The ports for the build. Events emitted there are recorded too. */
   readonly ports: EnginePorts;
   /** The record without its number; undefined if nothing changed, or the build was cancelled before it began. */
-  finish(end: RunEnd): Omit<RunRecord, 'run'> | undefined;
+  finish(end: RunEnd): Promise<Omit<RunRecord, 'run'> | undefined>;
 }
 
 export interface RunEnd {
@@ -51,11 +51,12 @@ const MOST_METRICS = 500;
 const SHORTEST_MS = 0.1;
 
 /** @param startedMs start of the build, by `performance.now()`. */
-export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
+export function recordRun(outer: EnginePorts, startedMs: number, { projectFolder, pipeline }: Plan): RunRecorder {
   const started = new Date(outer.nowMs() - (performance.now() - startedMs)).toISOString();
   const events = new Map<StageId, StageEvents>();
   let spans = 0;
   let droppedSpans = 0;
+  let revision: Promise<Revision | undefined> | undefined;
 
   const of = (stage: StageId): StageEvents => {
     const known = events.get(stage);
@@ -81,6 +82,7 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
   };
   const recordEvent = (event: BuildEvent): void => {
     if (event.kind === 'stage-started') {
+      revision ??= describeRevision(projectFolder, pipeline);
       const one = of(event.stage);
       one.reasons = event.reasons.slice(0, MOST_REASONS).map(shorten);
       one.attempts = event.attempt;
@@ -96,7 +98,7 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
         outer.emit(event);
       },
     },
-    finish({ plan, selected, ends, gates, conclusion, asked }) {
+    async finish({ plan, selected, ends, gates, conclusion, asked }) {
       const endOf = (stage: PlannedStage): StageEnd => ends.get(stage.id) ?? cancelled;
       const active = selected.filter(stage => endOf(stage).outcome.kind !== 'up-to-date');
       const began = active.some(stage => endOf(stage).outcome.kind !== 'cancelled' || (events.get(stage.id)?.attempts ?? 0) > 0);
@@ -106,11 +108,12 @@ export function recordRun(outer: EnginePorts, startedMs: number): RunRecorder {
         const endedMs = events.get(stage.id)?.endedMs;
         return endedMs === undefined ? [] : [{ stage: stage.id, dependsOn: dependenciesOf(stage), endedMs }];
       });
+      const durationMs = tenths(performance.now() - startedMs);
       return withoutUndefined({
         started,
-        durationMs: tenths(performance.now() - startedMs),
+        durationMs,
         asked,
-        revision: describeRevision(plan),
+        revision: await (revision ?? describeRevision(projectFolder, pipeline)),
         params: plan.params,
         conclusion,
         stages: listed.map(stage => encodeStage(stage, endOf(stage), events.get(stage.id))),
@@ -144,11 +147,12 @@ function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted
   });
 }
 
-function describeRevision({ projectFolder, pipeline }: Plan): Revision | undefined {
+/** The revision when the first stage started: edits during the build belong to the next one. */
+async function describeRevision(projectFolder: string, pipeline: string): Promise<Revision | undefined> {
   const revision = findRevision(projectFolder);
   if (revision === undefined) return undefined;
-  const edits = findEdits(projectFolder, pipeline);
-  return { ...revision, ...(edits === undefined ? {} : { edited: edits === 'edited' }) };
+  const edited = await findEdits(projectFolder, pipeline);
+  return { ...revision, ...(edited === undefined ? {} : { edited }) };
 }
 
 /** The metrics that tables show, their differences from the baseline, and their spreads. */

@@ -9,15 +9,15 @@ import type { RunRecorder } from './record-run.js';
 import type { Asked } from './run-record.js';
 
 /** Writes nothing if the build changed nothing. A failed write is a warning. Call only while holding the lock. */
-export function storeRun(
+export async function storeRun(
   { ports, cache }: Session,
   recorder: RunRecorder,
   ended: EndedBuild,
   gates: readonly GateResult[],
   asked: Asked,
-): void {
+): Promise<void> {
   const { plan, selected, ends } = ended;
-  const record = recorder.finish({ plan, selected, ends, gates, conclusion: concludeBuild(ended, gates), asked });
+  const record = await recorder.finish({ plan, selected, ends, gates, conclusion: concludeBuild(ended, gates), asked });
   if (record === undefined) return;
   try {
     const path = cache.history(plan.pipeline);
