@@ -7,8 +7,9 @@ import { cleanText, type Html, type HtmlValue, html } from '../../src/report/htm
 import { formatCount } from '../../src/report/numbers.js';
 import { drawTable, number, text } from '../../src/report/table.js';
 import { sumLive } from '../../src/target/memory/arena.js';
+import type { MemoryReport, StripReport } from '../../src/target/report/memory-report.js';
 import type { Named } from './entries.js';
-import type { CompiledModel, CompileView, MemoryView, StripView } from './read-compile.js';
+import type { CompiledModel, CompileView } from './read-compile.js';
 
 export async function drawMemory(reports: readonly Named<CompileView>[]): Promise<Section | undefined> {
   const planned = reports.flatMap(({ name, value }) =>
@@ -48,7 +49,7 @@ ${drawTable({
 
 interface PlannedPart {
   readonly title: string;
-  readonly memory: MemoryView;
+  readonly memory: MemoryReport;
   readonly model: CompiledModel;
 }
 
@@ -61,7 +62,7 @@ function nameOf({ model }: PlannedPart, unit: number): string {
   return model.units[unit]?.name ?? String(unit);
 }
 
-function describeOnChip({ onChip }: MemoryView): string {
+function describeOnChip({ onChip }: MemoryReport): string {
   if (onChip === undefined) return 'size not known';
   const beyond = onChip.units.filter(({ fit }) => fit !== 'fits').length;
   return beyond === 0 ? 'none' : `${beyond} of ${onChip.units.length} units (${formatBytes(onChip.bytes)})`;
@@ -157,11 +158,11 @@ function drawStrips(part: PlannedPart): HtmlValue {
   )}</details>`;
 }
 
-function overheadOf({ bytes, strips }: StripView): number {
+function overheadOf({ bytes, strips }: StripReport): number {
   return strips === undefined ? Number.POSITIVE_INFINITY : strips.trafficBytes - bytes;
 }
 
-function describeStrips({ fit, strips }: StripView): string {
+function describeStrips({ fit, strips }: StripReport): string {
   if (strips !== undefined) {
     return `${strips.count} of ${strips.rows} ${strips.rows === 1 ? 'row' : 'rows'}${strips.weights === 'streamed' ? ', weights read for each' : ''}`;
   }

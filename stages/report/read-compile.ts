@@ -2,6 +2,7 @@
 import { anyList, anyText, constant, flag, integer, number, oneOf, openObject, text } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { COMPILE_REPORT_FORMAT, type CompileReport } from '../../src/target/report/compile-report.js';
+import { MEMORY_SCHEMA } from '../../src/target/report/memory-report.js';
 import { parserOf, type ViewOf } from './entries.js';
 
 const COUNT = integer(0);
@@ -53,28 +54,6 @@ const UNIT_SCHEMA = openObject(
 );
 
 export type UnitView = FromSchema<typeof UNIT_SCHEMA>;
-
-const STRIP_SCHEMA = openObject(
-  { fit: oneOf(['fits', 'rows', 'too-large', 'unknown']), bytes: POSITIVE },
-  { strips: openObject({ count: integer(1), rows: integer(1), weights: oneOf(['resident', 'streamed']), trafficBytes: POSITIVE }) },
-);
-
-export type StripView = FromSchema<typeof STRIP_SCHEMA>;
-
-const MEMORY_SCHEMA = openObject(
-  {
-    peakBytes: POSITIVE,
-    boundBytes: POSITIVE,
-    gapBytes: POSITIVE,
-    sumBytes: POSITIVE,
-    peakUnit: COUNT,
-    units: anyList(COUNT),
-    tensors: anyList(openObject({ name: anyText(), bytes: COUNT, offset: COUNT, first: COUNT, last: COUNT })),
-  },
-  { onChip: openObject({ bytes: POSITIVE, units: anyList(STRIP_SCHEMA) }) },
-);
-
-export type MemoryView = FromSchema<typeof MEMORY_SCHEMA>;
 
 const PART_SCHEMA = openObject(
   {
