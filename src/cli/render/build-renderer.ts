@@ -14,8 +14,8 @@ export interface BuildRenderer {
   readonly warnings: () => readonly string[];
 }
 
-/** Lines after which a warning has likely left the screen. */
-const OUT_OF_SIGHT = 20;
+/** Number of lines after which a warning has probably scrolled away. */
+const SCROLLED_AWAY = 20;
 
 const REFRESH_MS = 100;
 
@@ -46,7 +46,7 @@ export function makeBuildRenderer(console: Console, idWidth: number): BuildRende
   };
   return {
     emit: event => show(view, event),
-    warnings: () => (view.linesSince < OUT_OF_SIGHT ? [] : [...view.warnings]),
+    warnings: () => (view.linesSince < SCROLLED_AWAY ? [] : [...view.warnings]),
     end() {
       view.running.clear();
       view.area.erase();

@@ -8,16 +8,16 @@ import { EXIT, type ExitCode } from '../process/exit-code.js';
 import type { Console } from '../terminal/console.js';
 import { formatUnreproduced } from './check-report.js';
 import { formatFailure } from './format-failure.js';
+import { formatHeadlines, type PluginTable, type StageColumn } from './headline-report.js';
 import { formatLockLines } from './lock-lines.js';
 import { artifactsLine, nothingToDo, printGates, printNothingToDo, printTables } from './settled-report.js';
-import { type PluginTable, type StageColumn, tellStory } from './story.js';
 
 export interface ReportForm {
   /** 'changed': only plugins of which a stage was executed or restored (watch). */
   readonly of: 'all' | 'changed';
   /** 'summary': the headlines. 'full': every figure, in tables. */
   readonly metrics: MetricsForm;
-  /** Lines of warnings that the build printed and that are no longer in sight. */
+  /** Lines of warnings that have scrolled away. */
   readonly warnings?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
       tables.map(table => table.map(({ column }) => column)),
       console,
     );
-  else if (!settled) printStory(tables, console);
+  else if (!settled) printHeadlines(tables, console);
   const notes = notesOf(report, form, console);
   if (settled && form.metrics === 'summary' && notes.length === 0) {
     printNothingToDo({ pipeline: plan.pipeline, stages: report.stages.size, gates: report.gates }, report.durationMs, console);
@@ -51,14 +51,14 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
   console.line(summarize(report, console));
 }
 
-function printStory(tables: readonly PluginTable[], console: Console): void {
-  const { blocks, left } = tellStory(tables, console.width());
+function printHeadlines(tables: readonly PluginTable[], console: Console): void {
+  const { blocks, omitted } = formatHeadlines(tables, console.width());
   for (const { head, rows } of blocks) {
     console.line('');
     if (head !== undefined) console.line(console.style('bold', head));
     for (const row of rows) console.line(row);
   }
-  if (left > 0) console.line(console.style('dim', 'all figures: --metrics full'));
+  if (omitted > 0) console.line(console.style('dim', 'all figures: --metrics full'));
 }
 
 /** Blocks of lines: the lock, checks, failures, and warnings. */

@@ -1,4 +1,4 @@
-/** The figures of a build that its end tells: the headlines of its plugins, and the first figures of plugins that name none. */
+/** The figures at the end of a build: the headlines of its plugins, and the first figures of plugins that declare none. */
 import { EQUAL, type Figure } from '../../base/figure.js';
 import type { PlannedStage } from '../../engine/model/plan.js';
 import { withCheckedParams } from '../../stage/define-stage.js';
@@ -22,58 +22,59 @@ export interface StageColumn {
   readonly column: MetricsColumn;
 }
 
-export interface Story {
+export interface HeadlineReport {
   /** Blocks of lines; the figures of single stages have no head. */
   readonly blocks: readonly { readonly head: string | undefined; readonly rows: readonly string[] }[];
   /** Number of figures that only the full tables have. */
-  readonly left: number;
+  readonly omitted: number;
 }
 
-/** Rows of the table of a plugin that names no headlines. */
+/** Rows of the table of a plugin that declares no headlines. */
 const MOST_ROWS = 8;
 
 /** Plugins with several stages have a table with a column per stage; the figures of the others share one table. */
-export function tellStory(tables: readonly PluginTable[], width: number): Story {
-  const named = tables.map(table => ({ table, told: table.map(tellHeadlines), names: namesHeadlines(table) }));
-  const isSilent = named.every(({ told, names }) => names && told.every(({ cells }) => cells.size === 0));
+export function formatHeadlines(tables: readonly PluginTable[], width: number): HeadlineReport {
+  const plugins = tables.map(table => ({ table, columns: table.map(headlinesOf), declares: declaresHeadlines(table) }));
+  const hasNone = plugins.every(({ columns, declares }) => declares && columns.every(({ cells }) => cells.size === 0));
   const singles: Row[] = [];
-  const blocks: Story['blocks'][number][] = [];
-  let left = 0;
-  for (const { table, told, names } of named) {
-    const labels = [...new Set(told.flatMap(({ cells }) => [...cells.keys()]))];
+  const blocks: HeadlineReport['blocks'][number][] = [];
+  let omitted = 0;
+  for (const { table, columns, declares } of plugins) {
+    const labels = [...new Set(columns.flatMap(({ cells }) => [...cells.keys()]))];
     if (labels.length === 0) {
-      const rows = !names || isSilent ? MOST_ROWS : 0;
+      const rows = !declares || hasNone ? MOST_ROWS : 0;
       const full = formatMetricsTable(
         table.map(({ column }) => column),
         width,
       );
       const all = full[0]?.rows.length ?? 0;
       if (rows > 0) blocks.push(...full.map(({ head, rows: lines }) => ({ head, rows: lines.slice(0, rows) })));
-      left += Math.max(0, all - rows);
+      omitted += Math.max(0, all - rows);
       continue;
     }
-    left += 1;
-    if (told.length === 1) singles.push(...told.flatMap(({ stage, cells }) => [...cells].map(([label, cell]) => [label, cell, stage])));
+    omitted += 1;
+    if (columns.length === 1)
+      singles.push(...columns.flatMap(({ stage, cells }) => [...cells].map(([label, cell]) => [label, cell, stage])));
     else {
-      const cells = told.map(column => [column.stage, ...labels.map(label => column.cells.get(label) ?? '')]);
+      const cells = columns.map(column => [column.stage, ...labels.map(label => column.cells.get(label) ?? '')]);
       blocks.push(...formatBlocks(labels, cells, width));
     }
   }
   if (singles.length > 0) blocks.push({ head: undefined, rows: formatTable(singles, 'left') });
-  return { blocks, left };
+  return { blocks, omitted };
 }
 
-interface ToldColumn {
+interface HeadlineColumn {
   readonly stage: string;
   /** By label. */
   readonly cells: ReadonlyMap<string, string>;
 }
 
-function namesHeadlines(table: PluginTable): boolean {
+function declaresHeadlines(table: PluginTable): boolean {
   return table.every(({ planned }) => planned.plugin.plugin.headlines !== undefined);
 }
 
-function tellHeadlines({ planned, column }: StageColumn): ToldColumn {
+function headlinesOf({ planned, column }: StageColumn): HeadlineColumn {
   const { headlines = [] } = withCheckedParams(planned.plugin.plugin);
   const flat = flatColumn(column);
   const cells = (typeof headlines === 'function' ? headlines(planned.params) : headlines).flatMap(headline => {

@@ -11,7 +11,7 @@ import { formatTable, GAP } from '../terminal/text-table.js';
 import { headlineOf } from './build-report.js';
 import { formatMetric } from './metrics-table.js';
 
-/** A run with what tells it from the one before it. */
+/** A run with its changes since the run before it. */
 export interface ListedRun {
   readonly run: RunRecord;
   readonly changes: readonly string[];

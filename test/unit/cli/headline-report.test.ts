@@ -1,7 +1,7 @@
-/** What the end of a build tells of its figures. */
+/** The figures at the end of a build. */
 
 import type { JsonObject } from '../../../src/base/json.js';
-import { type StageColumn, tellStory } from '../../../src/cli/render/story.js';
+import { formatHeadlines, type StageColumn } from '../../../src/cli/render/headline-report.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import type { Headline } from '../../../src/stage/headline.js';
 import { planWith } from '../../support/report-of.js';
@@ -23,8 +23,8 @@ function column(id: string, metrics: JsonObject, headlines?: readonly Headline[]
 }
 
 const MANY = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`x${index}`, index]));
-const told = (...args: Parameters<typeof tellStory>): readonly string[] =>
-  tellStory(...args).blocks.flatMap(({ head, rows }) => (head === undefined ? rows : [head, ...rows]));
+const linesOf = (...args: Parameters<typeof formatHeadlines>): readonly string[] =>
+  formatHeadlines(...args).blocks.flatMap(({ head, rows }) => (head === undefined ? rows : [head, ...rows]));
 
 describe('the figures at the end of a build', () => {
   it('are the headlines of each plugin: stages of one plugin side by side, single stages in one list', () => {
@@ -32,7 +32,7 @@ describe('the figures at the end of a build', () => {
     const int8 = column('int8', { bbox: { AP: 0.6748, AP50: 0.8 }, delta: { bbox: { AP: -0.0056 } } }, AP, { bbox: { AP: 0.67 } });
     const compiled = column('compile', { total: { npuMacShare: 0.98765, estimatedMs: 12.2033 } }, NPU);
 
-    expect(told([[float, int8], [compiled]], 80)).toEqual([
+    expect(linesOf([[float, int8], [compiled]], 80)).toEqual([
       '         float   int8',
       'box AP   0.6804  0.6748 (−0.0056) was 0.6700',
       'mask AP  0.5000',
@@ -47,16 +47,16 @@ describe('the figures at the end of a build', () => {
     [0.00001, '<0.1 %'],
     [0, '0 %'],
   ])('give the share %d as %s', (npuMacShare, text) => {
-    expect(told([[column('c', { total: { npuMacShare } }, NPU)]], 80)).toEqual([`share on the NPU  ${text}  c`]);
+    expect(linesOf([[column('c', { total: { npuMacShare } }, NPU)]], 80)).toEqual([`share on the NPU  ${text}  c`]);
   });
 
   it('are the first ones of a plugin that names no headlines, and none of one that names none of its own', () => {
-    const story = tellStory([[column('a', MANY)], [column('b', MANY, [])]], 80);
-    expect(story.blocks.map(({ rows }) => rows.length)).toEqual([8]);
-    expect(story.left).toBe(4 + 12);
+    const report = formatHeadlines([[column('a', MANY)], [column('b', MANY, [])]], 80);
+    expect(report.blocks.map(({ rows }) => rows.length)).toEqual([8]);
+    expect(report.omitted).toBe(4 + 12);
   });
 
   it('are the first ones of a plugin without headlines of its own if there is nothing else', () => {
-    expect(tellStory([[column('b', MANY, [])]], 80).blocks.map(({ rows }) => rows.length)).toEqual([8]);
+    expect(formatHeadlines([[column('b', MANY, [])]], 80).blocks.map(({ rows }) => rows.length)).toEqual([8]);
   });
 });

@@ -21,7 +21,7 @@ const runOf = (number: number, parts: Partial<RunRecord> = {}): RunRecord => ({
 });
 const judged = (stage: string, AP: number): RunRecord['stages'][number] => ({ stage, outcome: 'executed', metrics: { 'bbox.AP': AP } });
 
-describe('what tells a run from the one before it', () => {
+describe('the changes of a run since the run before it', () => {
   it('are parameters of the file, and of the command line last', () => {
     const before = runOf(1);
     const asked = { ...before.asked, params: ['preset=a8w8'] };

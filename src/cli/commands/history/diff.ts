@@ -50,7 +50,7 @@ export async function runDiff(words: readonly string[], options: DiffOptions): P
 /** The name of the current results in a comparison. */
 const NOW = 'now';
 
-/** The side is then that of the last results, and not of now. */
+/** Results of earlier files are not those of now: their side is named "last results". */
 function markOutdated(difference: SnapshotDifference, outdated: ReadonlySet<string>): SnapshotDifference {
   const rename = (side: string): string => (side === NOW ? 'last results' : side);
   const stages = difference.stages.map(stage => (outdated.has(stage.stage) ? { ...stage, outdated: true } : stage));

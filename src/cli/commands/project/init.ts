@@ -25,9 +25,9 @@ export async function runInit(options: InitOptions): Promise<ExitCode> {
   try {
     if (existsSync(file)) throw new EngineError('file-exists', `${file} exists already`, { help: 'name another file with -f' });
     const projectFolder = findProjectFolder(resolve(file));
-    const { text, said, places } = await compose(options, projectFolder);
+    const { text, description, places } = await compose(options, projectFolder);
     const copied = write(file, text, places, projectFolder);
-    console.line(`wrote ${file}: ${said}`);
+    console.line(`wrote ${file}: ${description}`);
     if (copied.length > 0) console.line(`copied ${copied.join(', ')}`);
     console.line(`next: tanren build${file === 'pipeline.yaml' ? '' : ` -f ${file}`}; then name your own data under "sources"`);
     return EXIT.built;
@@ -38,9 +38,9 @@ export async function runInit(options: InitOptions): Promise<ExitCode> {
 
 interface Composed {
   readonly text: string;
-  /** What it is, for the user. */
-  readonly said: string;
-  /** Places of the package that it names. */
+  /** Of the pipeline, for the user. */
+  readonly description: string;
+  /** Files and folders of the package that it names. */
   readonly places: readonly string[];
 }
 
@@ -53,7 +53,7 @@ async function compose({ file, template, model, images }: InitOptions, projectFo
         help: `name your ONNX file: tanren init --template ${template} --model model.onnx`,
       });
     const text = head + readTemplate(template, file);
-    return { text, said: 'a trained example detector and its images', places: examplesIn(text) };
+    return { text, description: 'a trained example detector and its images', places: examplesIn(text) };
   }
   if (isExample(template))
     throw new EngineError('model-needed', `the template ${template} takes a checkpoint, not an ONNX file`, {
@@ -68,7 +68,7 @@ async function compose({ file, template, model, images }: InitOptions, projectFo
     kind: template ?? 'found',
     head,
   });
-  return { text: draft.text, said: draft.what, places: images === undefined && draft.needsImages ? [STAND_INS] : [] };
+  return { text: draft.text, description: draft.what, places: images === undefined && draft.needsImages ? [STAND_INS] : [] };
 }
 
 /** @throws EngineError `not-writable`. */

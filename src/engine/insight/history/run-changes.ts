@@ -1,4 +1,4 @@
-/** What tells a run from the one before it: parameters of the pipeline, and reasons why stages ran that lie in no other stage. */
+/** The changes of a run since the run before it: parameters of the pipeline, and the root causes why stages ran. */
 import type { Json } from '../../../base/json.js';
 import { findChanges } from '../../action/changes.js';
 import type { RunRecord } from './run-record.js';
@@ -7,7 +7,7 @@ const LONGEST = 40;
 
 /**
  * Parameters as "preset=a8w8", then reasons such as "source notes.txt changed". Those that the run was asked for come last, as "-p preset=a8w8".
- * @param previous the run before; undefined for the first one that is known, of which only the request is told.
+ * @param previous the run before; undefined for the oldest run, of which only requested parameters are listed.
  */
 export function listRunChanges(run: RunRecord, previous: RunRecord | undefined): readonly string[] {
   const params = previous === undefined ? [] : findChanges(previous.params, run.params);
@@ -17,8 +17,8 @@ export function listRunChanges(run: RunRecord, previous: RunRecord | undefined):
   return [...own, ...listReasons(run, params.length > 0 ? 'params' : 'nothing'), ...run.asked.params.map(param => `-p ${clip(param)}`)];
 }
 
-/** Reasons that are not the result of another stage of the run. @param told 'params': a parameter changed, and settings follow it. */
-function listReasons({ stages }: RunRecord, told: 'params' | 'nothing'): readonly string[] {
+/** Reasons other than the result of another stage of the run. @param listed 'params': changed parameters are listed, and changed settings follow from them. */
+function listReasons({ stages }: RunRecord, listed: 'params' | 'nothing'): readonly string[] {
   const names = new Set(stages.map(({ stage }) => stage));
   const found = new Set<string>();
   for (const { stage, reasons = [] } of stages) {
@@ -26,7 +26,7 @@ function listReasons({ stages }: RunRecord, told: 'params' | 'nothing'): readonl
       const from = /^(\S+)\.\S+ changed$/.exec(reason)?.[1];
       if ((from !== undefined && names.has(from)) || reason.startsWith('the state of ')) continue;
       if (!reason.startsWith('params.')) found.add(reason);
-      else if (told === 'nothing') found.add(`${stage}: ${reason.slice('params.'.length)}`);
+      else if (listed === 'nothing') found.add(`${stage}: ${reason.slice('params.'.length)}`);
     }
   }
   return [...found];

@@ -132,7 +132,7 @@ function describeStage({ decoder, classes, guess }: Decoding): string {
   const names = Array.from({ length: classes }, (_, index) => `class-${index + 1}`);
   const categories = classes === 80 ? 'coco' : `[${names.join(', ')}] # {id: 3, name: cat} gives the ids of your annotations`;
   return `
-  # How the outputs are read. Taken for granted from their shapes: ${guess}.
+  # How the outputs are read. Assumed from their shapes: ${guess}.
   # Compare with the code of the network: docs/stages/describe.md has the other forms.
   detector:
     uses: describe
@@ -146,7 +146,7 @@ function describeStage({ decoder, classes, guess }: Decoding): string {
 `;
 }
 
-/** What takes labels, which the draft does not have, as comments. */
+/** Stages that need labels, as comments: the draft has none. */
 function evaluateOf(classes: number | undefined, decoding: Decoding | undefined): string {
   if (classes !== undefined)
     return `
@@ -162,7 +162,7 @@ function evaluateOf(classes: number | undefined, decoding: Decoding | undefined)
 `;
 }
 
-/** Imported and simplified: the rest needs tensors of its own, or parts. */
+/** Imports and simplifies only: calibration needs tensors from the user, or a split into parts. */
 function draftUnquantized(request: DraftRequest): Draft {
   const { facts, model } = request;
   const what = facts.isWholeDetector

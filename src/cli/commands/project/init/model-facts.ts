@@ -1,4 +1,4 @@
-/** What a pipeline file needs to know of a model: its inputs and outputs, and whether it is a classifier or a detector. */
+/** The facts about a model that its pipeline file needs: its inputs and outputs, and whether it is a classifier or a detector. */
 import { listConstants } from '../../../../onnx/analysis/model-stats.js';
 import type { Dim, Model, ValueId } from '../../../../onnx/ir/model.js';
 import { findFileRange } from '../../../../onnx/serde/file-constant.js';
@@ -63,7 +63,7 @@ export interface Decoding {
   /** In YAML. */
   readonly decoder: string;
   readonly classes: number;
-  /** What was taken for granted. */
+  /** The assumption about the outputs, for a comment. */
   readonly guess: string;
 }
 

@@ -7,7 +7,7 @@ import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
 
 /** SAME: the output has ⌈size / stride⌉ elements; of an odd number of pads, one more is at the end (UPPER) or the start (LOWER). VALID: none. */
 export const makePadsExplicit: RuleCode = {
-  proofText: 'For a known input size, auto_pad stands for certain pads, which the operator applies alike.',
+  proofText: 'For a known input size, auto_pad determines the pads, and the operator pads the same with either.',
   pattern: op(['Conv', 'MaxPool', 'AveragePool'], { inputs: [any('x')] }),
   rewrite(match) {
     const { node } = match;
