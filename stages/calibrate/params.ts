@@ -26,7 +26,8 @@ export const CALIBRATE_PARAMS = {
           type: 'integer',
           minimum: 1,
           default: 50,
-          description: 'Largest number of RoIs per image, in the order of the float detector.',
+          description:
+            'Largest number of RoIs per image, in the order of the float detector: proposals for the box head, detected boxes for the mask head.',
         },
         min: { type: 'integer', minimum: 1, default: 1, description: 'Images with fewer RoIs are skipped and listed in the report.' },
       },

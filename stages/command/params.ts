@@ -56,7 +56,7 @@ export const COMMAND_PARAMS = {
       type: 'string',
       enum: ['exact', 'measured'],
       default: 'exact',
-      description: 'exact: equal inputs give equal bytes. measured: they may differ.',
+      description: 'exact: equal inputs give equal bytes. measured: they may differ, and the identity of the host is part of the key.',
     },
   },
 } as const;

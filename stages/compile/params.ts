@@ -5,7 +5,11 @@ export const COMPILE_PARAMS = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    target: { type: 'string', minLength: 1, description: 'ryzen-ai, generic-int8, or the name of the profile that is connected.' },
+    target: {
+      type: 'string',
+      minLength: 1,
+      description: 'ryzen-ai, generic-int8, or the name of the profile that is connected. Optional with a profile.',
+    },
     device: {
       type: 'string',
       minLength: 1,
@@ -68,7 +72,8 @@ export const COMPILE_PARAMS = {
       type: 'integer',
       minimum: 0,
       default: 1,
-      description: 'Golden samples per model in the bundle, to check the board: from captured inputs, or random ones.',
+      description:
+        'Golden samples per model in the bundle, to check the board: captured inputs, or else seeded random ones, and with them two random probes; 0: none.',
     },
   },
 } as const;

@@ -122,7 +122,7 @@ const PRIORS = form('Scores, and offsets to prior boxes (SSD).', ['scores', 'box
         ),
       },
     },
-    'Levels in the order of the rows.',
+    'Levels in the order of the rows. Priors are clipped to the input.',
   ),
 });
 

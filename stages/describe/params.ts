@@ -49,10 +49,15 @@ export const DESCRIBE_PARAMS = {
       type: 'string',
       enum: ['each', 'together'],
       default: 'each',
-      description: 'each: only boxes of the same class suppress each other.',
+      description: 'each: only boxes of the same class suppress each other. together: all boxes do.',
     },
     perImage: { type: 'integer', minimum: 1, default: 100, description: 'Maximum number of detections per image.' },
-    clip: { type: 'string', enum: ['image', 'none'], default: 'image', description: 'Whether boxes are clipped to the image.' },
+    clip: {
+      type: 'string',
+      enum: ['image', 'none'],
+      default: 'image',
+      description: 'Whether boxes are clipped to the image. none: they are not.',
+    },
   },
 } as const;
 

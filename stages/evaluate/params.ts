@@ -10,7 +10,11 @@ export const EVALUATE_PARAMS = {
   additionalProperties: false,
   properties: {
     ...RUNNER_SCHEMA,
-    samples: { type: 'integer', minimum: 1, description: 'Number of images, the first ones by id. Default: all.' },
+    samples: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Number of images, the first ones by id. The figures cover these images only. Default: all.',
+    },
     iouTypes: {
       type: 'array',
       items: { type: 'string', enum: ['bbox', 'segm'] },

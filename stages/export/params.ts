@@ -58,13 +58,13 @@ export const EXPORT_PARAMS = {
       type: 'string',
       enum: [...new Set(EXPORTED_FAMILIES.flatMap(family => family.defaults))],
       description:
-        "Fills missing config values with those of torchvision's Mask R-CNN, or of the original YOLACT for its published weights. Without it the config must be complete.",
+        "Fills missing config values with those of torchvision's Mask R-CNN, or of the original YOLACT for its published weights. Without it the config must be complete. The stage reports what it fills.",
     },
     frozenBatchNormEpsilon: {
       type: 'number',
       minimum: 0,
       description:
-        "Epsilon of the batch norms of a frozen body: 0 for torchvision's COCO_V1 weights, 1e-5 for networks trained with its defaults.",
+        "Epsilon of the batch norms of a frozen body, which no checkpoint contains: 0 for torchvision's COCO_V1 weights, 1e-5 for networks trained with its defaults.",
     },
   },
 } as const;

@@ -21,7 +21,7 @@ export const IMPORT_PARAMS = {
       enum: ['keep', 'lower'],
       default: 'keep',
       description:
-        'How to treat a model with a newer operator set than `opset`. lower: convert it down to `opset`, which must be 17 or more.',
+        'How to treat a model with a newer operator set than `opset`. keep: it does not change. lower: convert it down to `opset`, which must be 17 or more.',
     },
     shapes: {
       type: 'object',
@@ -44,7 +44,10 @@ export const IMPORT_PARAMS = {
       type: 'object',
       additionalProperties: false,
       default: {},
-      properties: { inputs: NAMES, outputs: NAMES },
+      properties: {
+        inputs: { ...NAMES, description: 'Values that become the inputs. Default: the inputs do not change.' },
+        outputs: { ...NAMES, description: 'Values that become the outputs. Default: the outputs do not change.' },
+      },
       description: 'Values where the imported model begins and ends. Nodes before and after, such as preprocessing, are removed.',
     },
     foldLimitBytes: { type: 'integer', minimum: 0, default: 1 << 20, description: 'Largest constant that folding may create.' },

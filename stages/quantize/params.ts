@@ -116,7 +116,8 @@ export const QUANTIZE_PARAMS = {
       items: { type: 'string', minLength: 1 },
       minItems: 1,
       uniqueItems: true,
-      description: 'Only nodes of these operators are quantized; default: the list of the preset.',
+      description:
+        'Only nodes of these operators are quantized; default: the list of the preset. A warning names those that neither the model nor any preset has.',
     },
     placement: {
       type: 'object',
@@ -190,7 +191,7 @@ export const QUANTIZE_PARAMS = {
       type: 'string',
       enum: ['ai.onnx', 'com.microsoft'],
       description:
-        'Domain of QuantizeLinear and DequantizeLinear; default: that of the preset. com.microsoft supports 16-bit integers and per-channel scales from opset 10 on.',
+        'Domain of QuantizeLinear and DequantizeLinear; default: that of the preset. com.microsoft supports 16-bit integers and per-channel scales from opset 10 on; ai.onnx needs opset 21 and 13 for them.',
     },
   },
 } as const;

@@ -22,7 +22,7 @@ export const REWRITE_PARAMS = {
         additionalProperties: false,
         required: ['name'],
         properties: {
-          name: { type: 'string', description: describeRules() },
+          name: { type: 'string', description: `A rule, by its name. ${describeRules()}` },
           form: { type: 'string', description: 'For rules that come in forms.' },
           select: NODE_SELECTOR_SCHEMA,
           matches: MATCHES,

@@ -33,7 +33,7 @@ export const SPLIT_PARAMS = {
       type: 'string',
       enum: ['host', 'models', 'pieces'],
       description:
-        'With `cuts: structure`: what runs between the parts. host (the default): the host, as the recipe says. models: nodes of the model itself, extracted as three more models for a CPU (to_box, to_mask, rest). pieces: the former name of models.',
+        'With `cuts: structure`: what runs between the parts. host (the default): the host, as the recipe says. models: nodes of the model itself, extracted as three more models for a CPU (to_box, to_mask, rest). pieces: the former name of models, accepted with a warning.',
     },
     parts: {
       type: 'object',
@@ -43,7 +43,10 @@ export const SPLIT_PARAMS = {
         type: 'object',
         additionalProperties: false,
         required: ['inputs', 'outputs'],
-        properties: { inputs: NAMES, outputs: NAMES },
+        properties: {
+          inputs: { ...NAMES, description: 'Names of the values that the part reads.' },
+          outputs: { ...NAMES, description: 'Names of the values that it gives.' },
+        },
       },
       description: 'Part → names of its input values and of its output values.',
     },

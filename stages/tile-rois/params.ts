@@ -37,7 +37,7 @@ export const TILE_ROIS_PARAMS = {
       enum: ['full', 'broadcast', 'input'],
       default: 'full',
       description:
-        "How the positions between tiles are cleared. full: a Mul with a constant of the value's size. broadcast: a constant with one channel. input: an input that the host fills.",
+        "How the positions between tiles are cleared. full: a Mul with a constant of the value's size. broadcast: a constant with one channel, which no board has shown to work. input: an input that the host fills.",
     },
     maxTiles: { type: 'integer', minimum: 1, default: 25, description: 'Most tiles of a grid that is chosen.' },
     target: { type: 'string', minLength: 1, description: 'ryzen-ai, generic-int8, or the name of the profile that is connected.' },

@@ -33,7 +33,8 @@ export const VERIFY_PARAMS = {
     part: {
       type: 'string',
       minLength: 1,
-      description: 'Compare only this part: both sides are its model; with captured tensors, the captured part.',
+      description:
+        'Compare only this part: both sides are its model; with captured tensors, the captured part. Detections are not compared; a head needs the port `detector`.',
     },
     reference: form('reference', ['parts', 'whole', 'model', 'captured'], '; captured, captured tensors'),
     candidate: form('candidate', ['parts', 'whole', 'model'], ''),
@@ -57,7 +58,11 @@ export const VERIFY_PARAMS = {
       uniqueItems: true,
       description: 'Image ids, instead of `samples`.',
     },
-    optimization: { ...OPTIMIZATION_SCHEMA, description: "ONNX Runtime's graph optimization level, on both sides." },
+    optimization: {
+      ...OPTIMIZATION_SCHEMA,
+      description:
+        "ONNX Runtime's graph optimization level, on both sides. basic keeps the order of every sum, so that exact rewrites can be checked with `maxAbs: 0`.",
+    },
     fit: FIT_SCHEMA,
     preprocess: PREPROCESSING_SCHEMA,
     matchIou: { ...share('Smallest box IoU at which two detections of one class match.'), default: 0.5 },

@@ -31,7 +31,7 @@ export const PREPROCESSING_SCHEMA = {
       enum: ['none', 'stretch', 'crop', 'pad', 'shorter'],
       default: 'none',
       description:
-        "How images are brought to the model's size. none: they must have it. stretch: the aspect ratio is not kept. crop: shorter side to `shorterSide`, center crop. pad: scaled to fit, the rest filled with `fill`. shorter: shorter side to `shorterSide`, longer side at most `longerSide`; for models with free height and width.",
+        "How images are brought to the model's size. none: they must have it. stretch: the aspect ratio is not kept. crop: shorter side to `shorterSide`, center crop. pad (letterbox): scaled to fit, the rest filled with `fill`. shorter: shorter side to `shorterSide`, longer side at most `longerSide`; for models with free height and width.",
     },
     shorterSide: {
       type: 'integer',

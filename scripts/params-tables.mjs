@@ -1,0 +1,173 @@
+/**
+ * Writes the tables of params in docs/ from the schemas of the plugins: between `<!-- params PLUGIN [PATH] -->` and `<!-- end of params -->`.
+ * PATH takes the table of one param. Usage, after a build: params-tables.mjs [--check], which writes nothing and exits with 1 if a table differs.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BUILT_IN_PLUGINS } from '../dist/stages/registry.js';
+
+const docs = resolve(dirname(fileURLToPath(import.meta.url)), '../docs');
+const BLOCK = /<!-- params (\S+)(?: (\S+))? -->[\s\S]*?<!-- end of params -->/g;
+/** The most characters of a table cell (test/arch/pages.test.ts). */
+const LONGEST_CELL = 200;
+/** The most characters of allowed values in a cell. */
+const LONGEST_VALUES = 120;
+/** Params that another table describes: the table takes the first sentence of their description, and a link. */
+const ELSEWHERE = {
+  preprocess: 'preprocessing.md',
+  external: 'runner-protocol.md',
+  decoder: 'stages/describe.md#decoders',
+  preset: 'stages/quantize.md#presets-and-settings',
+  'rules[].name': 'stages/rewrite.md#rules',
+};
+
+const pages = ['', 'stages'].flatMap(folder =>
+  readdirSync(join(docs, folder))
+    .filter(name => name.endsWith('.md'))
+    .map(name => join(docs, folder, name)),
+);
+const plugins = new Map(BUILT_IN_PLUGINS.map(({ plugin }) => [plugin.name, plugin]));
+const changed = pages.filter(page => {
+  const text = readFileSync(page, 'utf8');
+  const next = text.replace(BLOCK, (_, plugin, path) => block(page, plugin, path));
+  if (next !== text && !process.argv.includes('--check')) writeFileSync(page, next);
+  return next !== text;
+});
+for (const page of changed) console.log(relative(docs, page));
+process.exitCode = process.argv.includes('--check') && changed.length > 0 ? 1 : 0;
+
+function block(page, name, path) {
+  const plugin = plugins.get(name);
+  if (plugin === undefined) throw new Error(`${page}: no plugin has the name ${name}`);
+  const rows = rowsOf(page, schemaAt(page, plugin.params, path), '', path === undefined ? ELSEWHERE : {});
+  const start = `<!-- params ${name}${path === undefined ? '' : ` ${path}`} -->`;
+  const lines = rows.map(row =>
+    `| ${[code(row.name), ...cellsOf(row)].join(' | ')} |`.replace(/\|(?: {2}\|)+/g, found => found.replaceAll('  ', ' ')),
+  );
+  const below = rows.flatMap(itemOf);
+  const table = ['| param | values | default | |', '|---|---|---|---|', ...lines, ...(below.length === 0 ? [] : ['', ...below])];
+  return [start, '', ...table, '', '<!-- end of params -->'].join('\n');
+}
+
+function cellsOf({ values, preset, text }) {
+  return [values.length > LONGEST_VALUES ? 'see below' : values, preset, text.length > LONGEST_CELL ? 'see below' : text];
+}
+
+/** What is too long for the cells of a row, as an item of the list below the table. */
+function itemOf({ name, values, text }) {
+  const sentences = [
+    ...(text.length > LONGEST_CELL ? sentencesOf(text) : []),
+    ...(values.length > LONGEST_VALUES ? [`Values: ${values}.`] : []),
+  ];
+  return sentences.length === 0 ? [] : [`- ${code(name)}: ${sentences.join('\n  ')}`];
+}
+
+function schemaAt(page, schema, path) {
+  return (path?.split('.') ?? []).reduce((inner, name) => {
+    const member = membersOf(inner).find(([key]) => key === name)?.[1];
+    if (member === undefined) throw new Error(`${page}: no param has the path ${path}`);
+    return member;
+  }, schema);
+}
+
+/** Members by name; a list or a map has those of its items. */
+function membersOf(schema) {
+  if (schema.properties !== undefined) return Object.entries(schema.properties);
+  return Object.entries(itemsOf(schema)?.properties ?? {});
+}
+
+function itemsOf(schema) {
+  return schema.items ?? (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
+}
+
+function rowsOf(page, schema, prefix, elsewhere) {
+  const required = (schema.properties === undefined ? itemsOf(schema) : schema)?.required ?? [];
+  return membersOf(schema).flatMap(([member, inner]) => {
+    const name = `${prefix}${member}`;
+    const target = elsewhere[name];
+    const preset = required.includes(member) ? 'required' : inner.default === undefined ? '' : code(flow(inner.default));
+    const text = describe(inner);
+    const step = inner.items !== undefined ? '[].' : inner.properties === undefined ? '.*.' : '.';
+    if (target === undefined)
+      return [{ name, values: cell(typeOf(inner)), preset, text }, ...rowsOf(page, inner, `${name}${step}`, elsewhere)];
+    const values = inner.type === 'object' ? 'map' : cell(typeOf(inner));
+    return [{ name, values, preset, text: `${sentencesOf(text)[0]} ${linkTo(page, target)}` }];
+  });
+}
+
+/** The description, with values as code where they begin their explanation: "none: …". */
+function describe(schema) {
+  const values = (schema.anyOf ?? [schema]).flatMap(form => form.enum ?? (form.const === undefined ? [] : [form.const]));
+  const text = cell(schema.description ?? '');
+  return values.reduce(
+    (written, value) => written.replace(new RegExp(`(^|[.:] )${asPattern(value)}(?=(?: \\([^)]*\\))?: )`), `$1${code(value)}`),
+    text,
+  );
+}
+
+function asPattern(value) {
+  return String(value).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function linkTo(page, target) {
+  const [file, anchor] = target.split('#');
+  const path = relative(dirname(page), join(docs, file));
+  return path === relative(dirname(page), page)
+    ? `See [below](#${anchor}).`
+    : `See [${file}](${path}${anchor === undefined ? '' : `#${anchor}`}).`;
+}
+
+/** A sentence begins with a capital letter, or with the value that it describes. */
+function sentencesOf(text) {
+  return text.split(/(?<=\.) (?=[A-Z{`]|\S+(?: \([^)]*\))?: )/);
+}
+
+function typeOf(schema) {
+  const forms = schema.anyOf ?? schema.oneOf;
+  if (forms !== undefined) return [...new Set(forms.map(typeOf))].join(' or ');
+  if (schema.const !== undefined) return code(String(schema.const));
+  if (schema.enum !== undefined) return schema.enum.map(value => code(String(value))).join(', ');
+  if (schema.type === 'array') return listType(schema);
+  if (schema.type === 'object') return objectType(schema);
+  if (schema.type === 'boolean') return `${code('true')}, ${code('false')}`;
+  return schema.type === 'string' ? 'text' : `${schema.type}${boundsOf(schema)}`;
+}
+
+function listType({ items, minItems, maxItems }) {
+  const count = minItems !== undefined && minItems === maxItems ? `${minItems} × ` : 'list of ';
+  return `${count}${items === undefined ? 'any values' : typeOf(items)}`;
+}
+
+function objectType({ properties, additionalProperties }) {
+  if (properties !== undefined) return code(`{${Object.keys(properties).join(', ')}}`);
+  return typeof additionalProperties === 'object' ? `name → ${typeOf(additionalProperties)}` : 'map';
+}
+
+function boundsOf({ minimum, maximum, exclusiveMinimum }) {
+  if (minimum !== undefined && maximum !== undefined) return ` ${short(minimum)} … ${short(maximum)}`;
+  const low = exclusiveMinimum === undefined ? (minimum === undefined ? '' : ` ≥ ${minimum}`) : ` > ${exclusiveMinimum}`;
+  return `${low}${maximum === undefined ? '' : `${low === '' ? '' : ','} ≤ ${maximum}`}`;
+}
+
+/** A bound in at most six digits. */
+function short(bound) {
+  return Number(bound.toPrecision(6));
+}
+
+/** A value in YAML's flow form. */
+function flow(value) {
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
+  if (typeof value !== 'object') return value === '' ? '""' : String(value);
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${name}: ${flow(member)}`)
+    .join(', ')}}`;
+}
+
+function code(text) {
+  return `\`${text}\``;
+}
+
+function cell(text) {
+  return text.replaceAll('|', '\\|');
+}
