@@ -8,6 +8,11 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether `value` is a JSON list. Unlike `Array.isArray`, it narrows to a readonly list. */
+export function isJsonList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 /** The value of JSON text; undefined if it is invalid. */
 export function parseJson(text: string): Json | undefined {
   try {

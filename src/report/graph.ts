@@ -1,5 +1,11 @@
 /** Graphs as SVG with boxes and arrows, in a layered layout by dagre. */
+import { getDefined } from '../base/invariant.js';
 import { type Html, html } from './html.js';
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
 
 export interface GraphNode {
   readonly id: string;
@@ -40,22 +46,25 @@ ${arrows.map(path => html`<path class="edge" d="${path}" marker-end="url(#${arro
 
 async function layOut({ nodes, edges, direction }: Graph) {
   const { default: dagre } = await import('@dagrejs/dagre');
-  const graph = new dagre.graphlib.Graph<Record<string, never>, { width: number; height: number }, Record<string, never>>();
+  // dagre writes sizes and positions into the labels.
+  const graph = new dagre.graphlib.Graph<Partial<Size>, Size & Partial<Point>, { readonly points?: readonly Point[] }>();
   const rank = direction === 'down' ? { rankdir: 'TB', ranksep: 34, nodesep: 18 } : { rankdir: 'LR', ranksep: 38, nodesep: 14 };
   graph.setGraph({ ...rank, marginx: 2, marginy: 2 } as never);
   graph.setDefaultEdgeLabel(() => ({}));
   for (const node of nodes) graph.setNode(node.id, measure(node));
   for (const { from, to } of edges) graph.setEdge(from, to);
   dagre.layout(graph as never);
-  // dagre writes positions into the labels, which its types do not say.
-  const placed = (id: string) => graph.node(id) as unknown as { x: number; y: number; width: number; height: number };
-  const routed = (from: string, to: string) => graph.edge(from, to) as unknown as { points: readonly Point[] };
-  const size = graph.graph() as unknown as { width?: number; height?: number };
+  const placed = (id: string) => {
+    const { x, y, ...size } = graph.node(id);
+    return { ...size, x: getDefined(x, 'the place of a node'), y: getDefined(y, 'the place of a node') };
+  };
+  const routed = (from: string, to: string) => getDefined(graph.edge(from, to)?.points, 'the route of an edge');
+  const { width = 0, height = 0 } = graph.graph();
   return {
-    width: Math.ceil(size.width ?? 0),
-    height: Math.ceil(size.height ?? 0),
+    width: Math.ceil(width),
+    height: Math.ceil(height),
     boxes: nodes.map(node => drawBox(node, placed(node.id))),
-    arrows: edges.map(({ from, to }) => drawPath(routed(from, to).points)),
+    arrows: edges.map(({ from, to }) => drawPath(routed(from, to))),
   };
 }
 

@@ -1,48 +1,53 @@
 /** The summary of a build for a stage: the stages before it with their connections, outcomes and durations. */
-import type { Figure } from '../base/figure.js';
+import { anyList, anyOf, anyText, constant, integer, number, object, oneOf } from '../base/schema/build-schema.js';
+import { FIGURE_SCHEMA } from '../base/schema/figure-schema.js';
+import type { FromSchema } from '../base/schema/from-schema.js';
+
+const PORT = { required: { port: anyText() }, optional: { entry: anyText() } } as const;
+
+const INPUT = anyOf([
+  object({ kind: constant('artifact'), ...PORT.required, stage: anyText(), output: anyText() }, PORT.optional),
+  object({ kind: constant('source'), ...PORT.required, source: anyText('Its name in the pipeline file.') }, PORT.optional),
+]);
+
+export type SummarizedInput = FromSchema<typeof INPUT>;
+
+const OUTPUT = object({ port: anyText(), kind: anyText(), digest: anyText(), sizeBytes: integer(0) });
+
+export type SummarizedOutput = FromSchema<typeof OUTPUT>;
+
+const GATE = object(
+  { metric: anyText(), operator: oneOf(['>=', '<=', '>', '<', '==']), bound: number(), verdict: oneOf(['met', 'missed']) },
+  {
+    value: { ...FIGURE_SCHEMA, description: "Absent if the stage's metrics have no such figure." },
+    reasons: anyList(anyText(), 'Of a missed gate, if the stage states any.'),
+  },
+);
+
+export type SummarizedGate = FromSchema<typeof GATE>;
+
+const STAGE = object({
+  stage: anyText(),
+  group: anyText('The name in the pipeline file, without "@item".'),
+  plugin: anyText(),
+  determinism: oneOf(['exact', 'measured']),
+  reads: anyList(INPUT),
+  key: anyText('SHA-256 of the action manifest.'),
+  outputs: anyList(OUTPUT),
+  gates: anyList(GATE),
+  outcome: oneOf(['up-to-date', 'restored', 'executed'], 'In this build.'),
+  durationMs: number({ minimum: 0 }, 'Duration of the run that produced the result, in this or an earlier build.'),
+});
+
+export type SummarizedStage = FromSchema<typeof STAGE>;
 
 /**
  * Given to a plugin that declares `needs: 'build-summary'`. Graph, keys, artifacts and gates are part of the stage's key. Outcomes and times are not,
  * because they differ between builds: such a stage describes the build that ran it.
  */
-export type BuildSummary = {
-  /** Every direct or indirect dependency of this stage, in topological order. */
-  readonly stages: readonly SummarizedStage[];
-  /** The direct inputs of this stage. */
-  readonly reads: readonly SummarizedInput[];
-};
+export const BUILD_SUMMARY = object({
+  stages: anyList(STAGE, 'Every direct or indirect dependency of this stage, in topological order.'),
+  reads: anyList(INPUT, 'The direct inputs of this stage.'),
+});
 
-export type SummarizedStage = {
-  readonly stage: string;
-  /** The name in the pipeline file, without "@item". */
-  readonly group: string;
-  readonly plugin: string;
-  readonly determinism: 'exact' | 'measured';
-  readonly reads: readonly SummarizedInput[];
-  /** SHA-256 of the action manifest. */
-  readonly key: string;
-  readonly outputs: readonly SummarizedOutput[];
-  readonly gates: readonly SummarizedGate[];
-  /** In this build. */
-  readonly outcome: 'up-to-date' | 'restored' | 'executed';
-  /** Duration of the run that produced the result, in this or an earlier build. */
-  readonly durationMs: number;
-};
-
-export type SummarizedInput =
-  | { readonly kind: 'artifact'; readonly port: string; readonly entry?: string; readonly stage: string; readonly output: string }
-  /** `source` is its name in the pipeline file. */
-  | { readonly kind: 'source'; readonly port: string; readonly entry?: string; readonly source: string };
-
-export type SummarizedOutput = { readonly port: string; readonly kind: string; readonly digest: string; readonly sizeBytes: number };
-
-export type SummarizedGate = {
-  readonly metric: string;
-  readonly operator: '>=' | '<=' | '>' | '<' | '==';
-  readonly bound: number;
-  /** Absent if the stage's metrics have no such figure. */
-  readonly value?: Figure;
-  readonly verdict: 'met' | 'missed';
-  /** Of a missed gate, if the stage states any. */
-  readonly reasons?: readonly string[];
-};
+export type BuildSummary = FromSchema<typeof BUILD_SUMMARY>;

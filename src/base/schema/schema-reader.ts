@@ -1,6 +1,6 @@
 /** Readers of JSON files from their JSON Schema: the typed value, or every problem with its path. */
 import { invariant } from '../invariant.js';
-import { isJsonObject, type Json, type JsonObject } from '../json.js';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../json.js';
 import {
   anyList,
   anyText,
@@ -49,9 +49,9 @@ type Literal = string | number | boolean;
 
 function readJson(schema: JsonObject): Reader {
   if ('const' in schema) return readLiterals(schema, 'const', [schema.const ?? null]);
-  if (isList(schema.enum)) return readLiterals(schema, 'enum', schema.enum);
+  if (isJsonList(schema.enum)) return readLiterals(schema, 'enum', schema.enum);
   const forms = schema.anyOf ?? schema.oneOf;
-  if (isList(forms)) return readForms(schema, forms.filter(isJsonObject));
+  if (isJsonList(forms)) return readForms(schema, forms.filter(isJsonObject));
   switch (schema.type) {
     case undefined:
       checkKeywords(schema, []);
@@ -90,10 +90,6 @@ function checkKeywords(schema: JsonObject, known: readonly string[]): void {
   if (unknown !== undefined) throw new Error(`readers do not know the keyword "${unknown}" of ${JSON.stringify(schema)}`);
 }
 
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
 function isLiteral(value: Json): value is Literal {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
@@ -120,7 +116,7 @@ function readString(schema: JsonObject): Reader {
 function readList(schema: JsonObject): Reader {
   checkKeywords(schema, ['items', 'minItems', 'maxItems']);
   const { minItems = 0, maxItems } = schema;
-  if (isList(schema.items)) return readTuple(schema.items.filter(isJsonObject), minItems);
+  if (isJsonList(schema.items)) return readTuple(schema.items.filter(isJsonObject), minItems);
   const items = readJson(isJsonObject(schema.items) ? schema.items : {});
   if (maxItems !== undefined) {
     invariant(minItems === maxItems && typeof maxItems === 'number', 'a list of a contract has a fixed length or no maximum');
@@ -133,7 +129,7 @@ function readList(schema: JsonObject): Reader {
 function readTuple(items: readonly JsonObject[], least: Json): Reader {
   const readers = items.map((item, index) => (index < Number(least) ? readJson(item) : maybe(readJson(item))));
   return (value, path, problems) => {
-    if (!isList(value)) {
+    if (!isJsonList(value)) {
       problems.push({ path, message: `should be a list, ${describeFound(value)}` });
       return undefined;
     }
@@ -145,7 +141,7 @@ function readObject(schema: JsonObject): Reader {
   const { properties, additionalProperties } = schema;
   if (isJsonObject(properties)) {
     checkKeywords(schema, ['properties', 'required', 'additionalProperties', 'minProperties']);
-    const required = isList(schema.required) ? schema.required : [];
+    const required = isJsonList(schema.required) ? schema.required : [];
     const readers = Object.entries(properties).map(([name, member]): [string, Reader] => {
       invariant(isJsonObject(member), 'a property has a schema');
       const reader = readJson(member);
@@ -187,7 +183,7 @@ function withLeast({ minProperties }: JsonObject, reader: Reader): Reader {
 
 function nameCheck(names: Json | undefined): (name: string) => string | undefined {
   if (!isJsonObject(names)) return () => undefined;
-  if (isList(names.enum)) {
+  if (isJsonList(names.enum)) {
     checkKeywords(names, ['enum']);
     const allowed = names.enum;
     return name => (allowed.includes(name) ? undefined : `should be one of ${allowed.join(', ')}`);
@@ -223,7 +219,7 @@ function readForms(schema: JsonObject, forms: readonly JsonObject[]): Reader {
 
 function typeOf({ type, const: only, enum: values }: JsonObject): string {
   if (only !== undefined) return typeof only;
-  if (isList(values)) return typeof values[0];
+  if (isJsonList(values)) return typeof values[0];
   return type === 'integer' ? 'number' : String(type);
 }
 
@@ -249,6 +245,6 @@ function readVariants(forms: readonly JsonObject[]): Reader {
 
 function literalsOf(schema: Json | undefined): readonly Literal[] {
   if (!isJsonObject(schema)) return [];
-  if (isList(schema.enum)) return schema.enum.filter(isLiteral);
+  if (isJsonList(schema.enum)) return schema.enum.filter(isLiteral);
   return schema.const !== undefined && isLiteral(schema.const) ? [schema.const] : [];
 }

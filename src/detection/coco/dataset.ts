@@ -65,10 +65,12 @@ export function parseCocoDataset(value: Json): CocoDataset {
 export function parseBox(object: JsonObject, place: Place): CocoBox | undefined {
   const value = member(object, 'bbox');
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return undefined;
-  if (!Array.isArray(value) || value.length !== 4 || !value.every(side => typeof side === 'number' && Number.isFinite(side)))
-    throw badField(`${place}.bbox`, 'four numbers', value);
-  // Four finite numbers.
-  return value as unknown as CocoBox;
+  if (!isBox(value)) throw badField(`${place}.bbox`, 'four numbers', value);
+  return value;
+}
+
+function isBox(value: unknown): value is CocoBox {
+  return Array.isArray(value) && value.length === 4 && value.every(side => typeof side === 'number' && Number.isFinite(side));
 }
 
 export function unknownImage(place: Place, id: number): DetectionError {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
-import { isJsonObject, type Json } from '../../base/json.js';
+import { isJsonList, isJsonObject, type Json } from '../../base/json.js';
 import { JsonListError, type ListDefect, readListElements } from '../../base/json-elements.js';
 import { codeOrText, isSystemCallError } from '../../base/system-error.js';
 import { DetectionError } from '../error/detection-error.js';
@@ -41,8 +41,8 @@ const CHUNK_BYTES = 1 << 20;
 async function readDocument(path: string, dataset: CocoDataset): Promise<readonly CocoResult[]> {
   const document = parseJson(path, await readText(path));
   const annotations = isJsonObject(document) ? document.annotations : undefined;
-  if (!Array.isArray(annotations)) throw malformed(path, 'is neither a list of results nor a document with a list of annotations');
-  return named(path, () => (annotations as readonly Json[]).map(makeResultParser(dataset)));
+  if (!isJsonList(annotations)) throw malformed(path, 'is neither a list of results nor a document with a list of annotations');
+  return named(path, () => annotations.map(makeResultParser(dataset)));
 }
 
 /** A file that exceeds the maximum string length is also unreadable. */

@@ -1,5 +1,5 @@
 /** Reads members of COCO JSON. Errors name the place in the file. */
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
 
 /** For example "annotations[12]". */
@@ -51,10 +51,9 @@ export function badField(place: Place, expected: string, value: Json | undefined
 /** A value for messages. Only the first level is inspected, because nesting can exceed the stack. */
 export function describeJson(value: Json): string {
   if (isJsonObject(value)) return 'an object';
-  if (!Array.isArray(value)) return shorten(JSON.stringify(value));
-  const list = value as readonly Json[];
-  const isPlain = list.length <= MOST_SHOWN && list.every(member => member === null || typeof member !== 'object');
-  return isPlain ? shorten(JSON.stringify(list)) : `a list of ${list.length}`;
+  if (!isJsonList(value)) return shorten(JSON.stringify(value));
+  const isPlain = value.length <= MOST_SHOWN && value.every(member => member === null || typeof member !== 'object');
+  return isPlain ? shorten(JSON.stringify(value)) : `a list of ${value.length}`;
 }
 
 const MOST_SHOWN = 8;

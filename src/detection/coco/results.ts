@@ -1,5 +1,5 @@
 /** Parser and encoder of COCO's results format. */
-import type { Json, JsonObject } from '../../base/json.js';
+import { isJsonList, type Json, type JsonObject } from '../../base/json.js';
 import type { Rle } from '../masks/rle.js';
 import { encodeRleText } from '../masks/rle-text.js';
 import { type CocoBox, type CocoDataset, parseBox, unknownImage } from './dataset.js';
@@ -24,8 +24,8 @@ export interface CocoResult {
  * @throws DetectionError `coco-field` where it is not a list, and as `makeResultParser`.
  */
 export function parseCocoResults(value: Json, dataset: CocoDataset): readonly CocoResult[] {
-  if (!Array.isArray(value)) throw badField('the results file', 'a list', value);
-  return (value as readonly Json[]).map(makeResultParser(dataset));
+  if (!isJsonList(value)) throw badField('the results file', 'a list', value);
+  return value.map(makeResultParser(dataset));
 }
 
 /**

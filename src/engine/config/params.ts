@@ -1,6 +1,6 @@
 /** Values of the pipeline parameters from the file's defaults, params files and `-p`. The later one wins, and each must have the parameter's type. */
 import { findClosest } from '../../base/did-you-mean.js';
-import type { Json } from '../../base/json.js';
+import { isJsonList, type Json } from '../../base/json.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { listOf } from './check-schema.js';
@@ -35,7 +35,7 @@ export function parseParams(declared: Located | undefined, diagnostics: Diagnost
     const param: PipelineParam = {
       type,
       value,
-      choices: Array.isArray(choices) ? (choices as readonly Json[]) : undefined,
+      choices: isJsonList(choices) ? choices : undefined,
       span: member.keySpan,
     };
     checkValue(name, param, toJson(value), value.span, diagnostics);

@@ -1,6 +1,6 @@
 /** Axes of a sweep: a parameter of the pipeline or a setting of a stage, with the values that it takes. */
 import { findClosest } from '../../base/did-you-mean.js';
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { listOf } from '../config/check-schema.js';
 import { toJson } from '../config/located.js';
 import { parseYaml } from '../config/parse-yaml.js';
@@ -127,8 +127,8 @@ function readSetting(text: string, schema: JsonObject | undefined): Json {
 /** "percentile:99.9" is {kind: percentile, percentile: 99.9}: the first setting of the form of that kind, where the schema has one. */
 function findShortForm(text: string, schema: JsonObject | undefined): Json | undefined {
   const [, kind, rest] = /^([A-Za-z][\w-]*):(.+)$/.exec(text) ?? [];
-  if (kind === undefined || rest === undefined || !Array.isArray(schema?.anyOf)) return undefined;
-  const form = (schema.anyOf as readonly Json[]).map(propertiesOf).find(({ kind: one }) => isJsonObject(one) && one.const === kind);
+  if (kind === undefined || rest === undefined || !isJsonList(schema?.anyOf)) return undefined;
+  const form = schema.anyOf.map(propertiesOf).find(({ kind: one }) => isJsonObject(one) && one.const === kind);
   const knob = Object.keys(form ?? {}).find(name => name !== 'kind');
   return knob === undefined ? undefined : { kind, [knob]: readSetting(rest, undefined) };
 }

@@ -1,6 +1,6 @@
 /** Observations that a run on a board proves, and a user's profile with them. */
-import type { Json, JsonObject } from '../../base/json.js';
-import { isJsonObject } from '../../base/json.js';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { toJsonObject } from '../../base/to-json.js';
 import { chooseTarget, type Target } from '../profile/choose-target.js';
 import type { Observation } from '../profile/observation.js';
 import { TargetError } from '../report/target-error.js';
@@ -42,7 +42,7 @@ export function learn(evidence: Evidence, explained: Explained, request: LearnRe
   const profile: JsonObject = {
     ...own,
     sources: { ...(isJsonObject(own.sources) ? own.sources : {}), [sourceKey(request)]: describeSource(evidence, request) },
-    observations: [...before.filter(one => !isJsonObject(one) || !names.has(String(one.name))), ...observations.map(toJson)],
+    observations: [...before.filter(one => !isJsonObject(one) || !names.has(String(one.name))), ...observations.map(toJsonObject)],
   };
   return {
     profile,
@@ -52,12 +52,8 @@ export function learn(evidence: Evidence, explained: Explained, request: LearnRe
   };
 }
 
-function toJson(observation: Observation): JsonObject {
-  return JSON.parse(JSON.stringify(observation)) as JsonObject;
-}
-
 function listOf(json: Json | undefined): readonly Json[] {
-  return Array.isArray(json) ? (json as readonly Json[]) : [];
+  return isJsonList(json) ? json : [];
 }
 
 /** AMD_AIE2P_…: XDNA 2. AMD_AIE2_…: XDNA. */

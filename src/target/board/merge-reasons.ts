@@ -1,7 +1,7 @@
 /** Compares where nodes ran with the prediction of `compile`, and adds a board's reasons to the vendor's report. */
 
 import { findOwn } from '../../base/find-own.js';
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import type { Explained } from './board-report.js';
 import type { Place, Reason } from './evidence.js';
 import { readAssignment } from './json-files.js';
@@ -43,13 +43,12 @@ export function compareWithPrediction(predicted: Json, file: string, { nodes }: 
 function readFindings(predicted: Json): ReadonlyMap<string, readonly string[]> {
   const entries = isJsonObject(predicted) ? findOwn(predicted, 'x-reasons') : undefined;
   const found = new Map<string, readonly string[]>();
-  if (!Array.isArray(entries)) return found;
-  for (const entry of entries as readonly Json[]) {
-    if (!isJsonObject(entry) || !Array.isArray(entry.nodes) || !Array.isArray(entry.findings)) continue;
-    const findings = entry.findings as readonly Json[];
-    const messages = findings.flatMap(one => (isJsonObject(one) && typeof one.message === 'string' ? [one.message] : []));
+  if (!isJsonList(entries)) return found;
+  for (const entry of entries) {
+    if (!isJsonObject(entry) || !isJsonList(entry.nodes) || !isJsonList(entry.findings)) continue;
+    const messages = entry.findings.flatMap(one => (isJsonObject(one) && typeof one.message === 'string' ? [one.message] : []));
     const demoted = typeof entry.demoted === 'string' ? [entry.demoted] : [];
-    for (const name of entry.nodes as readonly Json[]) if (typeof name === 'string') found.set(name, [...messages, ...demoted]);
+    for (const name of entry.nodes) if (typeof name === 'string') found.set(name, [...messages, ...demoted]);
   }
   return found;
 }

@@ -68,7 +68,7 @@ export async function writeBundle({ folder, report, models, providerOptions = {}
   const files = openFiles(folder);
   const { profile, version, device } = report.target;
   const options = profile === RYZEN_AI ? listReadable(models, { version, device, providerOptions }) : [];
-  const described: JsonObject[] = [];
+  const described: DescribedModel[] = [];
   for (const [index, model] of models.entries()) {
     described.push(await writeOne(files, getDefined(report.models[index], model.name), model, options));
   }
@@ -92,12 +92,15 @@ function describeDetector({ files, categories }: BundleDetector): JsonObject {
   return { format: BUNDLE_DETECTOR_FORMAT, ...files, categories: names };
 }
 
+/** A model in the manifest. `cacheKeys`: by version and device. */
+type DescribedModel = JsonObject & { readonly name: string; readonly cacheKeys: Readonly<Record<string, string>> };
+
 async function writeOne(
   files: BundleFiles,
   report: ModelReport,
   { name, sourcePath, wholePath, pinned, whole, parts, golden, probes }: BundleModel,
   options: readonly ProviderOptions[],
-): Promise<JsonObject> {
+): Promise<DescribedModel> {
   const wholeFile = `models/${name}/whole.onnx`;
   const digest = await files.copy(wholeFile, wholePath);
   for (const part of parts) await files.model(`models/${name}/parts/${part.report.name}.onnx`, part.model);
@@ -147,11 +150,11 @@ async function writeGolden(files: BundleFiles, name: string, { whole, models, fe
 }
 
 /** One file per version and device, with the cache key of each model, for the runner and for programs that open sessions themselves. */
-function describeOptions({ sources, ...row }: ProviderOptions, models: readonly JsonObject[]): JsonObject {
-  const keyOf = (model: JsonObject): Json => (model.cacheKeys as JsonObject)[`${row.version}/${row.device}`] ?? '';
+function describeOptions({ sources, ...row }: ProviderOptions, models: readonly DescribedModel[]): JsonObject {
+  const keyOf = (model: DescribedModel): Json => model.cacheKeys[`${row.version}/${row.device}`] ?? '';
   return {
     ...row,
-    cacheKeys: Object.fromEntries(models.map(model => [String(model.name), keyOf(model)])),
+    cacheKeys: Object.fromEntries(models.map(model => [model.name, keyOf(model)])),
     sources,
   };
 }

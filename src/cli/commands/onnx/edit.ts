@@ -94,8 +94,8 @@ function parseValue(text: string): Value {
 const isNumber = (text: string): boolean => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
 
 function typeOf(value: Value, before: 'float' | 'other'): SetAttribute['type'] {
-  const items: readonly (number | string)[] = Array.isArray(value) ? value : [value as number | string];
-  const isList = Array.isArray(value);
+  const isList = typeof value === 'object';
+  const items = isList ? value : [value];
   if (items.some(item => typeof item === 'string')) return isList ? 'strings' : 'string';
   if (before === 'float' || items.some(item => !Number.isInteger(item))) return isList ? 'floats' : 'float';
   return isList ? 'ints' : 'int';

@@ -29,7 +29,7 @@ export function closureOf(graph: ModuleGraph, { modulePath, reads, pluginPath }:
 
 function describeClosure(graph: ModuleGraph, modules: readonly Module[], installRoot: string): JsonObject {
   const label = labelsOf(modules, installRoot);
-  const entries = new Map(modules.map(({ path, digest }) => [label(path), digest as string]));
+  const entries = new Map<string, string>(modules.map(({ path, digest }) => [label(path), digest]));
   for (const { path } of modules) {
     const scope = isInside(installRoot, path) || isInstalled(path) ? undefined : graph.findScope(path);
     const fields = scope === undefined ? {} : fieldsOf(scope.manifest);

@@ -1,41 +1,48 @@
 /** The two documents of a worker: the action, which is equal on every machine, and the paths on this machine. */
 import { join } from 'node:path';
-import type { Digest } from '../../../base/digest.js';
-import type { JsonObject } from '../../../base/json.js';
-import type { BuildSummary } from '../../../stage/build-summary.js';
+import { anyList, anyObject, anyOf, anyText, constant, mapOf, object, oneOf, text } from '../../../base/schema/build-schema.js';
+import { DIGEST_SCHEMA } from '../../../base/schema/digest-schema.js';
+import type { FromSchema } from '../../../base/schema/from-schema.js';
+import { BUILD_SUMMARY } from '../../../stage/build-summary.js';
 import type { InputPaths } from '../../../stage/define-stage.js';
-import type { LoadRule } from './load-rule.js';
+import { LOAD_RULE } from './load-rule.js';
+
+const PATHS = mapOf(anyText());
 
 /** The action. Its paths are relative to the run folder. */
-export interface ActionDocument {
-  readonly format: 1;
-  readonly plugin: string;
-  /** Seed of the stage's random numbers. */
-  readonly key: string;
-  readonly params: JsonObject;
-  readonly inputs: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
-  readonly outputs: Readonly<Record<string, string>>;
-  /** Names of the declared environment variables. */
-  readonly env: readonly string[];
-  /** The subset of these names whose values are masked in the output of programs. */
-  readonly secrets: readonly string[];
-  /** Defined only if the plugin needs it. */
-  readonly build?: BuildSummary;
-  /** Reasons why no other machine may run it: it receives secrets, or it may use the network. Empty: any machine may. */
-  readonly local: readonly ('secrets' | 'network')[];
-}
+export const ACTION_DOCUMENT = object(
+  {
+    format: constant(1),
+    plugin: text(),
+    key: anyText("Seed of the stage's random numbers."),
+    params: anyObject(),
+    inputs: mapOf(anyOf([anyText(), PATHS])),
+    outputs: PATHS,
+    env: anyList(anyText(), 'Names of the declared environment variables.'),
+    secrets: anyList(anyText(), 'The subset of these names whose values are masked in the output of programs.'),
+    local: anyList(
+      oneOf(['secrets', 'network']),
+      'Reasons why no other machine may run it: it receives secrets, or it may use the network. Empty: any machine may.',
+    ),
+  },
+  { build: { ...BUILD_SUMMARY, description: 'Defined only if the plugin needs it.' } },
+);
+
+export type ActionDocument = FromSchema<typeof ACTION_DOCUMENT>;
 
 /** Values that are valid on this machine only and do not affect the result. */
-export interface LocalDocument {
-  /** Absolute path of the plugin's module. */
-  readonly modulePath: string;
-  /** The modules that it may load. Defined only for a third-party plugin. */
-  readonly modules?: LoadRule;
-  /** Known digests of input files by path relative to the run folder. Each is valid as long as the file has this stamp. */
-  readonly known: Readonly<Record<string, { readonly stamp: string; readonly digest: Digest }>>;
-  /** Files of the declared programs, by the names that the stage uses. */
-  readonly tools: Readonly<Record<string, string>>;
-}
+export const LOCAL_DOCUMENT = object(
+  {
+    modulePath: text("Absolute path of the plugin's module."),
+    known: mapOf(object({ stamp: anyText(), digest: DIGEST_SCHEMA }), {
+      description: 'Known digests of input files by path relative to the run folder. Each is valid as long as the file has this stamp.',
+    }),
+    tools: { ...PATHS, description: 'Files of the declared programs, by the names that the stage uses.' },
+  },
+  { modules: { ...LOAD_RULE, description: 'The modules that it may load. Defined only for a third-party plugin.' } },
+);
+
+export type LocalDocument = FromSchema<typeof LOCAL_DOCUMENT>;
 
 export const RUN_LAYOUT = {
   action: 'action.json',

@@ -1,15 +1,16 @@
 /** The rule for modules that a worker may load, as pure functions for the hooks of both module loaders. */
 import { sep } from 'node:path';
+import { anyList, anyText, object, oneOf } from '../../../base/schema/build-schema.js';
+import type { FromSchema } from '../../../base/schema/from-schema.js';
 
 /** The modules that a worker of a third-party plugin may load besides Tanren and Node. All paths are absolute, without links. */
-export interface LoadRule {
-  /** Modules that the code digest covers. */
-  readonly paths: readonly string[];
-  /** Folders of the installed packages that they import. */
-  readonly packages: readonly string[];
-  /** 'computed': some module may import files that no literal in it names. */
-  readonly imports: 'named' | 'computed';
-}
+export const LOAD_RULE = object({
+  paths: anyList(anyText(), 'Modules that the code digest covers.'),
+  packages: anyList(anyText(), 'Folders of the installed packages that they import.'),
+  imports: oneOf(['named', 'computed'], 'computed: some module may import files that no literal in it names.'),
+});
+
+export type LoadRule = FromSchema<typeof LOAD_RULE>;
 
 /** A module that was refused. */
 export interface RefusedModule {

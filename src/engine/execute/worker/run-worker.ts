@@ -2,11 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InternalError } from '../../../base/invariant.js';
+import { parseJson } from '../../../base/json.js';
+import { type JsonReader, readJsonShape } from '../../../base/json-shape.js';
 import { optimizeAfter } from '../../../base/optimize-later.js';
+import { readerOf } from '../../../base/schema/schema-reader.js';
 import { makeMask } from '../../../stage/mask.js';
 import { toFailure } from '../../model/failure.js';
-import type { ActionDocument, LocalDocument } from './action-document.js';
-import { absoluteInputs, absolutePaths, RUN_LAYOUT } from './action-document.js';
+import { ACTION_DOCUMENT, absoluteInputs, absolutePaths, LOCAL_DOCUMENT, RUN_LAYOUT } from './action-document.js';
 import { createIpcPartStore } from './ipc-part-store.js';
 import type { LoadedPlugin } from './load-plugin.js';
 import type { FromWorker, ToWorker } from './messages.js';
@@ -59,8 +61,15 @@ function openWorker(folder: string | undefined): WorkerSide {
   // A plugin that listens to the signal gets a moment to stop by itself. The engine kills what remains.
   process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
 
-  const action = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.action), 'utf8')) as ActionDocument;
-  const local = JSON.parse(readFileSync(join(folder, RUN_LAYOUT.local), 'utf8')) as LocalDocument;
+  const action = readDocument(join(folder, RUN_LAYOUT.action), readerOf(ACTION_DOCUMENT));
+  const local = readDocument(join(folder, RUN_LAYOUT.local), readerOf(LOCAL_DOCUMENT));
   process.chdir(join(folder, RUN_LAYOUT.scratch));
   return { folder, action, local, send, partStore, signal: abort.signal, mask: makeMask(action.secrets.map(name => process.env[name])) };
+}
+
+/** The engine of this installation wrote it. */
+function readDocument<T>(path: string, reader: JsonReader<T>): T {
+  const read = readJsonShape(reader, parseJson(readFileSync(path, 'utf8')));
+  if (read.kind === 'ok') return read.value;
+  throw new InternalError(`${path} is malformed: ${read.problems.map(problem => `${problem.path} ${problem.message}`).join('; ')}`);
 }

@@ -94,7 +94,7 @@ const slice: InferFunction = c => {
   let elements = dims.length === 1 ? c.elements(0) : undefined;
   const count = starts?.length ?? ends?.length ?? (c.has(3) ? axes.length : 0);
   for (const [index, given] of axes.slice(0, starts === undefined && !c.has(3) ? undefined : count).entries()) {
-    const axis = resolveAxis(given as number, dims.length);
+    const axis = resolveAxis(given, dims.length);
     if (axis === undefined) throw mismatch(c, `axis ${given} is not an axis of input ${c.describe(0)}`);
     const [size, start, end, step] = [dims[axis], starts?.[index], ends?.[index], steps === undefined ? 1 : steps[index]];
     const range = resolveRange(size, start, end, step);

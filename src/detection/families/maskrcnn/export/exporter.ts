@@ -1,5 +1,6 @@
 /** Exports a torchvision Mask R-CNN: config, model, and the report of the network. */
 import type { Json, JsonObject } from '../../../../base/json.js';
+import { toJsonObject } from '../../../../base/to-json.js';
 import type { RoiBatch } from '../../../detector/detector-part.js';
 import type { ConfiguredExport, ExportedDetector, ExportFacts, ExportOptions, FamilyExporter } from '../../../detector/exported-family.js';
 import type { StateDict } from '../../../network/state-dict.js';
@@ -56,8 +57,7 @@ export function describeExport(
     roiBatch: { box: recipe.boxHead.batch, mask: recipe.maskHead.batch, ...batches },
     parameters: { ...parameters },
     checkpoint,
-    // The state dict was checked, so every size is a number.
-    network: network as unknown as Json,
+    network: toJsonObject(network),
     operators,
     config,
   });

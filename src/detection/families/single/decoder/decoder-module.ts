@@ -109,10 +109,13 @@ function readMasks(masks: unknown, count: number, wrong: (problem: string) => De
 
 function numbersOf(value: unknown): Float32Array | undefined {
   if (Array.isArray(value)) return value.every(one => typeof one === 'number') ? Float32Array.from(value) : undefined;
-  if (!ArrayBuffer.isView(value) || !(Symbol.iterator in value)) return undefined;
-  // It has an iterator; its type is not known to be one.
-  const numbers = Array.from(value as unknown as Iterable<unknown>);
+  if (!ArrayBuffer.isView(value) || !isIterable(value)) return undefined;
+  const numbers = Array.from(value);
   return numbers.every(one => typeof one === 'number') ? Float32Array.from(numbers) : undefined;
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value;
 }
 
 function moduleError(name: string, problem: string, options: { cause?: unknown; help?: string } = {}): DetectionError {

@@ -1,5 +1,6 @@
 /** Exports a YOLACT: config, model, and the report of the network. */
-import type { Json, JsonObject } from '../../../../base/json.js';
+import type { JsonObject } from '../../../../base/json.js';
+import { toJsonObject } from '../../../../base/to-json.js';
 import type { ExportedDetector, ExportFacts, FamilyExporter } from '../../../detector/exported-family.js';
 import { parseYolactConfig } from '../config.js';
 import { YOLACT_DEFAULT_NAMES, type YolactDefaults } from '../config-defaults.js';
@@ -31,8 +32,7 @@ function describeExport(exported: YolactExport): ExportedDetector {
     input: [1, 3, recipe.image.height, recipe.image.width],
     parameters: { ...parameters },
     checkpoint: { ...checkpoint, ignored: ignored.map(one => ({ ...one })) },
-    // The state dict was checked, so every size is a number.
-    network: network as unknown as Json,
+    network: toJsonObject(network),
     priors: countAllPriors(recipe, network),
     upsampling: describeUpsampling(recipe, network),
     operators,
