@@ -1,7 +1,7 @@
 /** Params of `describe`: preprocessing, decoder, categories and selection of a single-network detector. */
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { DECODER_FORMS } from '../../src/detection/families/single/decoder/decoder-forms.js';
 import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
-import { DECODER_SCHEMA } from './decoder-schema.js';
 
 export const DESCRIBE_PARAMS = {
   type: 'object',
@@ -9,7 +9,12 @@ export const DESCRIBE_PARAMS = {
   required: ['decoder', 'categories'],
   properties: {
     preprocess: { ...PREPROCESSING_SCHEMA, default: {} },
-    decoder: DECODER_SCHEMA,
+    decoder: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'How boxes, scores and classes are read from the outputs. Exactly one key.',
+      properties: DECODER_FORMS,
+    },
     categories: {
       anyOf: [
         { const: 'coco' },

@@ -1,5 +1,5 @@
-/** Schema of the param `decoder` of `describe`: one key per kind of decoder. */
-import type { JsonObject } from '../../src/base/json.js';
+/** The fields of each kind of decoder, as a pipeline file states them; a recipe has them with all defaults. */
+import type { JsonObject } from '../../../../base/json.js';
 
 const output = (description: string) => ({ type: 'string', minLength: 1, description }) as const;
 
@@ -90,41 +90,34 @@ const DISTANCES = form('Per level, a map of scores and a map of distances from a
   activation: activation(),
 });
 
-const PRIORS = form('Scores, and offsets to prior boxes (SSD).', ['scores', 'boxes', 'levels'], {
-  scores: output('[1, priors, classes].'),
-  boxes: output('[1, priors, 4]: dx dy dw dh.'),
-  activation: activation('softmax'),
-  background,
-  variances: {
-    type: 'array',
-    items: { type: 'number', exclusiveMinimum: 0 },
-    minItems: 2,
-    maxItems: 2,
-    default: [0.1, 0.2],
-    description: 'center = c + v₀ · d · size, size = prior · e^(v₁ · d).',
-  },
-  levels: list(
-    {
-      type: 'object',
-      additionalProperties: false,
-      required: ['columns', 'rows', 'sizes'],
-      properties: {
-        columns: { type: 'integer', minimum: 1, description: 'Cells across.' },
-        rows: { type: 'integer', minimum: 1, description: 'Cells down.' },
-        sizes: list(
-          {
-            anyOf: [
-              { type: 'number', exclusiveMinimum: 0 },
-              { type: 'array', items: { type: 'number', exclusiveMinimum: 0 }, minItems: 2, maxItems: 2 },
-            ],
-          },
-          'Sizes of the priors of a cell, in pixels of the input: [width, height], or one number for a square.',
-        ),
-      },
+const priors = <const Size extends JsonObject>(size: Size) =>
+  form('Scores, and offsets to prior boxes (SSD).', ['scores', 'boxes', 'levels'], {
+    scores: output('[1, priors, classes].'),
+    boxes: output('[1, priors, 4]: dx dy dw dh.'),
+    activation: activation('softmax'),
+    background,
+    variances: {
+      type: 'array',
+      items: { type: 'number', exclusiveMinimum: 0 },
+      minItems: 2,
+      maxItems: 2,
+      default: [0.1, 0.2],
+      description: 'center = c + v₀ · d · size, size = prior · e^(v₁ · d).',
     },
-    'Levels in the order of the rows. Priors are clipped to the input.',
-  ),
-});
+    levels: list(
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: ['columns', 'rows', 'sizes'],
+        properties: {
+          columns: { type: 'integer', minimum: 1, description: 'Cells across.' },
+          rows: { type: 'integer', minimum: 1, description: 'Cells down.' },
+          sizes: list(size, 'Sizes of the priors of a cell, in pixels of the input: [width, height], or one number for a square.'),
+        },
+      },
+      'Levels in the order of the rows. Priors are clipped to the input.',
+    ),
+  });
 
 const BOXES = form('Scores, and boxes decoded by the network.', ['scores', 'boxes'], {
   scores: output('[1, rows, classes].'),
@@ -157,14 +150,29 @@ const DETECTIONS = form('Detections selected by the network, including suppressi
   }),
 });
 
-const MODULE = form('A user-defined decoder: the JavaScript file at the input `decoder`.', [], {
-  outputs: list({ type: 'string', minLength: 1 }, 'Model outputs that are passed to the decoder. Default: all.'),
-  options: { type: 'object', default: {}, description: 'Options that are passed to the decoder.' },
-});
+/** Width and height of a prior. */
+const SIZE = { type: 'array', items: { type: 'number', exclusiveMinimum: 0 }, minItems: 2, maxItems: 2 } as const;
 
-export const DECODER_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  description: 'How boxes, scores and classes are read from the outputs. Exactly one key.',
-  properties: { grid: GRID, distances: DISTANCES, priors: PRIORS, boxes: BOXES, detections: DETECTIONS, module: MODULE },
+const OUTPUTS = list({ type: 'string', minLength: 1 }, 'Model outputs that are passed to the decoder. Default: all.');
+const OPTIONS = { type: 'object', default: {}, description: 'Options that are passed to the decoder.' } as const;
+
+/** Forms that a recipe has with other fields than a pipeline file: all sizes as width and height; the text of the module. */
+export const RECIPE_FORMS = {
+  priors: priors(SIZE),
+  module: form('A user-defined decoder, whose text is in the recipe.', ['name', 'source', 'outputs'], {
+    name: { type: 'string', minLength: 1, description: 'Name in messages.' },
+    source: { type: 'string', description: 'Text of the module.' },
+    outputs: OUTPUTS,
+    options: OPTIONS,
+  }),
+} as const;
+
+/** The forms of a pipeline file, by kind. */
+export const DECODER_FORMS = {
+  grid: GRID,
+  distances: DISTANCES,
+  priors: priors({ anyOf: [{ type: 'number', exclusiveMinimum: 0 }, SIZE] }),
+  boxes: BOXES,
+  detections: DETECTIONS,
+  module: form('A user-defined decoder: the JavaScript file at the input `decoder`.', [], { outputs: OUTPUTS, options: OPTIONS }),
 } as const;
