@@ -4,6 +4,7 @@ import { detectionFiguresOf } from '../../src/detection/compare/compare-detectio
 import { readDefinition } from '../../src/detection/read-definition.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { type OpenModel, openSession } from '../../src/runtime/session/session.js';
+import { shareSessions } from '../../src/runtime/session/shared-sessions.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
@@ -44,7 +45,7 @@ export async function runVerify(job: VerifyJob): Promise<void> {
 }
 
 async function compare(job: VerifyJob, openCandidate: OpenModel, errors: ValueErrors): Promise<Compared> {
-  const { part, reference } = job.params;
+  const { part, reference, runner } = job.params;
   if (reference === 'captured' || reference === 'model') {
     const { summary, samples } = await (reference === 'captured'
       ? compareCaptured(job, openCandidate)
@@ -52,9 +53,11 @@ async function compare(job: VerifyJob, openCandidate: OpenModel, errors: ValueEr
     return { summary, on: { samples } };
   }
   const images = await chooseImages(job);
-  const options = await readOptions(job, 'recipe');
-  const own = job.inputs.candidateRecipe === undefined ? options : await readOptions(job, 'candidateRecipe');
-  const sides = { reference: options, candidate: { ...own, open: openCandidate } };
+  // Two detectors often differ in one part alone; at full size, a second session of a backbone takes a gigabyte.
+  const open = shareSessions(openSession);
+  const options = await readOptions(job, 'recipe', open);
+  const own = job.inputs.candidateRecipe === undefined ? options : await readOptions(job, 'candidateRecipe', open);
+  const sides = { reference: options, candidate: { ...own, open: runner === 'cpu' ? open : openCandidate } };
   const onTiles = listPartsOnTiles(options, own).filter(name => part === undefined || name === part);
   if (job.params.values === 'all' && onTiles.length > 0)
     job.context.log('warning', `inner values of ${onTiles.join(', ')} are not compared, because the part runs on tiles; its outputs are`);
@@ -63,13 +66,13 @@ async function compare(job: VerifyJob, openCandidate: OpenModel, errors: ValueEr
   return { summary, on: { images: images.map(image => image.id) } };
 }
 
-async function readOptions({ params, inputs }: VerifyJob, recipe: 'recipe' | 'candidateRecipe'): Promise<SideOptions> {
+async function readOptions({ params, inputs }: VerifyJob, recipe: 'recipe' | 'candidateRecipe', open: OpenModel): Promise<SideOptions> {
   const definition = readDefinition({
     recipe: await readInput(inputs, recipe, readJsonFile),
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
     fit: params.fit,
   });
-  return { definition, session: { optimization: params.optimization }, open: openSession };
+  return { definition, session: { optimization: params.optimization }, open };
 }
 
 function assertNear(summary: Summary, thresholds: VerifyJob['params']['thresholds'], samples: number): void {
