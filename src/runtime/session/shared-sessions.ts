@@ -30,7 +30,7 @@ export function shareSessions(open: OpenModel): OpenModel {
     try {
       return { ...(await shared.session), close: callOnce(release) };
     } catch (error) {
-      opened.delete(key);
+      if (opened.get(key) === shared) opened.delete(key);
       throw error;
     }
   };

@@ -1,3 +1,4 @@
+/** Users of one model file share a session, which closes with the last of them. */
 import { linkSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
