@@ -1,4 +1,4 @@
-/** Plain data becomes JSON as JSON.stringify writes it, and what JSON cannot hold is an error. */
+/** Plain data becomes JSON as JSON.stringify writes it, and what JSON cannot represent is an error. */
 import { toJson } from '../../../src/base/to-json.js';
 
 it('copies plain data as JSON.stringify does', () => {
@@ -12,5 +12,5 @@ it.each([
   ['a number that is not finite', { a: Number.NaN }],
   ['undefined in a list', [undefined]],
 ])('refuses %s, which JSON.stringify changes or drops', (_what, value) => {
-  expect(() => toJson(value)).toThrow('JSON holds no');
+  expect(() => toJson(value)).toThrow('JSON cannot represent the');
 });
