@@ -7,19 +7,21 @@ export function completeSchema<const Schema extends JsonObject>(schema: Schema):
   return schemaOf<FromSchema<Schema>>(complete(schema));
 }
 
+/** Keywords whose values are schemas or lists of schemas. */
+const INNER = ['items', 'additionalProperties', 'anyOf', 'oneOf'] as const;
+
 function complete({ default: _default, ...schema }: JsonObject): JsonObject {
-  const { properties, items, additionalProperties, anyOf } = schema;
+  const { properties, required } = schema;
   return {
     ...schema,
-    ...(isJsonObject(items) ? { items: complete(items) } : {}),
-    ...(isJsonObject(additionalProperties) ? { additionalProperties: complete(additionalProperties) } : {}),
-    ...(isJsonList(anyOf) ? { anyOf: anyOf.map(completeForm) } : {}),
-    ...(isJsonObject(properties) ? completeFields(properties, isJsonList(schema.required) ? schema.required : []) : {}),
+    ...Object.fromEntries(INNER.filter(name => name in schema).map(name => [name, completeInner(schema[name])])),
+    ...(isJsonObject(properties) ? completeFields(properties, isJsonList(required) ? required : []) : {}),
   };
 }
 
-function completeForm(form: Json): Json {
-  return isJsonObject(form) ? complete(form) : form;
+function completeInner(value: Json = null): Json {
+  if (isJsonList(value)) return value.map(completeInner);
+  return isJsonObject(value) ? complete(value) : value;
 }
 
 function completeFields(properties: JsonObject, required: readonly Json[]): JsonObject {
@@ -27,6 +29,6 @@ function completeFields(properties: JsonObject, required: readonly Json[]): Json
   const present = fields.filter(([name, field]) => required.includes(name) || (isJsonObject(field) && 'default' in field));
   return {
     required: present.map(([name]) => name),
-    properties: Object.fromEntries(fields.map(([name, field]) => [name, completeForm(field)])),
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, completeInner(field)])),
   };
 }

@@ -11,6 +11,8 @@ const SCHEMA = {
     count: { type: 'integer', default: 1 },
     note: { type: 'string' },
     shape: { anyOf: [{ const: 'none' }, { type: 'object', properties: { size: { type: 'integer', default: 3 } } }], default: {} },
+    size: { oneOf: [{ type: 'integer' }, { type: 'object', properties: { width: { type: 'integer', default: 3 } } }], default: 1 },
+    pair: { type: 'array', items: [{ type: 'object', properties: { first: { type: 'integer', default: 3 } } }], default: [] },
     rows: { type: 'array', items: { type: 'object', properties: { width: { type: 'integer', default: 2 } } }, default: [] },
     byName: {
       type: 'object',
@@ -20,7 +22,15 @@ const SCHEMA = {
   },
 } as const;
 
-const COMPLETE = { name: 'a', count: 2, shape: { size: 1 }, rows: [{ width: 1 }], byName: { x: { on: false } } };
+const COMPLETE = {
+  name: 'a',
+  count: 2,
+  shape: { size: 1 },
+  size: { width: 1 },
+  pair: [{ first: 1 }],
+  rows: [{ width: 1 }],
+  byName: { x: { on: false } },
+};
 const accepts = new Ajv({ strict: false }).compile(completeSchema(SCHEMA));
 
 it('accepts complete values, with or without optional fields that have no default', () => {
@@ -31,6 +41,8 @@ it('accepts complete values, with or without optional fields that have no defaul
 it.each([
   ['a field', { name: 'a' }],
   ['a field of a form', { ...COMPLETE, shape: {} }],
+  ['a field of one form', { ...COMPLETE, size: {} }],
+  ['a field of an item with a place', { ...COMPLETE, pair: [{}] }],
   ['a field of an item', { ...COMPLETE, rows: [{}] }],
   ['a field of a member', { ...COMPLETE, byName: { x: {} } }],
 ])('refuses values without %s that has a default', (_what, value) => {
