@@ -50,8 +50,8 @@ function block(page, name, path) {
   return [start, '', ...table, '', '<!-- end of params -->'].join('\n');
 }
 
-function cellsOf({ values, preset, text }) {
-  return [values.length > LONGEST_VALUES ? 'see below' : values, preset, text.length > LONGEST_CELL ? 'see below' : text];
+function cellsOf({ values, byDefault, text }) {
+  return [values.length > LONGEST_VALUES ? 'see below' : values, byDefault, text.length > LONGEST_CELL ? 'see below' : text];
 }
 
 /** What is too long for the cells of a row, as an item of the list below the table. */
@@ -86,13 +86,13 @@ function rowsOf(page, schema, prefix, elsewhere) {
   return membersOf(schema).flatMap(([member, inner]) => {
     const name = `${prefix}${member}`;
     const target = elsewhere[name];
-    const preset = required.includes(member) ? 'required' : inner.default === undefined ? '' : code(flow(inner.default));
+    const byDefault = required.includes(member) ? 'required' : inner.default === undefined ? '' : code(flow(inner.default));
     const text = describe(inner);
     const step = inner.items !== undefined ? '[].' : inner.properties === undefined ? '.*.' : '.';
     if (target === undefined)
-      return [{ name, values: cell(typeOf(inner)), preset, text }, ...rowsOf(page, inner, `${name}${step}`, elsewhere)];
+      return [{ name, values: cell(typeOf(inner)), byDefault, text }, ...rowsOf(page, inner, `${name}${step}`, elsewhere)];
     const values = inner.type === 'object' ? 'map' : cell(typeOf(inner));
-    return [{ name, values, preset, text: `${sentencesOf(text)[0]} ${linkTo(page, target)}` }];
+    return [{ name, values, byDefault, text: `${sentencesOf(text)[0]} ${linkTo(page, target)}` }];
   });
 }
 
