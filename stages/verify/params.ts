@@ -23,7 +23,7 @@ const form = <const Forms extends readonly string[]>(side: string, forms: Forms,
     type: 'string',
     enum: forms,
     default: 'parts',
-    description: `The form of the ${side}: parts, a record of a detector's models (with \`part\`, the model of that part); whole, one model with all of their inputs and outputs; model, one model without a detector${more}.`,
+    description: `The form of the ${side}. parts: a record of a detector's models, or with \`part\` the model of that part. whole: one model with all of their inputs and outputs. model: one model without a detector.${more}`,
   }) as const;
 
 export const VERIFY_PARAMS = {
@@ -36,7 +36,7 @@ export const VERIFY_PARAMS = {
       description:
         'Compare only this part: both sides are its model; with captured tensors, the captured part. Detections are not compared; a head needs the port `detector`.',
     },
-    reference: form('reference', ['parts', 'whole', 'model', 'captured'], '; captured, captured tensors'),
+    reference: form('reference', ['parts', 'whole', 'model', 'captured'], ' captured: captured tensors.'),
     candidate: form('candidate', ['parts', 'whole', 'model'], ''),
     values: {
       type: 'string',

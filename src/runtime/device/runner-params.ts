@@ -17,7 +17,7 @@ export const RUNNER_SCHEMA = {
     type: 'object',
     additionalProperties: false,
     required: ['command'],
-    description: 'The program that runs the models on a device, with the protocol of docs/runner-protocol.md.',
+    description: 'The program that runs the models on a device, by the runner protocol.',
     properties: {
       command: {
         type: 'array',
