@@ -87,7 +87,7 @@ function rowsOf(page, schema, prefix, elsewhere) {
     const name = `${prefix}${member}`;
     const target = elsewhere[name];
     const byDefault = required.includes(member) ? 'required' : inner.default === undefined ? '' : code(flow(inner.default));
-    const text = describe(inner);
+    const text = describe(page, inner);
     const step = inner.items !== undefined ? '[].' : inner.properties === undefined ? '.*.' : '.';
     if (target === undefined)
       return [{ name, values: cell(typeOf(inner)), byDefault, text }, ...rowsOf(page, inner, `${name}${step}`, elsewhere)];
@@ -97,9 +97,11 @@ function rowsOf(page, schema, prefix, elsewhere) {
 }
 
 /** The description, with values as code where they begin their explanation: "none: …". */
-function describe(schema) {
+function describe(page, schema) {
   const values = (schema.anyOf ?? [schema]).flatMap(form => form.enum ?? (form.const === undefined ? [] : [form.const]));
-  const text = cell(schema.description ?? '');
+  const text = cell(schema.description ?? '').replace(/docs\/(\S+\.md)/g, (_, file) =>
+    join(docs, file) === page ? 'this page' : `[${file}](${relative(dirname(page), join(docs, file))})`,
+  );
   return values.reduce(
     (written, value) => written.replace(new RegExp(`(^|[.:] )${asPattern(value)}(?=(?: \\([^)]*\\))?: )`), `$1${code(value)}`),
     text,

@@ -5,27 +5,33 @@ import type { FromSchema } from '../../base/schema/from-schema.js';
 import { DTYPES } from '../../tensor/dtype.js';
 import { MATCHES_SCHEMA, NODE_SELECTOR_SCHEMA } from '../selection/node-selector.js';
 
-const ATTRIBUTE_TYPE = oneOf(['int', 'ints', 'float', 'floats', 'string', 'strings']);
+const ATTRIBUTE_TYPE = oneOf(['int', 'ints', 'float', 'floats', 'string', 'strings'], 'Type of the attribute.');
 
-export const SET_ATTRIBUTE_SCHEMA = object({
-  name: text(),
-  type: ATTRIBUTE_TYPE,
-  value: {
-    anyOf: [number(), anyText(), anyList({ ...anyOf([number(), anyText()]), title: 'a number or a text' })],
-    title: 'a number, a text, or a list of these',
+export const SET_ATTRIBUTE_SCHEMA = object(
+  {
+    name: text('Name of the attribute.'),
+    type: ATTRIBUTE_TYPE,
+    value: {
+      anyOf: [number(), anyText(), anyList({ ...anyOf([number(), anyText()]), title: 'a number or a text' })],
+      title: 'a number, a text, or a list of these',
+      description: 'One value, or a list for a type of several.',
+    },
   },
-});
+  undefined,
+  'Adds an attribute to the selected nodes, or replaces it.',
+);
 
 /** The elements of a constant. `dims`: by default the shape of the old constant if it has as many elements, else a vector. */
 export const CONSTANT_FIELDS = {
-  required: { dtype: oneOf(keysOf(DTYPES)), values: anyList(number()) },
-  optional: { dims: anyList(integer(0)) },
+  required: { dtype: oneOf(keysOf(DTYPES), 'Type of the elements.'), values: anyList(number(), 'Elements in row-major order.') },
+  optional: { dims: anyList(integer(0), 'Default: the old shape if it has as many elements, else one dimension.') },
 } as const;
 
-const SET_CONSTANT = object(CONSTANT_FIELDS.required, {
-  input: integer(0, 'Which input of the selected node.'),
-  ...CONSTANT_FIELDS.optional,
-});
+const SET_CONSTANT = object(
+  CONSTANT_FIELDS.required,
+  { input: integer(0, 'Which input of the selected node.'), ...CONSTANT_FIELDS.optional },
+  'Replaces a constant.',
+);
 
 /** The properties of an edit: where, and one action. */
 export const EDIT_PROPERTIES = {
@@ -33,7 +39,7 @@ export const EDIT_PROPERTIES = {
   constant: text('For setConstant: initializers by name, instead of an input of a node.'),
   matches: MATCHES_SCHEMA,
   setAttribute: SET_ATTRIBUTE_SCHEMA,
-  deleteAttribute: text(),
+  deleteAttribute: text('The attribute to remove from the selected nodes.'),
   setConstant: SET_CONSTANT,
 } as const;
 

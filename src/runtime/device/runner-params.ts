@@ -69,6 +69,7 @@ export const RUNNER_SCHEMA = {
         type: 'object',
         additionalProperties: false,
         default: {},
+        description: 'Limits in seconds.',
         properties: {
           startSeconds: seconds(60, 'From start to identity.'),
           loadSeconds: seconds(1800, 'For loading one model; on the first load, a device may compile it.'),

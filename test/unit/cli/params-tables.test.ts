@@ -7,7 +7,30 @@ import { DIST } from '../../support/world.js';
 
 const ROOT = dirname(DIST);
 
+interface Schema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+}
+
+/** Paths of the params without a description, those of items and of named members included. */
+function listUndescribed({ properties, items, additionalProperties }: Schema, path: string): readonly string[] {
+  const inner = items ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+  return [
+    ...Object.entries(properties ?? {}).flatMap(([name, param]) => [
+      ...(param.description === undefined ? [`${path}.${name}`] : []),
+      ...listUndescribed(param, `${path}.${name}`),
+    ]),
+    ...(inner === undefined ? [] : listUndescribed(inner, path)),
+  ];
+}
+
 describe('the tables of params in docs/', () => {
+  it('describe every param', () => {
+    expect(BUILT_IN_PLUGINS.flatMap(({ plugin }) => listUndescribed(plugin.params, plugin.name))).toEqual([]);
+  });
+
   it.each(BUILT_IN_PLUGINS.map(({ plugin }) => plugin.name))('include that of %s', name => {
     expect(readFileSync(join(ROOT, `docs/stages/${name}.md`), 'utf8')).toContain(
       `<!-- params ${name} -->\n\n| param | values | default | |\n`,
