@@ -2,70 +2,12 @@
 import { assertNever } from '../../src/base/assert-never.js';
 import type { JsonObject } from '../../src/base/json.js';
 import type { Placement } from '../../src/runtime/device/runner-identity.js';
-import type { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
+import type { BenchReport, Form, FormReport, PartReport, Strategy, StrategyReport } from '../../src/runtime/measure/bench-report.js';
 import { type LatencySummary, summarizeLatency } from '../../src/runtime/measure/latency.js';
-import type { ModelProfile, NodeProfile, OperatorProfile } from '../../src/runtime/measure/profile.js';
+import type { ModelProfile } from '../../src/runtime/measure/profile.js';
 import type { PartFeeds } from './feeds.js';
 import { meanOverImages, type RowCount } from './row-counts.js';
-import type { Strategy, Timing, Variant } from './variants.js';
-
-/** 'int8': quantized to any integer types. */
-export type Form = 'float' | 'int8';
-
-export type BenchReport = {
-  readonly format: typeof BENCH_FORMAT;
-  /** The machine and libraries, or the identity of an external runner. */
-  readonly where: JsonObject;
-  /** Conditions on the machine that runs the stage. */
-  readonly conditions: { readonly before: Conditions; readonly after: Conditions };
-  readonly warmup: number;
-  readonly repeats: number;
-  readonly parts: readonly PartReport[];
-};
-
-export type Conditions = {
-  /** Clock of the fastest processor, as the operating system reports it; 0 if it does not. */
-  readonly processorMhz: number;
-  /** Mean number of runnable threads in the last minute; 0 if the system has no such figure. */
-  readonly loadAverage: number;
-};
-
-export type PartReport = {
-  readonly part: string;
-  readonly fed: 'captured' | 'random';
-  /** Timed row counts, and the number of images that each represents; empty for a fixed batch. */
-  readonly counts: readonly { readonly rows: number; readonly images: number }[];
-  readonly imagesWithout: number;
-  readonly forms: readonly FormReport[];
-  /** p50 of float divided by p50 of int8, for the first strategy. */
-  readonly speedup?: number;
-};
-
-export type FormReport = {
-  readonly form: Form;
-  readonly rows: readonly StrategyReport[];
-  /** Index of the strategy with the smallest time per image. */
-  readonly best: number;
-  /** The same for each row count on its own. */
-  readonly bestAt: readonly number[];
-  /** The placement of operators that an external runner reports. */
-  readonly placement?: Placement;
-  readonly profile?: { readonly runs: number; readonly operators: readonly OperatorProfile[]; readonly nodes: readonly NodeProfile[] };
-};
-
-export type StrategyReport = {
-  readonly strategy: Strategy;
-  /** One per row count; one for a fixed batch. */
-  readonly counts: readonly {
-    readonly calls: number;
-    readonly padded: number;
-    readonly here: LatencySummary;
-    /** By the clock of the device that ran the models. */
-    readonly device?: LatencySummary;
-  }[];
-  /** p50, averaged over the images that the counts represent: by the clock of the device if there is one, else of this machine. */
-  readonly perImageMs: number;
-};
+import type { Timing, Variant } from './variants.js';
 
 export interface TimedVariant {
   readonly variant: Variant;
@@ -91,7 +33,7 @@ export function reportForm(
     best: findLeast(rows.map(({ perImageMs }) => perImageMs)),
     bestAt,
     ...(placement === undefined ? {} : { placement }),
-    ...(profile === undefined ? {} : { profile: { ...profile } }),
+    ...(profile === undefined ? {} : { profile }),
   };
 }
 

@@ -2,10 +2,7 @@
 
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
 import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
-import { anyList, constant, integer, mapOf, number, oneOf, openObject, text } from '../../src/base/schema/build-schema.js';
-import type { FromSchema } from '../../src/base/schema/from-schema.js';
-import { readerOf } from '../../src/base/schema/schema-reader.js';
-import { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
+import { type FormReport, readBenchReport } from '../../src/runtime/measure/bench-report.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { readInput } from '../../src/stage/paths.js';
@@ -17,24 +14,6 @@ export interface Measured {
   readonly metrics: JsonObject;
 }
 
-const MS = number({ minimum: 0 });
-
-const LATENCY_SCHEMA = openObject({ repeats: integer(1), minMs: MS, meanMs: MS, stdMs: MS, p50Ms: MS, p90Ms: MS, p99Ms: MS });
-
-const ROW_SCHEMA = openObject({ counts: anyList(openObject({ here: LATENCY_SCHEMA })), perImageMs: MS });
-
-const FORM_SCHEMA = openObject({ form: oneOf(['float', 'int8']), rows: anyList(ROW_SCHEMA) });
-
-const MEASURED_SCHEMA = openObject(
-  {
-    format: constant(BENCH_FORMAT),
-    parts: anyList(openObject({ part: text(), forms: anyList(FORM_SCHEMA) })),
-  },
-  { detector: openObject({ images: integer(1), steps: mapOf(LATENCY_SCHEMA) }) },
-);
-
-const reader = readerOf(MEASURED_SCHEMA);
-
 /** @throws StageError `measured-input` where the file is no such measurement, or models are connected too. */
 export async function readMeasured(inputs: InputPaths): Promise<Measured> {
   if (inputs.float !== undefined || inputs.int8 !== undefined || inputs.captured !== undefined)
@@ -45,7 +24,7 @@ export async function readMeasured(inputs: InputPaths): Promise<Measured> {
 }
 
 function parseMeasured(value: Json): Measured {
-  const read = readJsonShape(reader, value);
+  const read = readJsonShape(readBenchReport, value);
   if (read.kind === 'problems' || !isJsonObject(value)) {
     const lines = read.kind === 'problems' ? formatJsonProblems(read.problems) : ['should be an object'];
     throw new StageError('measured-input', `\`measured\` is not a measurement of a board: ${lines.slice(0, 8).join('; ')}`, {
@@ -67,7 +46,7 @@ function parseMeasured(value: Json): Measured {
 }
 
 /** The form of the model that the board ran. */
-function figuresOf({ form, rows }: FromSchema<typeof FORM_SCHEMA>): JsonObject {
+function figuresOf({ form, rows }: FormReport): JsonObject {
   const [row] = rows;
   const [count] = row?.counts ?? [];
   if (row === undefined || count === undefined) return {};

@@ -9,7 +9,7 @@ import type { TilesByPart } from '../../src/detection/tiles/part-tiles.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type Captured, openCaptured } from '../../src/runtime/capture/captured.js';
 import type { Runner } from '../../src/runtime/device/runner.js';
-import { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
+import { BENCH_FORMAT, type BenchReport, type Conditions, type Form, type PartReport } from '../../src/runtime/measure/bench-report.js';
 import { type ModelProfile, parseProfile } from '../../src/runtime/measure/profile.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { openSession, sessionManifest } from '../../src/runtime/session/session.js';
@@ -18,17 +18,7 @@ import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/j
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import {
-  type BenchReport,
-  type Conditions,
-  describeBest,
-  type Form,
-  metricsOf,
-  type PartReport,
-  reportForm,
-  reportPart,
-  type TimedVariant,
-} from './bench-report.js';
+import { describeBest, metricsOf, reportForm, reportPart, type TimedVariant } from './bench-report.js';
 import { type FeedRequest, openFeeds, type PartFeeds } from './feeds.js';
 import type { BenchParams } from './params.js';
 import { readMeasured } from './read-measured.js';

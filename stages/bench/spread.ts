@@ -1,7 +1,8 @@
 /** How far the repeats of a measurement lie apart: figures that differ by less are not told apart. */
 import type { JsonObject } from '../../src/base/json.js';
+import type { FormReport, PartReport, StrategyReport } from '../../src/runtime/measure/bench-report.js';
 import type { LatencySummary } from '../../src/runtime/measure/latency.js';
-import { type FormReport, type PartReport, referenceOf, type StrategyReport } from './bench-report.js';
+import { referenceOf } from './bench-report.js';
 import { meanOverImages } from './row-counts.js';
 
 /** The larger distance from the median: to the smallest repeat, or to the 90th percentile; 0 for one repeat. */

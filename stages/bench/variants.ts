@@ -2,22 +2,12 @@
 
 import type { Runner, RunnerSession } from '../../src/runtime/device/runner.js';
 import type { Placement } from '../../src/runtime/device/runner-identity.js';
+import type { Strategy } from '../../src/runtime/measure/bench-report.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { openSessionThreads, type SessionThreads } from '../../src/runtime/session/session-threads.js';
 import type { ImageRows, PartFeeds } from './feeds.js';
 import type { BenchParams } from './params.js';
-
-/**
- * whole: the model with its fixed batch, once. one-batch: all rows of an image at once. fixed: batches of a fixed size, the last padded with zeros; batch 1
- * is one by one. tiles: canvases of that many rows, the last one partly filled. parallel: the rows divided evenly between parallel sessions.
- */
-export type Strategy =
-  | { readonly kind: 'whole' }
-  | { readonly kind: 'one-batch' }
-  | { readonly kind: 'fixed'; readonly batch: number }
-  | { readonly kind: 'tiles'; readonly tiles: number }
-  | { readonly kind: 'parallel'; readonly sessions: number };
 
 /** The work for one image. Milliseconds by this machine's clock, and, if the models run elsewhere, the sum of the runs by the device's clock. */
 export interface Timing {

@@ -1,43 +1,21 @@
 /** Measured times per image of parts, from reports of `bench`: of a device, and of a CPU. */
 import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
-import { anyList, anyObject, constant, integer, number, oneOf, openObject, text } from '../../src/base/schema/build-schema.js';
-import type { FromSchema } from '../../src/base/schema/from-schema.js';
-import { readerOf } from '../../src/base/schema/schema-reader.js';
-import { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
+import { type BenchReport, type Form, readBenchReport } from '../../src/runtime/measure/bench-report.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { getInputRecord } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { Device } from '../../src/target/report/compile-report.js';
 
-const FORM_SCHEMA = openObject({
-  form: oneOf(['float', 'int8']),
-  rows: anyList(openObject({ perImageMs: number({ minimum: 0 }) })),
-  best: integer(0, 'Index of the fastest row.'),
-});
-
-const BENCH_SCHEMA = openObject(
-  {
-    format: constant(BENCH_FORMAT),
-    where: openObject({ runner: text() }),
-    parts: anyList(openObject({ part: text(), forms: anyList(FORM_SCHEMA) })),
-  },
-  { detector: anyObject() },
-);
-
-const reader = readerOf(BENCH_SCHEMA);
-
-type Bench = FromSchema<typeof BENCH_SCHEMA>;
-
 /** Milliseconds per image of a model in a form, on a device; `calls`: how often the model runs per image. Undefined where it was not measured. */
-export type FindTime = (device: Device, model: string, form: 'float' | 'int8', calls: number) => number | undefined;
+export type FindTime = (device: Device, model: string, form: Form, calls: number) => number | undefined;
 
 /** @throws StageError `compile-input` for other entries than `npu` and `cpu`, and for files that are no report of `bench`. */
 export async function readMeasuredTimes(inputs: InputPaths): Promise<FindTime> {
-  const benches = new Map<string, Bench>();
+  const benches = new Map<string, BenchReport>();
   for (const [name, path] of inputs.measured === undefined ? [] : Object.entries(getInputRecord(inputs, 'measured'))) {
     if (name !== 'npu' && name !== 'cpu') throw wrongInput(`\`measured\` has the entry "${name}"; expected \`npu\` and \`cpu\``);
-    const read = readJsonShape(reader, await readJsonFile(path));
+    const read = readJsonShape(readBenchReport, await readJsonFile(path));
     if (read.kind === 'problems')
       throw wrongInput(`\`measured.${name}\` is no report of bench: ${formatJsonProblems(read.problems).join('; ')}`);
     benches.set(name, read.value);
@@ -45,7 +23,7 @@ export async function readMeasuredTimes(inputs: InputPaths): Promise<FindTime> {
   return (device, model, form, calls) => findTime(benches.get(device), model, form, calls);
 }
 
-function findTime(bench: Bench | undefined, model: string, form: 'float' | 'int8', calls: number): number | undefined {
+function findTime(bench: BenchReport | undefined, model: string, form: Form, calls: number): number | undefined {
   const found = bench?.parts.find(({ part }) => part === model)?.forms.find(one => one.form === form);
   const ms = found?.rows[found.best]?.perImageMs;
   if (ms === undefined) return undefined;

@@ -1,16 +1,17 @@
 /** Report section on latency: measurements of `bench`, and in separate tables the estimates of `compile`. */
+import { assertNever } from '../../src/base/assert-never.js';
 import type { Json } from '../../src/base/json.js';
 import { seriesColor, variable } from '../../src/report/colors.js';
 import { drawBadge, type Section } from '../../src/report/document.js';
 import { type Html, type HtmlValue, html } from '../../src/report/html.js';
 import { formatCount, formatFixed } from '../../src/report/numbers.js';
 import { drawTable, number, text } from '../../src/report/table.js';
+import type { BenchReport, PartReport, Strategy, StrategyReport } from '../../src/runtime/measure/bench-report.js';
 import type { LatencyEstimate } from '../../src/target/report/compile-report.js';
 import type { Named } from './entries.js';
-import type { BenchPart, BenchRow, BenchStrategy, BenchView, LatencyView } from './read-bench.js';
 import type { CompiledModel, CompileView, ImageView } from './read-compile.js';
 
-export function drawLatency(bench: readonly Named<BenchView>[], compile: readonly Named<CompileView>[]): Section | undefined {
+export function drawLatency(bench: readonly Named<BenchReport>[], compile: readonly Named<CompileView>[]): Section | undefined {
   if (bench.length === 0 && compile.length === 0) return undefined;
   return {
     id: 'latency',
@@ -21,7 +22,7 @@ ${bench.map(({ name, value }) => drawMeasured(bench.length > 1 ? name : undefine
 }
 
 /** Of all parts of an image, each in its fastest way; undefined where a part lacks the form. */
-export function addPerImage(bench: BenchView, form: string): number | undefined {
+export function addPerImage(bench: BenchReport, form: string): number | undefined {
   let sum = 0;
   for (const part of bench.parts) {
     const timed = part.forms.find(one => one.form === form);
@@ -33,13 +34,13 @@ export function addPerImage(bench: BenchView, form: string): number | undefined 
 }
 
 /** The processor of this machine, or the device that an external runner names. */
-export function nameDevice({ where }: BenchView): string {
+export function nameDevice({ where }: BenchReport): string {
   const named = [where.processor, where.label].find(name => typeof name === 'string' && name !== '');
   return named === undefined ? 'the device of the runner' : `${String(named)}${where.runner === 'cpu' ? ' (CPU)' : ''}`;
 }
 
 /** How each part of an image is fed fastest, with the calls at the median count of RoIs: "backbone as it is, box_head all in one batch (1 call)". */
-export function describeFastest({ parts }: BenchView, form: string): string {
+export function describeFastest({ parts }: BenchReport, form: string): string {
   return parts
     .flatMap(({ part, counts, forms }) => {
       const timed = forms.find(one => one.form === form);
@@ -53,7 +54,7 @@ export function describeFastest({ parts }: BenchView, form: string): string {
     .join(', ');
 }
 
-function drawMeasured(name: string | undefined, bench: BenchView): Html {
+function drawMeasured(name: string | undefined, bench: BenchReport): Html {
   const { where, warmup, repeats, parts } = bench;
   return html`<h3>${name ?? 'Runs'} ${drawBadge('good', 'measured')}</h3>
 <p>${formatCount(repeats)} runs after ${formatCount(warmup)} to warm up, on ${describeWhere(where)}.</p>
@@ -74,16 +75,16 @@ ${drawTable({
 })}${parts.filter(({ counts }) => counts.length > 0).map(drawHead)}${drawOperators(parts)}`;
 }
 
-function drawReference(part: BenchPart, form: string, row: BenchRow | undefined, index: number): readonly HtmlValue[] {
+function drawReference(part: PartReport, form: string, row: StrategyReport | undefined, index: number): readonly HtmlValue[] {
   const count = row?.counts[row.counts.length >> 1];
-  const latency: LatencyView | undefined = count?.device ?? count?.here;
+  const latency = count?.device ?? count?.here;
   const figures = latency === undefined ? [] : [latency.p50Ms, latency.p90Ms, latency.p99Ms, latency.minMs, latency.meanMs, latency.stdMs];
   const speedup = index === 0 && part.speedup !== undefined ? `${formatFixed(part.speedup, 2)} ×` : '';
   return [part.part, form, ...figures.map(formatMs), speedup];
 }
 
 /** "how are heads fed fastest?" */
-function drawHead({ part, counts, forms }: BenchPart): Html {
+function drawHead({ part, counts, forms }: PartReport): Html {
   const slowest = Math.max(...forms.flatMap(({ rows }) => rows.map(({ perImageMs }) => perImageMs)));
   const images = counts.reduce((sum, count) => sum + count.images, 0);
   return drawTable({
@@ -113,27 +114,27 @@ function drawBar(share: number, index: number): Html {
   return html`<span class="bar" style="width:${Math.round(60 * share)}px;background:${variable(seriesColor(index))}" aria-hidden="true"></span>`;
 }
 
-function describeStrategy({ kind, batch, tiles, sessions }: BenchStrategy): string {
-  switch (kind) {
+function describeStrategy(strategy: Strategy): string {
+  switch (strategy.kind) {
     case 'whole':
       return 'as it is';
     case 'one-batch':
       return 'all in one batch';
     case 'fixed':
-      return batch === 1 ? 'one by one' : `batches of ${batch ?? 0}`;
+      return strategy.batch === 1 ? 'one by one' : `batches of ${strategy.batch}`;
     case 'tiles':
-      return `on ${tiles ?? 0} tiles`;
+      return `on ${strategy.tiles} tiles`;
     case 'parallel':
-      return `${sessions ?? 0} sessions in parallel`;
+      return `${strategy.sessions} sessions in parallel`;
     default:
-      return kind;
+      return assertNever(strategy);
   }
 }
 
 /** Operators shown of each model. */
 const MOST_OPERATORS = 8;
 
-function drawOperators(parts: readonly BenchPart[]): HtmlValue {
+function drawOperators(parts: readonly PartReport[]): HtmlValue {
   const profiles = parts.flatMap(({ part, forms }) =>
     forms.flatMap(({ form, profile }) => (profile === undefined ? [] : [{ part, form, profile }])),
   );
@@ -150,7 +151,7 @@ function drawOperators(parts: readonly BenchPart[]): HtmlValue {
   })}</details>`;
 }
 
-function describeWhere(where: BenchView['where']): string {
+function describeWhere(where: BenchReport['where']): string {
   const flatten = (value: Json, path: string): readonly string[] => {
     if (value === null) return [];
     if (typeof value !== 'object') return [`${path} ${String(value)}`];

@@ -1,15 +1,16 @@
 /** Summary of the page: the main figures, and all gates. */
+
 import { formatDuration } from '../../src/base/format.js';
 import { drawBadge, drawTiles, type Tile } from '../../src/report/document.js';
 import { type Html, html } from '../../src/report/html.js';
 import { formatCount, formatDelta, formatFigure, formatFixed, formatNumber, formatShare } from '../../src/report/numbers.js';
+import type { BenchReport } from '../../src/runtime/measure/bench-report.js';
 import type { BuildSummary, SummarizedGate } from '../../src/stage/build-summary.js';
 import { sumEstimates } from '../../src/target/estimate/estimate.js';
 import { findFigure, type Metrics } from './accuracy-section.js';
 import type { Named } from './entries.js';
 import { addPerImage, describeFastest, figuresOf, nameDevice } from './latency-section.js';
 import { countOutcomes } from './pipeline-section.js';
-import type { BenchView } from './read-bench.js';
 import type { CompileView } from './read-compile.js';
 import type { QuantizationView } from './read-quantization.js';
 
@@ -18,7 +19,7 @@ export interface SummaryData {
   readonly metrics: readonly Metrics[];
   readonly quantization: readonly Named<QuantizationView>[];
   readonly compile: readonly Named<CompileView>[];
-  readonly bench: readonly Named<BenchView>[];
+  readonly bench: readonly Named<BenchReport>[];
 }
 
 export function drawSummary(data: SummaryData): Html {
@@ -110,7 +111,7 @@ function partitionTile({ value: { target, models } }: Named<CompileView>): reado
   ];
 }
 
-function latencyTile(name: string | undefined, bench: BenchView): readonly Tile[] {
+function latencyTile(name: string | undefined, bench: BenchReport): readonly Tile[] {
   const [float, int8] = [addPerImage(bench, 'float'), addPerImage(bench, 'int8')];
   const last = int8 ?? float;
   if (last === undefined) return [];

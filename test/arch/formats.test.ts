@@ -20,7 +20,7 @@ import { ARTIFACTS_MARKER, openPublishedNames } from '../../src/engine/store/pub
 import { openStateWriter, parseState } from '../../src/engine/store/state-log.js';
 import { encodeModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { PROTOCOL_VERSION } from '../../src/runtime/external/messages.js';
-import { BENCH_FORMAT } from '../../src/runtime/measure/bench-format.js';
+import { BENCH_FORMAT } from '../../src/runtime/measure/bench-report.js';
 import { BOARD_REPORT_FORMAT } from '../../src/target/board/board-report.js';
 import { BUNDLE_DETECTOR_FORMAT, BUNDLE_FORMAT } from '../../src/target/bundle/write-bundle.js';
 import { PROFILE_FORMAT } from '../../src/target/profile/profile.js';

@@ -210,7 +210,7 @@ const compile: Json = {
   ],
 };
 
-const latency = { minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms: 2, p90Ms: 3, p99Ms: 4 };
+const latency = { repeats: 5, minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms: 2, p90Ms: 3, p99Ms: 4 };
 const bench: Json = {
   format: 'tanren-bench/1',
   where: { runner: 'cpu', name: HOSTILE },
@@ -229,6 +229,7 @@ const bench: Json = {
           { strategy: { kind: 'fixed', batch: 1 }, counts: [{ calls: 4, padded: 3, here: latency }], perImageMs: 3 },
         ],
         best: 0,
+        bestAt: [0],
         profile: { runs: 5, operators: [{ opType: HOSTILE, nodes: 1, meanMs: 1, share: 1 }], nodes: [] },
       })),
       speedup: 1.25,

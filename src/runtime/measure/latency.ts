@@ -1,17 +1,22 @@
 /** Summaries of repeated timings. All repeats count. */
 import { getDefined, invariant } from '../../base/invariant.js';
+import { integer, number, openObject } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+
+const MS = number({ minimum: 0 });
+
+export const LATENCY_SCHEMA = openObject({
+  repeats: integer(1),
+  minMs: MS,
+  meanMs: MS,
+  stdMs: number({ minimum: 0 }, 'Sample standard deviation: divided by repeats − 1; 0 for one repeat.'),
+  p50Ms: MS,
+  p90Ms: MS,
+  p99Ms: MS,
+});
 
 /** Milliseconds. Percentiles interpolate linearly between the two nearest repeats (Hyndman and Fan 1996, type 7: numpy's default). */
-export type LatencySummary = {
-  readonly repeats: number;
-  readonly minMs: number;
-  readonly meanMs: number;
-  /** Sample standard deviation: divided by repeats − 1; 0 for one repeat. */
-  readonly stdMs: number;
-  readonly p50Ms: number;
-  readonly p90Ms: number;
-  readonly p99Ms: number;
-};
+export type LatencySummary = FromSchema<typeof LATENCY_SCHEMA>;
 
 /** @param durationsMs at least one. */
 export function summarizeLatency(durationsMs: readonly number[]): LatencySummary {

@@ -1,33 +1,36 @@
 /** Reads ONNX Runtime's profile: time per node and per operator. */
 import type { Json } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
+import { anyList, anyText, integer, number, openObject, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 import { RuntimeError } from '../session/session.js';
 
-export interface ModelProfile {
-  /** Number of counted runs. */
-  readonly runs: number;
-  /** By descending time. Names are those of the graph that ONNX Runtime optimized. */
-  readonly nodes: readonly NodeProfile[];
-  /** Per operator, by descending time. */
-  readonly operators: readonly OperatorProfile[];
-}
+const NODE_PROFILE = openObject({
+  node: anyText('The name in the graph that ONNX Runtime optimized.'),
+  opType: text(),
+  provider: anyText(),
+  meanMs: number({ minimum: 0 }, 'Mean per run.'),
+});
 
-export type NodeProfile = {
-  readonly node: string;
-  readonly opType: string;
-  readonly provider: string;
-  /** Mean per run. */
-  readonly meanMs: number;
-};
+type NodeProfile = FromSchema<typeof NODE_PROFILE>;
 
-export type OperatorProfile = {
-  readonly opType: string;
-  readonly nodes: number;
-  /** Mean per run, over all its nodes. */
-  readonly meanMs: number;
-  /** Share of the time of all nodes, 0 … 1. */
-  readonly share: number;
-};
+const OPERATOR_PROFILE = openObject({
+  opType: text(),
+  nodes: integer(1),
+  meanMs: number({ minimum: 0 }, 'Mean per run, over all its nodes.'),
+  share: number({ minimum: 0, maximum: 1 }, 'Share of the time of all nodes.'),
+});
+
+type OperatorProfile = FromSchema<typeof OPERATOR_PROFILE>;
+
+/** Nodes and operators by descending time. */
+export const MODEL_PROFILE_SCHEMA = openObject({
+  runs: integer(1, 'Number of counted runs.'),
+  operators: anyList(OPERATOR_PROFILE),
+  nodes: anyList(NODE_PROFILE),
+});
+
+export type ModelProfile = FromSchema<typeof MODEL_PROFILE_SCHEMA>;
 
 const SUFFIX = '_kernel_time';
 
@@ -64,7 +67,7 @@ export function parseProfile(text: string, { warmup, runs }: { readonly warmup: 
     return { node: name, opType, provider, meanMs: counted.reduce((sum, us) => sum + us, 0) / counted.length / 1000 };
   });
   if (nodes.length === 0) throw badProfile('it contains no node');
-  return { runs, nodes: nodes.sort((a, b) => b.meanMs - a.meanMs), operators: groupByOperator(nodes) };
+  return { runs, operators: groupByOperator(nodes), nodes: nodes.sort((a, b) => b.meanMs - a.meanMs) };
 }
 
 function groupByOperator(nodes: readonly NodeProfile[]): readonly OperatorProfile[] {
@@ -75,7 +78,7 @@ function groupByOperator(nodes: readonly NodeProfile[]): readonly OperatorProfil
     groups.set(opType, { nodes: group.nodes + 1, meanMs: group.meanMs + meanMs });
   }
   return [...groups]
-    .map(([opType, group]) => ({ opType, ...group, share: total === 0 ? 0 : group.meanMs / total }))
+    .map(([opType, group]) => ({ opType, ...group, share: total === 0 ? 0 : Math.min(1, group.meanMs / total) }))
     .sort((a, b) => b.meanMs - a.meanMs);
 }
 

@@ -1,6 +1,7 @@
 /** The spread of measured times, against figures computed by hand. */
+
+import type { FormReport, PartReport } from '../../../src/runtime/measure/bench-report.js';
 import { summarizeLatency } from '../../../src/runtime/measure/latency.js';
-import type { FormReport, PartReport } from '../../../stages/bench/bench-report.js';
 import { describeDisturbed, makeSpread, spreadOf } from '../../../stages/bench/spread.js';
 
 const form = (name: FormReport['form'], ...counts: readonly (readonly number[])[]): FormReport => ({

@@ -6,9 +6,9 @@ import type { JsonObject } from '../../../src/base/json.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import type { CaptureIndex } from '../../../src/runtime/capture/capture-index.js';
+import type { BenchReport } from '../../../src/runtime/measure/bench-report.js';
 import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
-import type { BenchReport } from '../../../stages/bench/bench-report.js';
 import { chooseCounts, meanOverImages } from '../../../stages/bench/row-counts.js';
 import { bench } from '../../../stages/bench/stage.js';
 import { parseBench } from '../../../stages/report/read-bench.js';
@@ -217,7 +217,7 @@ describe('a head on tiles', () => {
     ]);
     expect(part?.forms[0]?.profile).toMatchObject({ operators: [{ opType: 'Mul', nodes: 1 }] });
     expect(log[0]).toMatch(/^info: box_head_tiles, int8: fastest on 6 tiles, /);
-    expect(parseBench(JSON.parse(JSON.stringify(report))).parts[0]?.forms[0]?.rows[0]?.strategy.tiles).toBe(6);
+    expect(parseBench(JSON.parse(JSON.stringify(report))).parts[0]?.forms[0]?.rows[0]?.strategy).toEqual({ kind: 'tiles', tiles: 6 });
   });
 
   it('is timed on random rows at given counts, and refused without counts or with captured rows of another size', async () => {
@@ -302,7 +302,6 @@ describe('figures of a board', () => {
   const measured = {
     format: 'tanren-bench/1',
     where: { runner: 'bundle' },
-    conditions: {},
     warmup: 1,
     repeats: 4,
     parts: [{ part: 'head', fed: 'golden', counts: [], imagesWithout: 0, forms: [{ form: 'int8', rows: [row], best: 0, bestAt: [0] }] }],

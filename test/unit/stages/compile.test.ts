@@ -260,8 +260,12 @@ describe('compile', () => {
       more = {},
     ): Promise<string> => {
       const path = join(folder.path, `${name}.json`);
-      const parts = Object.entries(times).map(([part, perImageMs]) => ({ part, forms: [{ form, rows: [{ perImageMs }], best: 0 }] }));
-      await writeFile(path, JSON.stringify({ format: 'tanren-bench/1', where: { runner }, parts, ...more }));
+      const parts = Object.entries(times).map(([part, perImageMs]) => {
+        const here = { repeats: 1, minMs: 1, meanMs: 1, stdMs: 0, p50Ms: 1, p90Ms: 1, p99Ms: 1 };
+        const row = { strategy: { kind: 'whole' }, counts: [{ calls: 1, padded: 0, here }], perImageMs };
+        return { part, fed: 'golden', counts: [], imagesWithout: 0, forms: [{ form, rows: [row], best: 0, bestAt: [0] }] };
+      });
+      await writeFile(path, JSON.stringify({ format: 'tanren-bench/1', where: { runner }, warmup: 0, repeats: 1, parts, ...more }));
       return path;
     };
     const params = { target: 'ryzen-ai', golden: 0, pin: { rois: 1 }, rois: { head: [100, 20] }, place: 'auto' };
@@ -300,7 +304,7 @@ describe('compile', () => {
       const models = { head: await place('head', makeHead()) };
       const once = { npu: await bench('once', 'bundle', { head: 2 }), cpu };
       expect(await placements({ models, measured: once })).toMatchObject([{ device: 'cpu', basis: 'measured', npuMs: 120, cpuMs: 100 }]);
-      const whole = { npu: await bench('whole', 'bundle', { head: 2 }, 'int8', { detector: {} }), cpu };
+      const whole = { npu: await bench('whole', 'bundle', { head: 2 }, 'int8', { detector: { images: 1, steps: {} } }), cpu };
       expect(await placements({ models, measured: whole })).toMatchObject([{ device: 'npu', basis: 'measured', npuMs: 2 }]);
     });
 
