@@ -16,6 +16,7 @@ import { refitStatistics } from './refit-statistics/stage.js';
 import { report } from './report/stage.js';
 import { rewrite } from './rewrite/stage.js';
 import { roundWeights } from './round-weights/stage.js';
+import { sensitivity } from './sensitivity/stage.js';
 import { simplify } from './simplify/stage.js';
 import { split } from './split/stage.js';
 import { tileRois } from './tile-rois/stage.js';
@@ -41,6 +42,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
   { plugin: correctBiases, module: 'stages/correct-biases/stage.js' },
+  { plugin: sensitivity, module: 'stages/sensitivity/stage.js' },
   { plugin: tileRois, module: 'stages/tile-rois/stage.js' },
   { plugin: compile, module: 'stages/compile/stage.js' },
   { plugin: verify, module: 'stages/verify/stage.js' },

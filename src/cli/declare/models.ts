@@ -45,6 +45,14 @@ export const MODELS: readonly Declared[] = [
       run: async ([where = '', tensor = ''], options) =>
         (await import('../commands/models/quant-explain.js')).runQuantExplain(where, tensor, options),
     }),
+    command({
+      words: 'sensitivity <stage>',
+      description: 'rank the layers of a quantized model by what they cost, from a built `sensitivity` stage',
+      options: { ...PIPELINE, json, all: flag('--all', 'list every layer') },
+      after:
+        'The stage is a `sensitivity` stage, or one whose model such a stage measures.\nExample:\n  tanren quant sensitivity quantize@backbone',
+      run: async ([stage = ''], options) => (await import('../commands/models/quant-sensitivity.js')).runQuantSensitivity(stage, options),
+    }),
   ]),
   command({
     words: 'lint <model>',

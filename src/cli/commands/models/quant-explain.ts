@@ -2,11 +2,10 @@
  * `tanren quant explain MODEL-OR-STAGE TENSOR`: explains how one tensor was quantized, why, and the error this causes.
  * It reads artifacts and writes nothing.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
 import { describeNear, findNear } from '../../../base/did-you-mean.js';
-import type { Json } from '../../../base/json.js';
 import { artifactPath } from '../../../engine/model/artifact-path.js';
 import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../../engine/model/plan.js';
 import { readModel } from '../../../onnx/serde/model-file.js';
@@ -18,6 +17,7 @@ import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { formatExplanation, type Propagated } from '../../render/tensor-explanation.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { endWithError } from '../../terminal/end-with-error.js';
+import { notBuilt, readBuiltJson } from './built-report.js';
 
 export type QuantExplainOptions = PipelineOptions & { readonly json: boolean };
 
@@ -75,25 +75,11 @@ async function explainStages(plan: Plan, ids: readonly StageId[], tensor: string
 }
 
 async function explainStage(plan: Plan, stage: PlannedStage, tensor: string, console: Console): Promise<TensorExplanation> {
-  const report = readJson(plan, stage, 'report');
+  const report = readBuiltJson(plan, stage, 'report');
   const model = join(plan.projectFolder, artifactPath(plan, stage, 'model'));
   if (report === undefined || !existsSync(model)) throw notBuilt(stage);
   const warn = (message: string): void => console.problem('warning', `warning[${FORMER_NAME}]: ${stage.id}: ${message}`);
   return explainTensor((await readModel(model)).graph, parseQuantizationReport(report, warn), tensor);
-}
-
-/** The JSON of an artifact of the last build; undefined if there is none. */
-function readJson(plan: Plan, stage: PlannedStage, port: string): Json | undefined {
-  const path = join(plan.projectFolder, artifactPath(plan, stage, port));
-  if (!existsSync(path)) return undefined;
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Json;
-  } catch (cause) {
-    throw new CodedError('artifact-unreadable', `${artifactPath(plan, stage, port)} is not JSON: it was edited or cut off`, {
-      help: `tanren build ${stage.id} writes it again`,
-      cause,
-    });
-  }
 }
 
 /** The errors of the value in the reports of `verify` stages that compare this stage's model. */
@@ -103,7 +89,7 @@ function findPropagated(plan: Plan, quantize: PlannedStage, explanation: Found['
     const { candidate } = verify.inputs;
     if (verify.plugin.name !== 'verify' || candidate === undefined) return [];
     const parts = partsFrom(candidate, quantize.id);
-    const report = parts === 'none' ? undefined : readJson(plan, verify, 'report');
+    const report = parts === 'none' ? undefined : readBuiltJson(plan, verify, 'report');
     const errors = report === undefined ? undefined : findPropagatedErrors(report);
     return (errors ?? [])
       .filter(({ part }) => parts === 'all' || parts.includes(part))
@@ -126,12 +112,6 @@ function notQuantize(plan: Plan, stage: PlannedStage): CodedError {
   const names = [...plan.stages.values()].filter(({ plugin }) => plugin.name === 'quantize').map(({ id }) => id);
   return new CodedError('not-quantize', `stage "${stage.id}" uses ${stage.plugin.name}, not quantize`, {
     help: names.length === 0 ? 'the pipeline has no stage that quantizes' : `stages that quantize: ${names.join(', ')}`,
-  });
-}
-
-function notBuilt(stage: PlannedStage): CodedError {
-  return new CodedError('not-built', `stage "${stage.id}" has no artifacts: it has not been built, or they were removed`, {
-    help: `tanren build ${stage.id}`,
   });
 }
 

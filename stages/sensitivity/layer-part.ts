@@ -1,0 +1,54 @@
+/** The part of `sensitivity` that measures the errors of the outputs with one layer in float. The float model's outputs are computed once per run. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import { readModel } from '../../src/onnx/serde/model-file.js';
+import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
+import { type OutputMeter, openOutputMeter } from '../../src/quant/sensitivity/restored-outputs.js';
+import { describeOutputErrors } from '../../src/quant/sensitivity/sensitivity-report.js';
+import { feedsOf, parseSampleList } from '../../src/runtime/capture/sample-files.js';
+import { definePart } from '../../src/stage/context.js';
+import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
+import type { SensitivityManifest } from './manifest.js';
+
+export interface LayerManifest extends JsonObject {
+  readonly run: SensitivityManifest;
+  /** Names of the layer's values in the float model; none: every layer stays quantized. */
+  readonly values: readonly string[];
+}
+
+export const OUTPUTS_FILE = 'outputs.json';
+
+export const layerPart = definePart<LayerManifest>({
+  name: 'sensitivity-of-layer',
+  version: 1,
+  module: import.meta.url,
+  runsModels: 'always',
+  async run({ manifest: { run, values }, unkeyed, folder }) {
+    const { measure } = await openOrReuse(JSON.stringify([run, unkeyed.scratch]), () => open(unkeyed));
+    await writeJsonFile(join(folder, OUTPUTS_FILE), [...describeOutputErrors(await measure(values))]);
+    return [OUTPUTS_FILE];
+  },
+});
+
+interface OpenMeter extends Closable {
+  measure(values: readonly string[]): ReturnType<OutputMeter['measure']>;
+}
+
+const openOrReuse = makeOpenOrReuse<OpenMeter>();
+
+async function open(unkeyed: Readonly<Record<string, string>>): Promise<OpenMeter> {
+  const [float, quantized] = [await readModel(getDefined(unkeyed.float, 'float')), await readModel(getDefined(unkeyed.model, 'model'))];
+  const list = parseSampleList(await readJsonFile(getDefined(unkeyed.samples, 'samples')));
+  const models = findSteps(float, quantized);
+  const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'outputs-'));
+  const samples = { float: feedsOf(models.float, list), quantized: feedsOf(models.quantized, list) };
+  const meter = await openOutputMeter({ models, samples, folder });
+  const ids = new Map([...models.steps.values()].map(({ value }) => [value.name, value.id]));
+  return {
+    measure: values => meter.measure(new Set(values.map(name => getDefined(ids.get(name), `step of ${name}`)))),
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
