@@ -5,6 +5,7 @@ import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openWeightRounder, pairLayersWithWeight, type WeightRounder } from '../../src/quant/recovery/rounding/round-weights.js';
+import type { RoundingSettings } from '../../src/quant/recovery/rounding/rounding-methods.js';
 import { feedsOf, parseSampleList } from '../../src/runtime/capture/sample-files.js';
 import { definePart } from '../../src/stage/context.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
@@ -22,7 +23,7 @@ export interface LayerManifest extends JsonObject {
     readonly samples: string;
     readonly arrays: readonly string[];
     readonly session: JsonObject;
-    readonly damping: number;
+    readonly settings: RoundingSettings & JsonObject;
   };
   /** Its index. The integers of layers before it are blobs by their index. */
   readonly layer: number;
@@ -61,18 +62,18 @@ let current: OpenRounder | undefined;
 
 async function getRounder({ run, layer }: LayerManifest, unkeyed: Readonly<Record<string, string>>): Promise<WeightRounder> {
   if (current !== undefined && current.next() > layer) generation++;
-  current = await openOrReuse(JSON.stringify([run, generation]), () => open(unkeyed, run.damping));
+  current = await openOrReuse(JSON.stringify([run, generation]), () => open(unkeyed, run.settings));
   return current;
 }
 
-async function open(unkeyed: Readonly<Record<string, string>>, damping: number): Promise<OpenRounder> {
+async function open(unkeyed: Readonly<Record<string, string>>, settings: RoundingSettings): Promise<OpenRounder> {
   const [float, quantized] = [await readModel(getDefined(unkeyed.float, 'float')), await readModel(getDefined(unkeyed.model, 'model'))];
   const list = parseSampleList(await readJsonFile(getDefined(unkeyed.samples, 'samples')));
   const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'sweep-'));
   const samples = { float: feedsOf(float, list), quantized: feedsOf(quantized, list) };
   const rounder = await openWeightRounder(
     { float, quantized, layers: pairLayersWithWeight(float, quantized).layers, samples, folder },
-    damping,
+    settings,
   );
   return { ...rounder, close: () => rm(folder, { recursive: true, force: true }) };
 }

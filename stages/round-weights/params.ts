@@ -11,6 +11,17 @@ export const ROUND_WEIGHTS_PARAMS = {
       description: 'The captured part that the model is; default: found by its input names.',
     },
     samples: { type: 'integer', minimum: 1, description: 'Number of captured samples, the first ones; default: all.' },
+    method: {
+      enum: ['gptq', 'adaround'],
+      default: 'gptq',
+      description: 'How weights are rounded: one after the other (GPTQ), or all together by gradient descent (AdaRound).',
+    },
+    iterations: {
+      type: 'integer',
+      minimum: 1,
+      default: 300,
+      description: 'Steps of gradient descent of `adaround` per layer; `gptq` takes none.',
+    },
     damping: {
       type: 'number',
       exclusiveMinimum: 0,

@@ -43,7 +43,7 @@ export async function runRoundWeights(job: Job): Promise<void> {
     samples: samples.digest,
     arrays: samples.list.arrays,
     session: sessionManifest(CAPTURE_SESSION),
-    damping: params.damping,
+    settings: { method: params.method, damping: params.damping, iterations: params.method === 'adaround' ? params.iterations : 0 },
   };
   const names = quantized.graph.outputs.map(id => getValue(quantized.graph, id).name);
   const before = await measureOutputs(job, run, names, { digest: run.quantized, path: getInputPath(inputs, 'model') });

@@ -7,7 +7,7 @@ export const roundWeights = defineStage({
   name: 'round-weights',
   version: 1,
   description:
-    'Rounds the weights of a quantized model one after the other, so that each makes up for the errors of those before it (GPTQ), where that lowers the error on captured samples.',
+    'Rounds the weights of a quantized model so that their errors cancel in the sums of each layer (GPTQ or AdaRound), where that lowers the error on captured samples.',
   params: ROUND_WEIGHTS_PARAMS,
   inputs: {
     model: port('onnx-model', 'The QDQ model.'),

@@ -12,6 +12,7 @@ import type { ModelSketches } from '../../../src/quant/calibration/model-sketche
 import { quantizeModel } from '../../../src/quant/quantize-model.js';
 import { openBiasCorrector, pairLayersWithBias } from '../../../src/quant/recovery/correct-biases.js';
 import { openWeightRounder, pairLayersWithWeight } from '../../../src/quant/recovery/rounding/round-weights.js';
+import type { RoundingMethod } from '../../../src/quant/recovery/rounding/rounding-methods.js';
 import type { NamedTensors } from '../../../src/runtime/session/model-inputs.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
@@ -58,10 +59,10 @@ async function withSweep<T>(
 
 type Feeds = readonly (() => Promise<NamedTensors>)[];
 
-const roundWeights = (calibrated: Calibrated, quantized: Model): Promise<void> =>
+const roundWeights = (calibrated: Calibrated, quantized: Model, method: RoundingMethod): Promise<void> =>
   withSweep(calibrated, async (float, samples, folder) => {
     const { layers } = pairLayersWithWeight(float, quantized);
-    const rounder = await openWeightRounder({ float, quantized, layers, samples, folder }, 0.01);
+    const rounder = await openWeightRounder({ float, quantized, layers, samples, folder }, { method, damping: 0.01, iterations: 300 });
     for (const _ of layers) await rounder.round();
   });
 
@@ -104,15 +105,17 @@ suite('ResNet-20, calibrated on every fifth of 1,000 images', () => {
   it('float has 650 of the other 800 right', async () => expect(await countRight(await readModel(calibrated.path))).toBe(650));
 
   // Bounds: 1 point (8 images) below float for 4 bits, 5 points (40 images) for 3 bits.
-  it.each([
-    [4, 650 - 8],
-    [3, 650 - 40],
+  it.each<[RoundingMethod, number, number]>([
+    ['gptq', 4, 650 - 8],
+    ['gptq', 3, 650 - 40],
+    ['adaround', 4, 650 - 8],
+    ['adaround', 3, 650 - 40],
   ])(
-    'weights of %p bits keep at least %p, where rounding to nearest does not',
-    async (bits, least) => {
+    'by %s, weights of %p bits keep at least %p, where rounding to nearest does not',
+    async (method, bits, least) => {
       const model = await quantizeBy(calibrated, { preset: 'u8s8', weight: { perChannel: true, bits } });
       expect(await countRight(model)).toBeLessThan(least);
-      await roundWeights(calibrated, model);
+      await roundWeights(calibrated, model, method);
       expect(await countRight(model)).toBeGreaterThanOrEqual(least);
     },
     900_000,
@@ -153,7 +156,13 @@ suite('MobileNetV2, calibrated on 16 of 60 photographs', () => {
   }
 
   it.each<[string, JsonObject, (calibrated: Calibrated, model: Model) => Promise<void>, number, number]>([
-    ['a8w8, ranges by squared error, rounded weights', { preset: 'a8w8', range: 'mse' }, roundWeights, 17.5, 42],
+    [
+      'a8w8, ranges by squared error, weights rounded by GPTQ',
+      { preset: 'a8w8', range: 'mse' },
+      (own, model) => roundWeights(own, model, 'gptq'),
+      17.5,
+      42,
+    ],
     ['xint8, corrected biases', { preset: 'xint8' }, correctBiases, 14, 40],
   ])(
     '%s: the logits reach the SQNR, and as many of 44 agree with float as must',

@@ -73,6 +73,23 @@ it('the SQNR of the outputs rises as the report says, with other integers in the
   expect(changed.map(([, { dtype, dims }]) => [dtype, dims.length])).toEqual(LAYERS.map(() => ['int8', 4]));
 });
 
+it('by AdaRound, the SQNR of the outputs rises as the report says', async () => {
+  const { path, report } = await run({ method: 'adaround' });
+  const [before, after] = [await sqnrOf(at('int8.onnx')), await sqnrOf(path)];
+  expect(after).toBeGreaterThan(before + 0.5);
+  expect(report).toMatchObject({ rounded: 3, layers: LAYERS.map(node => ({ node, result: 'rounded' })) });
+  const [output] = report.outputs as { name: string; sqnrDb: { before: number; after: number } }[];
+  expect(output?.sqnrDb.after).toBeCloseTo(after, 3);
+});
+
+it('AdaRound gives equal bytes when it runs again, and others with other iterations; GPTQ takes no iterations', async () => {
+  const adaround = { method: 'adaround' };
+  const [one, again, few] = [await run(adaround), await run(adaround), await run({ ...adaround, iterations: 20 })];
+  expect(again.model.equals(one.model)).toBe(true);
+  expect(few.model.equals(one.model)).toBe(false);
+  expect((await run({ iterations: 20 })).model.equals((await run()).model)).toBe(true);
+});
+
 it('layers are kept: a second run computes nothing, and a run that was stopped goes on behind the last one', async () => {
   const whole = await run();
   const stop = new AbortController();

@@ -5,7 +5,7 @@ import type { Graph, Node, ValueId } from '../../../onnx/ir/model.js';
 import { decodeRawTensor, encodeRawTensor } from '../../../tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../../tensor/tensor.js';
 import { findDequantized } from '../../qdq/dequantized.js';
-import type { RowGrid } from './round-sequentially.js';
+import type { RowGrid } from './row-grid.js';
 
 export interface LayerWeight {
   /** The initializer with the integers. */

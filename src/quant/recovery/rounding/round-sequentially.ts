@@ -4,15 +4,8 @@
  */
 import { roundHalfEven } from '../../../base/round-half-even.js';
 import { saturate } from '../../integers/rounding.js';
+import type { RowGrid } from './row-grid.js';
 import type { SquareMatrix } from './triangular-factor.js';
-
-/** Scale and zero point of each weight of a row, and the limits of the integers. */
-export interface RowGrid {
-  readonly scales: ArrayLike<number>;
-  readonly zeroPoints: ArrayLike<number>;
-  readonly low: number;
-  readonly high: number;
-}
 
 /**
  * Returns the integers of one row of weights. They lower (w − q)ᵀ·H·(w − q), the squared error of the output on the inputs behind H.

@@ -1,4 +1,4 @@
-/** Rounds the weights of layer after layer sequentially, on the inputs that the layers before it give it, and keeps what lowers the error of its output. */
+/** Rounds the weights of layer after layer, on the inputs that the layers before it give it, and keeps what lowers the error of its output. */
 import { getDefined } from '../../../base/invariant.js';
 import { getFloat } from '../../../onnx/ir/attribute.js';
 import type { Graph, Model, Node } from '../../../onnx/ir/model.js';
@@ -10,7 +10,7 @@ import { type LayerSweep, type LayerSweepRequest, type OpenLayer, openLayerSweep
 import { addInputProducts, makeInputProducts, makeOutputProducts, type OutputProducts } from './input-products.js';
 import type { LayerRounding } from './layer-rounding.js';
 import { findLayerWeight, gridOf, type LayerWeight, readWeight, writeWeight } from './layer-weight.js';
-import { roundSequentially } from './round-sequentially.js';
+import { type GroupRows, ROUNDING_METHODS, type RoundingSettings } from './rounding-methods.js';
 import { fitTarget, invertFactor, type SquareMatrix } from './triangular-factor.js';
 
 export interface RoundedLayer {
@@ -44,7 +44,7 @@ function floatWeight({ values }: Graph, { inputs }: Node) {
 }
 
 /** The weights of `request.quantized` are edited. */
-export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>, damping: number): Promise<WeightRounder> {
+export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>, settings: RoundingSettings): Promise<WeightRounder> {
   const { graph } = request.quantized;
   const sweep = await openLayerSweep(request);
   return {
@@ -58,8 +58,8 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
       let open = layer;
       let best: Trial | undefined;
-      for (const way of listWays(sums, damping)) {
-        const integers = roundLayer(weight, floats, sums, way);
+      for (const way of listWays(sums, settings.damping)) {
+        const integers = await roundLayer(weight, floats, sums, { ...settings, ...way });
         if (countChanged(integers, former) === 0) continue;
         open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
         const { noise } = await measureJudged(sweep, open);
@@ -166,19 +166,26 @@ function findBias(graph: Graph, node: Node, rows: number): ArrayLike<number> | u
   return constant?.dtype === 'float32' && countElements(constant.dims) === rows ? decodeFloats(constant) : undefined;
 }
 
-function roundLayer(weight: LayerWeight, floats: Float32Array, { products, targets }: LayerSums, { fitted, damping }: Way): Int32Array {
-  const integers = new Int32Array(floats.length);
+async function roundLayer(
+  weight: LayerWeight,
+  floats: Float32Array,
+  { products, targets }: LayerSums,
+  settings: RoundingSettings & Way,
+): Promise<Int32Array> {
   const perGroup = weight.rows / weight.groups;
-  for (const [group, sum] of products.entries()) {
-    const factor = invertFactor(sum, damping);
-    for (let row = group * perGroup; row < (group + 1) * perGroup; row++) {
-      const values = Array.from({ length: weight.columns }, (_, column) => floats[weight.at(row, column)] ?? 0);
-      const target = fitted ? targets?.rows[row] : undefined;
+  const groups = products.map((sum, group): GroupRows => {
+    const factor = invertFactor(sum, settings.damping);
+    const rows = Array.from({ length: perGroup }, (_, index) => {
+      const row = group * perGroup + index;
+      const values = Float64Array.from({ length: weight.columns }, (_, column) => floats[weight.at(row, column)] ?? 0);
+      const target = settings.fitted ? targets?.rows[row] : undefined;
       const change = target === undefined ? undefined : fitTarget(values, target, sum, factor);
-      const wanted = change === undefined ? values : values.map((value, column) => value + (change[column] ?? 0));
-      const rounded = roundSequentially(wanted, gridOf(weight, row), factor);
-      for (const [column, integer] of rounded.entries()) integers[weight.at(row, column)] = integer;
-    }
-  }
+      return { wanted: change === undefined ? values : values.map((value, i) => value + (change[i] ?? 0)), grid: gridOf(weight, row) };
+    });
+    return { rows, products: sum, factor };
+  });
+  const integers = new Int32Array(floats.length);
+  for (const [row, rounded] of (await ROUNDING_METHODS[settings.method](groups, settings)).entries())
+    for (const [column, integer] of rounded.entries()) integers[weight.at(row, column)] = integer;
   return integers;
 }

@@ -31,6 +31,14 @@ export function invertFactor({ size, data }: SquareMatrix, damping: number): Squ
   return { size, data: inverse };
 }
 
+/** H + λI as in `invertFactor`, with both triangles. */
+export function dampProducts({ size, data }: SquareMatrix, damping: number): SquareMatrix {
+  const damped = dampen(data, size, damping);
+  for (let row = 1; row < size; row++)
+    for (let column = 0; column < row; column++) damped[row * size + column] = damped[column * size + row] as number;
+  return { size, data: damped };
+}
+
 function dampen(data: Float64Array, size: number, damping: number): Float64Array {
   const damped = data.slice();
   let trace = 0;
