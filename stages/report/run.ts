@@ -26,7 +26,9 @@ import { parseBench } from './read-bench.js';
 import { parseCompile } from './read-compile.js';
 import { readDetections } from './read-detections.js';
 import { parseQuantization } from './read-quantization.js';
+import { parseRecovery } from './read-recovery.js';
 import { parseVerify } from './read-verify.js';
+import { drawRecovery } from './recovery-section.js';
 import { drawSummary } from './summary.js';
 
 /** @throws StageError `report-input`, `report-overlays`; errors of sketches, data sets, detections and images. */
@@ -49,6 +51,7 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     await drawAccuracy(metrics),
     ...(await drawDetections({ params, inputs }, metrics)),
     drawComparisons(verify),
+    drawRecovery(await read('recovery', parseRecovery)),
     await drawErrors(errors),
     await drawRanges({ quantization, sketches, errors, most: params.tensors }),
     await drawPartition(compile),

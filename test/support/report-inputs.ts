@@ -210,6 +210,43 @@ const compile: Json = {
   ],
 };
 
+const sqnrDb = (before: number | null, after: number | null): Json => ({ before, after });
+const recovered = {
+  samples: 16,
+  outputs: [
+    { name: HOSTILE, sqnrDb: sqnrDb(20, 24.5) },
+    { name: 'worse', sqnrDb: sqnrDb(null, 30) },
+  ],
+  skipped: [{ node: HOSTILE, opType: 'Conv', reason: HOSTILE }],
+};
+const recovery: Readonly<Record<string, Json>> = {
+  biases: {
+    ...recovered,
+    format: 'tanren-bias-corrections/1',
+    corrected: 1,
+    layers: ['corrected', 'below-half-a-step'].map(result => ({
+      node: HOSTILE,
+      result,
+      meanError: { before: 1, after: 0 },
+      sqnrDb: sqnrDb(17.25, 19.75),
+      saturated: 0,
+    })),
+  },
+  rounding: {
+    ...recovered,
+    format: 'tanren-weight-roundings/1',
+    rounded: 1,
+    layers: ['rounded', 'error-not-lower'].map(result => ({
+      node: HOSTILE,
+      result,
+      sqnrDb: sqnrDb(11.5, 13.25),
+      changed: 321,
+      fitted: true,
+      damping: 0.01,
+    })),
+  },
+};
+
 const latency = { repeats: 5, minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms: 2, p90Ms: 3, p99Ms: 4 };
 const bench: Json = {
   format: 'tanren-bench/1',
@@ -300,6 +337,7 @@ export async function givenReportInputs(folder: string): Promise<Readonly<Record
     metrics: { int8: write('metrics-int8', metrics(0.58)), float: write('metrics-float', metrics(0.6)) },
     verify: { quantize: write('verify', verify) },
     quantization: { backbone: write('quantization', quantization) },
+    recovery: Object.fromEntries(Object.entries(recovery).map(([name, value]) => [name, write(`recovery-${name}`, value)])),
     sketches: { backbone: write('sketches', sketches) },
     compile: { target: write('compile', compile) },
     bench: { cpu: write('bench', bench) },

@@ -32,6 +32,7 @@ describe('the page', () => {
       'changes',
       'error-kinds',
       'verification',
+      'recovery',
       'error',
       'ranges',
       'partition',
@@ -97,6 +98,32 @@ describe('the page', () => {
     expect(top).toContain('75.0');
     expect(top).toMatch(/per image, measured.*2 ms/);
     expect(top).toMatch(/On the target, estimate.*1\.50 ms/);
+  });
+});
+
+describe('recovered accuracy', () => {
+  const recoveryOf = async (connected: InputPaths): Promise<string> => {
+    const page = await pageOf(connected);
+    return page.slice(page.indexOf('<section id="recovery"'));
+  };
+
+  it('shows how many layers changed, and the SQNR of layers and outputs before and after', async () => {
+    const { recovery = {} } = inputs;
+    const section = await recoveryOf({ recovery });
+    expect(section).toContain('New biases in 1 of 3 layers, by 16 samples.');
+    expect(section).toContain('New weights in 1 of 3 layers, by 16 samples.');
+    const cells = [...section.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) => row.replace(/<[^>]*>/g, '|').replace(/\|+/g, '|'));
+    expect(cells).toEqual(
+      expect.arrayContaining([expect.stringContaining('|20.0|24.5|'), expect.stringContaining('|worse|no error|30.0|worse|')]),
+    );
+    expect(cells).toEqual(expect.arrayContaining([expect.stringContaining('|17.3|19.8|0|changed|')]));
+    expect(cells).toEqual(expect.arrayContaining([expect.stringContaining('|11.5|13.3|321|unchanged: the error did not fall|')]));
+    expect(cells).toEqual(expect.arrayContaining([expect.stringContaining('|–|–|–|left out: ')]));
+  });
+
+  it('refuses the report of another stage', async () => {
+    const failure = await failureOf(() => pageOf({ recovery: { biases: inputs.verify?.quantize ?? '' } }));
+    expect([failure.code, failure.message]).toEqual(['report-input', expect.stringContaining('recovery.biases')]);
   });
 });
 
