@@ -17,7 +17,10 @@ import { openSession } from '../../../src/runtime/session/session.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
+import { capture } from '../../../stages/capture/stage.js';
+import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
+import { roundWeights } from '../../../stages/round-weights/stage.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
@@ -124,6 +127,34 @@ suite('int8 parts of the detector', () => {
     // Other random noise changes the largest values, so the figures are close but not equal.
     for (const output of lostThere) expect([output, Math.abs((figures[output] ?? 0) - (bad[output] ?? 0)) < 3]).toEqual([output, true]);
   });
+
+  it('xint8 with rounded weights and corrected biases: 0.9 dB above the power-of-two row on average, and no output below it', async () => {
+    const captured = await runStage(capture, {
+      params: { samples: 16 },
+      inputs: { detector: parts.parts, recipe: parts.recipePath, config: parts.configPath, data: parts.calib },
+      folder: folder.path,
+      memo: memo.memo,
+    });
+    const gains: [string, number][] = [];
+    for (const part of MASKRCNN_PARTS) {
+      const float = parts.parts[part];
+      const inputs = { float, captured: captured.outputs.captured ?? '' };
+      const methods = { folder: folder.path, memo: memo.memo, params: { part } };
+      const plain = await runStage(quantize, {
+        params: { preset: 'xint8' },
+        inputs: { model: float, sketches: sketches.get(part) ?? '' },
+        folder: folder.path,
+      });
+      const rounded = await runStage(roundWeights, { ...methods, inputs: { ...inputs, model: plain.outputs.model ?? '' } });
+      const corrected = await runStage(correctBiases, { ...methods, inputs: { ...inputs, model: rounded.outputs.model ?? '' } });
+      const figures = await measure(float, corrected.outputs.model ?? '', feedsOf(part));
+      const row = recorded().configs['power-of-two, five candidates']?.sqnr_db[PARTS[part].recorded] ?? {};
+      gains.push(...Object.entries(row).map(([name, db]): [string, number] => [name, (figures[name] ?? 0) - db]));
+    }
+    expect(gains).toHaveLength(17);
+    expect(gains.filter(([, gain]) => gain < 0)).toEqual([]);
+    expect(gains.reduce((sum, [, gain]) => sum + gain, 0) / gains.length).toBeGreaterThanOrEqual(0.9);
+  }, 600_000);
 
   function feedsOf(part: MaskRcnnPart): Record<string, Tensor>[] {
     const used = part === 'mask_head' ? samples.filter(({ id }) => recorded().mask_image_ids.includes(id)) : samples;
