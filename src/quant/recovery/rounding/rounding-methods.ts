@@ -32,9 +32,11 @@ export const ROUNDING_METHODS = {
     const session = await openProducts(products, perGroup);
     const rows = groups.flatMap(group => group.rows);
     const productsOf = (row: number): SquareMatrix => products[Math.floor(row / perGroup)] as SquareMatrix;
-    const rounded = await roundAdaptively(rows, productsOf, session.multiply, iterations);
-    await session.close();
-    return rounded;
+    try {
+      return await roundAdaptively(rows, productsOf, session.multiply, iterations);
+    } finally {
+      await session.close();
+    }
   },
 } as const satisfies Readonly<Record<string, RoundGroups>>;
 
