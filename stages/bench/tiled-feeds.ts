@@ -5,7 +5,7 @@ import type { TileStep, TilesByPart } from '../../src/detection/tiles/part-tiles
 import type { CanvasValue } from '../../src/onnx/tiles/canvas.js';
 import { rowCounts } from '../../src/runtime/capture/capture-index.js';
 import type { Captured } from '../../src/runtime/capture/captured.js';
-import { RuntimeError } from '../../src/runtime/session/session.js';
+import { RuntimeError } from '../../src/runtime/session/runtime-error.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { takeRows } from '../../src/tensor/rows.js';
 import { makeTensor, type Tensor } from '../../src/tensor/tensor.js';

@@ -6,7 +6,7 @@ import { mapOf } from '../../src/base/schema/build-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
 import { describeTensors, nameArrays, SAMPLE_TENSORS_SCHEMA, type SampleTensors } from '../../src/runtime/capture/capture-writer.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
-import { RuntimeError } from '../../src/runtime/session/session.js';
+import { RuntimeError } from '../../src/runtime/session/runtime-error.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { writeNpz } from '../../src/tensor/formats/npz.js';
 

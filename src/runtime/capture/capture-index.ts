@@ -8,7 +8,7 @@ import { DIGEST_SCHEMA } from '../../base/schema/digest-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';
 import { DTYPES } from '../../tensor/dtype.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 
 export const INDEX_FILE = 'index.json';
 

@@ -8,7 +8,7 @@ import { integer, list, object } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { NamedTensors } from '../session/model-inputs.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 import {
   CAPTURED_VALUE_SCHEMA,
   type CapturedDim,

@@ -4,7 +4,8 @@ import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, Value, ValueId } from '../../onnx/ir/model.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { openSession, RuntimeError, type Session, type SessionOptions } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
+import { openSession, type Session, type SessionOptions } from '../session/session.js';
 import { cutSegments, type GivenType, type Segment, segmentModel } from './segments.js';
 
 export interface CaptureOptions {

@@ -1,7 +1,7 @@
 /** Finds the captured part that a model is, and the captured values that it is fed. */
 import { getDefined } from '../../base/invariant.js';
 import type { ModelInput } from '../session/model-inputs.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 import type { CapturedPart, CapturedSample, CapturedValue, CaptureIndex } from './capture-index.js';
 
 /** The part `wanted`, or the part with the names of `inputs`. @throws RuntimeError `part-unknown`. */

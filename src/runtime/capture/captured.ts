@@ -6,7 +6,7 @@ import { type NpzArchive, readNpz } from '../../tensor/formats/npz.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { TensorError } from '../../tensor/tensor-error.js';
 import type { NamedTensors } from '../session/model-inputs.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 import {
   type CapturedDim,
   type CapturedPart,

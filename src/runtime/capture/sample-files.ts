@@ -9,7 +9,7 @@ import { readerOf } from '../../base/schema/schema-reader.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { readNpz } from '../../tensor/formats/npz.js';
 import { checkFeed, checkFinite, listModelInputs, type NamedTensors } from '../session/model-inputs.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 import { openCaptured } from './captured.js';
 import { findCapturedPart, matchCapturedInputs, takeFirstCaptured } from './captured-part.js';
 

@@ -6,7 +6,8 @@ import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/numeric/ha
 import { addSample, NOTHING_COMPARED, type ReferenceComparison } from '../../tensor/reference-comparison.js';
 import { sameShape } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { openSession, RuntimeError, type Session, type SessionOptions } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
+import { openSession, type Session, type SessionOptions } from '../session/session.js';
 
 export interface OutputComparison extends ComparisonFigures {
   /** Type of the first model's output; absent without samples. */

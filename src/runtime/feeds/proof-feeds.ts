@@ -1,7 +1,7 @@
 /** Inputs for comparing a rewritten model with its original: given tensors, or seeded random ones. */
 import type { Model } from '../../onnx/ir/model.js';
 import { listModelInputs, type NamedTensors } from '../session/model-inputs.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 import { makeRandomFeeds } from './random-feeds.js';
 import { listTensorSamples } from './tensor-samples.js';
 

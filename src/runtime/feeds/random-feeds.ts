@@ -5,7 +5,7 @@ import type { DType } from '../../tensor/dtype.js';
 import { encodeFloat16Array } from '../../tensor/numeric/half.js';
 import { countElements } from '../../tensor/shape.js';
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 
 export interface FeedOptions {
   /** Uniform in [0, 1). */

@@ -8,7 +8,7 @@ import { readNpz } from '../../tensor/formats/npz.js';
 import { sliceRows } from '../../tensor/rows.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { type ModelInput, mismatch, type NamedTensors, pickFeeds } from '../session/model-inputs.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 import type { ModelSample } from './model-sample.js';
 
 /**

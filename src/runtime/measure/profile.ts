@@ -3,7 +3,7 @@ import type { Json } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import { anyList, anyText, integer, number, openObject, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
-import { RuntimeError } from '../session/session.js';
+import { RuntimeError } from '../session/runtime-error.js';
 
 const NODE_PROFILE = openObject({
   node: anyText('The name in the graph that ONNX Runtime optimized.'),

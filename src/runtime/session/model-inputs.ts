@@ -3,7 +3,7 @@ import type { Dim, Model } from '../../onnx/ir/model.js';
 import type { DType } from '../../tensor/dtype.js';
 import { formatShape, type Shape } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { RuntimeError } from './session.js';
+import { RuntimeError } from './runtime-error.js';
 
 export interface ModelInput {
   readonly name: string;

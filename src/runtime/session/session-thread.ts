@@ -2,7 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assertNever } from '../../base/assert-never.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { openSession, RuntimeError, type Session, type SessionOptions } from './session.js';
+import { RuntimeError } from './runtime-error.js';
+import { openSession, type Session, type SessionOptions } from './session.js';
 
 /** `workerData` of the thread. */
 export interface ThreadModel {

@@ -2,7 +2,8 @@
 import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { NamedTensors } from './model-inputs.js';
-import { RuntimeError, type SessionOptions } from './session.js';
+import { RuntimeError } from './runtime-error.js';
+import type { SessionOptions } from './session.js';
 import type { ThreadAnswer, ThreadMessage, ThreadModel } from './session-thread.js';
 
 export interface SessionThreads {

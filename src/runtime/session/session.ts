@@ -1,19 +1,14 @@
 /** Opens ONNX Runtime sessions. Their options never depend on the machine's size or on `--jobs`. */
 import { basename } from 'node:path';
 import ort from 'onnxruntime-node';
-import { CodedError } from '../../base/coded-error.js';
 import type { JsonObject } from '../../base/json.js';
 import type { DType } from '../../tensor/dtype.js';
 import type { DataOf, Tensor } from '../../tensor/tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
+import { RuntimeError } from './runtime-error.js';
 
 // Otherwise ONNX Runtime keeps a database of events in the user's home folder and sends it to its vendor. The variable is read with the first session.
 process.env.ORT_DISABLE_TELEMETRY = '1';
-
-/** `model-load`: ONNX Runtime rejects the model; `model-run`: a run failed. The message includes ONNX Runtime's message. */
-export class RuntimeError extends CodedError {
-  override readonly name = 'RuntimeError';
-}
 
 export interface SessionOptions {
   /** ONNX Runtime's graph optimization level. */

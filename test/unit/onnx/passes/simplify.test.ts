@@ -5,7 +5,7 @@ import type { Model } from '../../../../src/onnx/ir/model.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
-import { RuntimeError } from '../../../../src/runtime/session/session.js';
+import { RuntimeError } from '../../../../src/runtime/session/runtime-error.js';
 import {
   floats,
   integers,
