@@ -1,14 +1,16 @@
-/** Short lines of all pages: one sentence or 120 characters per line, six lines per paragraph, 200 characters per table cell. */
+/** Short lines of all Markdown: one sentence or 120 characters per line, six lines per paragraph, 200 characters per table cell. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-const PAGES = [
-  'README.md',
-  'CONTRIBUTING.md',
-  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.md'))
-    .map(name => `docs/${name}`)
-    .sort(),
-];
+/** Below these folders no text is written by hand. */
+const GENERATED = /^(node_modules|dist|artifacts|cache|\.git)\b/;
+
+const PAGES = readdirSync('.', { withFileTypes: true })
+  .filter(({ name }) => !GENERATED.test(name))
+  .flatMap(entry =>
+    entry.isDirectory() ? readdirSync(entry.name, { recursive: true, encoding: 'utf8' }).map(name => `${entry.name}/${name}`) : entry.name,
+  )
+  .filter(name => name.endsWith('.md'))
+  .sort();
 
 /** The page without code blocks. */
 function proseOf(page: string): string {
@@ -47,6 +49,12 @@ describe.each(PAGES)('%s', path => {
   it('has no table cell over 200 characters', () => expect(longCells(page)).toEqual([]));
 
   it('has no paragraph over six lines', () => expect(longParagraphs(page)).toEqual([]));
+});
+
+it('no entry of CHANGELOG.md occurs twice, as after a merge that keeps both sides', () => {
+  const entries = readFileSync('CHANGELOG.md', 'utf8').split(/\n(?=- )/);
+  const normal = entries.map(entry => entry.replace(/\s+/g, ' ').trim());
+  expect(normal.filter((entry, index) => normal.indexOf(entry) !== index)).toEqual([]);
 });
 
 it('long lines, cells and paragraphs are found', () => {
