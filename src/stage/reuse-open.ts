@@ -22,6 +22,24 @@ export function makeOpenOrReuse<Resource extends Closable>(): OpenOrReuse<Resour
   };
 }
 
+/** A resource that goes through layers in their order and cannot go back. */
+export interface Advancing extends Closable {
+  /** Index of the next layer. */
+  next(): number;
+}
+
+/** Like `makeOpenOrReuse`; a resource that is past `layer` is closed and opened again. */
+export function makeOpenAtLayer<Resource extends Advancing>() {
+  const openOrReuse = makeOpenOrReuse<Resource>();
+  let generation = 0;
+  let current: Resource | undefined;
+  return async (key: string, layer: number, open: () => Promise<Resource>): Promise<Resource> => {
+    if (current !== undefined && current.next() > layer) generation++;
+    current = await openOrReuse(JSON.stringify([key, generation]), open);
+    return current;
+  };
+}
+
 /** Path, times, size and inode of a file, for keys: a path alone does not reveal that the file was replaced. */
 export async function stampFile(path: string): Promise<readonly (string | number)[]> {
   const { mtimeMs, ctimeMs, size, ino } = await stat(path);

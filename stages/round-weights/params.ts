@@ -1,16 +1,12 @@
 /** Params of `round-weights`. */
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { SAMPLE_PARAMS } from '../../src/runtime/capture/sample-request.js';
 
 export const ROUND_WEIGHTS_PARAMS = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    part: {
-      type: 'string',
-      minLength: 1,
-      description: 'The captured part that the model is; default: found by its input names.',
-    },
-    samples: { type: 'integer', minimum: 1, description: 'Number of captured samples, the first ones; default: all.' },
+    ...SAMPLE_PARAMS,
     method: {
       enum: ['gptq', 'adaround'],
       default: 'gptq',

@@ -1,11 +1,8 @@
 /** The report of `round-weights`, and its lines in the log. */
-import type { JsonObject } from '../../src/base/json.js';
 import type { LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
 import { describeOutputs, listOutputs, type OutputSqnr } from '../../src/quant/recovery/output-errors.js';
+import { changeOf, type RoundingsReport } from '../../src/quant/recovery/recovery-report.js';
 import type { LayerRounding } from '../../src/quant/recovery/rounding/layer-rounding.js';
-import { toDb } from '../../src/quant/weights/weights.js';
-
-export const ROUNDING_REPORT_FORMAT = 'tanren-weight-roundings/1';
 
 export interface Roundings {
   readonly roundings: readonly LayerRounding[];
@@ -14,20 +11,20 @@ export interface Roundings {
   readonly outputs: { readonly before: OutputSqnr; readonly after: OutputSqnr };
 }
 
-export function reportRoundings({ roundings, skipped, samples, outputs }: Roundings): JsonObject {
+export function reportRoundings({ roundings, skipped, samples, outputs }: Roundings): RoundingsReport {
   return {
-    format: ROUNDING_REPORT_FORMAT,
+    format: 'tanren-weight-roundings/1',
     samples,
     rounded: countRounded(roundings),
     outputs: listOutputs(outputs.before, outputs.after),
     layers: roundings.map(({ node, result, signal, noise, changed, ...way }) => ({
       node,
       result,
-      sqnrDb: { before: finite(toDb(signal, noise.before)), after: finite(toDb(signal, noise.after)) },
+      sqnrDb: changeOf({ signal, noise }),
       changed,
       ...way,
     })),
-    skipped: skipped.map(layer => ({ ...layer })),
+    skipped,
   };
 }
 
@@ -38,8 +35,4 @@ export function summarizeRoundings({ roundings, skipped, outputs }: Roundings): 
 
 function countRounded(roundings: readonly LayerRounding[]): number {
   return roundings.filter(({ result }) => result === 'rounded').length;
-}
-
-function finite(x: number): number | null {
-  return Number.isFinite(x) ? x : null;
 }

@@ -1,15 +1,13 @@
 /** The part of `sensitivity` that measures the errors of the outputs with one layer in float. The float model's outputs are computed once per run. */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { readModel } from '../../src/onnx/serde/model-file.js';
+import { makeValuesFolder, readPair } from '../../src/quant/recovery/model-pair.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { type OutputMeter, openOutputMeter } from '../../src/quant/sensitivity/restored-outputs.js';
 import { describeOutputErrors } from '../../src/quant/sensitivity/sensitivity-report.js';
-import { feedsOf, parseSampleList } from '../../src/runtime/capture/sample-files.js';
 import { definePart } from '../../src/stage/context.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { SensitivityManifest } from './manifest.js';
 
@@ -40,15 +38,13 @@ interface OpenMeter extends Closable {
 const openOrReuse = makeOpenOrReuse<OpenMeter>();
 
 async function open(unkeyed: Readonly<Record<string, string>>): Promise<OpenMeter> {
-  const [float, quantized] = [await readModel(getDefined(unkeyed.float, 'float')), await readModel(getDefined(unkeyed.model, 'model'))];
-  const list = parseSampleList(await readJsonFile(getDefined(unkeyed.samples, 'samples')));
+  const { float, quantized, samples } = await readPair(unkeyed);
   const models = findSteps(float, quantized);
-  const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'outputs-'));
-  const samples = { float: feedsOf(models.float, list), quantized: feedsOf(models.quantized, list) };
+  const { folder, close } = await makeValuesFolder(unkeyed);
   const meter = await openOutputMeter({ models, samples, folder });
   const ids = new Map([...models.steps.values()].map(({ value }) => [value.name, value.id]));
   return {
     measure: values => meter.measure(new Set(values.map(name => getDefined(ids.get(name), `step of ${name}`)))),
-    close: () => rm(folder, { recursive: true, force: true }),
+    close,
   };
 }

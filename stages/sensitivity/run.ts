@@ -1,18 +1,16 @@
 /** Runs `sensitivity`: the shares of all layers at once, then the exact cost of the largest, one kept part per layer. */
-import { join } from 'node:path';
 import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
-import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { QuantError } from '../../src/quant/integers/quant-error.js';
+import { describePair, type PairPaths } from '../../src/quant/recovery/model-pair.js';
 import { parseStepErrors } from '../../src/quant/sensitivity/error-flow.js';
 import { type LayerShares, shareErrors } from '../../src/quant/sensitivity/error-shares.js';
 import { findSteps, type SteppedModels } from '../../src/quant/sensitivity/find-steps.js';
 import { findQuantizedLayers } from '../../src/quant/sensitivity/quantized-layers.js';
 import { type OutputError, parseOutputErrors, reportSensitivity } from '../../src/quant/sensitivity/sensitivity-report.js';
-import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
-import { openSampleFiles, type SampleFiles } from '../../src/runtime/capture/sample-files.js';
-import { sessionManifest } from '../../src/runtime/session/session.js';
+import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
+import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { nameSample } from '../../src/stage/name-sample.js';
@@ -22,23 +20,26 @@ import { layerPart, OUTPUTS_FILE } from './layer-part.js';
 import type { SensitivityManifest } from './manifest.js';
 import type { SensitivityParams } from './params.js';
 
-type Job = StageJob<SensitivityParams>;
+interface Run {
+  readonly manifest: SensitivityManifest;
+  readonly paths: PairPaths;
+}
 
 /** @throws QuantError `nothing-quantized`, `layers-differ`, `not-finite`; the errors of `openSampleFiles`; RuntimeError `model-load`, `model-run`. */
-export async function runSensitivity(job: Job): Promise<void> {
-  const { params, inputs, outputs, context } = job;
+export async function runSensitivity({ params, inputs, outputs, context }: StageJob<SensitivityParams>): Promise<void> {
   const models = findSteps(await readInput(inputs, 'float', readModel), await readInput(inputs, 'model', readModel));
   const samples = await openSampleFiles(getInputPath(inputs, 'captured'), models.quantized, params, nameSample);
-  await writeJsonFile(join(context.scratch, 'samples.json'), samples.list);
-  const manifest = describeRun(models, samples);
-  const shares = await measureShares(job, models, manifest);
+  const roles = { float: getInputPath(inputs, 'float'), model: getInputPath(inputs, 'model'), scratch: context.scratch };
+  const pair = await describePair(models, samples, roles);
+  const run = { manifest: { ...pair.manifest, steps: digestSteps(models) }, paths: pair.paths };
+  const shares = await measureShares(context, models, run);
   const largest = [...shares].sort((a, b) => b.cost - a.cost).slice(0, params.exact);
-  const baseline = await measureLayer(job, manifest, []);
+  const baseline = await measureLayer(context, run, []);
   const alone = new Map<string, readonly OutputError[]>();
   for (const [index, { layer }] of largest.entries()) {
     context.progress(index, largest.length, 'layers');
     context.signal.throwIfAborted();
-    alone.set(getDefined(layer.names[0], 'name of a layer'), await measureLayer(job, manifest, layer.names));
+    alone.set(getDefined(layer.names[0], 'name of a layer'), await measureLayer(context, run, layer.names));
   }
   context.progress(largest.length, largest.length, 'layers');
   const report = reportSensitivity(samples.list.files.length, baseline, shares, alone);
@@ -47,31 +48,16 @@ export async function runSensitivity(job: Job): Promise<void> {
   await writeJsonFile(getOutputPath(outputs, 'report'), report);
 }
 
-function describeRun({ float, quantized, steps }: SteppedModels, { digest, list }: SampleFiles): SensitivityManifest {
+/** Digest of the names of the values where steps end, and of the outputs. */
+function digestSteps({ float, quantized, steps }: SteppedModels): string {
   const names = [...steps.values()].map(({ value, seen }) => [value.name, quantized.graph.values.get(seen)?.name ?? '']);
-  return {
-    float: digestModelContent(float),
-    quantized: digestModelContent(quantized),
-    steps: digestJson({ names, outputs: float.graph.outputs.map(id => float.graph.values.get(id)?.name ?? '') }),
-    samples: digest,
-    arrays: list.arrays,
-    session: sessionManifest(CAPTURE_SESSION),
-  };
-}
-
-function unkeyedOf({ inputs, context }: Job): Readonly<Record<string, string>> {
-  return {
-    float: getInputPath(inputs, 'float'),
-    model: getInputPath(inputs, 'model'),
-    samples: join(context.scratch, 'samples.json'),
-    scratch: context.scratch,
-  };
+  return digestJson({ names, outputs: float.graph.outputs.map(id => float.graph.values.get(id)?.name ?? '') });
 }
 
 /** Of the layers that are quantized, or have an own error by their weights. */
-async function measureShares(job: Job, models: SteppedModels, manifest: SensitivityManifest): Promise<readonly LayerShares[]> {
+async function measureShares(context: Context, models: SteppedModels, { manifest, paths }: Run): Promise<readonly LayerShares[]> {
   const layers = findQuantizedLayers(models);
-  const { files } = await job.context.memo(errorsPart, { manifest, blobs: {}, unkeyed: unkeyedOf(job) });
+  const { files } = await context.memo(errorsPart, { manifest, blobs: {}, unkeyed: paths });
   const errors = parseStepErrors(models, await readJsonFile(getDefined(files[ERRORS_FILE], ERRORS_FILE)));
   const shares = shareErrors(models, layers, errors).filter(
     ({ layer, own }) => own > 0 || layer.values.some(id => models.steps.get(id)?.quantizer !== undefined),
@@ -82,7 +68,7 @@ async function measureShares(job: Job, models: SteppedModels, manifest: Sensitiv
   });
 }
 
-async function measureLayer(job: Job, run: SensitivityManifest, values: readonly string[]): Promise<readonly OutputError[]> {
-  const { files } = await job.context.memo(layerPart, { manifest: { run, values }, blobs: {}, unkeyed: unkeyedOf(job) });
+async function measureLayer(context: Context, { manifest, paths }: Run, values: readonly string[]): Promise<readonly OutputError[]> {
+  const { files } = await context.memo(layerPart, { manifest: { run: manifest, values }, blobs: {}, unkeyed: paths });
   return parseOutputErrors(await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE)));
 }

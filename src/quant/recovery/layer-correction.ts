@@ -1,10 +1,9 @@
 /** What became of the bias of one layer: the document that a stage keeps per layer. */
 import type { Json } from '../../base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
 import { integer, list, number, object, oneOf, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';
-import { QuantError } from '../integers/quant-error.js';
+import { type KeptDocument, parseKept } from '../integers/parse-kept.js';
 
 /** `after` belongs to the bias that was tried, whether it was kept or not. */
 const CHANGE = object({ before: number(), after: number() });
@@ -26,13 +25,10 @@ export type LayerCorrection = FromSchema<typeof CORRECTION>;
 
 const reader = readerOf(list(CORRECTION));
 
+/** What `correct-biases` keeps. */
+export const CORRECTION_DOCUMENT: KeptDocument = { code: 'bad-correction', what: 'corrections of biases' };
+
 /** @throws QuantError `bad-correction`. */
 export function parseCorrections(json: Json): readonly LayerCorrection[] {
-  const read = readJsonShape(reader, json);
-  if (read.kind === 'ok') return read.value;
-  const details = formatJsonProblems(read.problems);
-  throw new QuantError('bad-correction', `invalid corrections of biases: ${details.join('; ')}`, {
-    details,
-    help: 'build the stage again with `--force`',
-  });
+  return parseKept(json, reader, CORRECTION_DOCUMENT);
 }

@@ -1,6 +1,7 @@
 /** Pairs the layers of a quantized model with those of its float model, and says where the outputs of both are compared. */
 import { indexUses, type Use } from '../../onnx/ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../../onnx/ir/model.js';
+import { QuantError } from '../integers/quant-error.js';
 
 /** A layer in one of the two models. */
 export interface LayerSide {
@@ -26,6 +27,21 @@ export interface LayerPairs<Target> {
   readonly layers: readonly LayerPair<Target>[];
   /** Layers that stay as they are. */
   readonly skipped: readonly { readonly node: string; readonly opType: string; readonly reason: string }[];
+}
+
+/** @throws QuantError `code` if there is no layer. @param what completes "the model has no layer …". */
+export function assertLayers(
+  { layers, skipped }: LayerPairs<unknown>,
+  code: 'nothing-to-correct' | 'nothing-to-round',
+  what: string,
+): void {
+  if (layers.length > 0) return;
+  const details = skipped.map(({ node, opType, reason }) => `${opType} "${node}": ${reason}`);
+  const [first] = details;
+  throw new QuantError(code, `the model has no layer ${what}${first === undefined ? '' : `: ${first}`}`, {
+    details,
+    help: 'connect the output of `quantize` to `model`, and the float model that it quantized to `float`',
+  });
 }
 
 /** What a method changes in a node of the quantized graph; or the reason why there is nothing. */

@@ -1,12 +1,17 @@
 /** The error of a model's outputs against those of another, such as a quantized model's against float, over samples. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Json } from '../../base/json.js';
+import { anyOf, mapOf, NULL, number } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { openSweep } from '../../runtime/capture/sweep.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../tensor/compare.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { type KeptDocument, parseKept } from '../integers/parse-kept.js';
 
 export interface ComparedModel {
   readonly model: Model;
@@ -14,8 +19,17 @@ export interface ComparedModel {
   readonly samples: readonly (() => Promise<NamedTensors>)[];
 }
 
+const OUTPUT_SQNR = mapOf(anyOf([NULL, number()]));
+
 /** SQNR in dB per output; null without error. */
-export type OutputSqnr = Readonly<Record<string, number | null>>;
+export type OutputSqnr = FromSchema<typeof OUTPUT_SQNR>;
+
+const reader = readerOf(OUTPUT_SQNR);
+
+/** @throws QuantError with the code of `document`. */
+export function parseOutputSqnr(json: Json, document: KeptDocument): OutputSqnr {
+  return parseKept(json, reader, document);
+}
 
 /** Compares float32 outputs by position; names are those of `float`. @param folder an empty folder for intermediate values. */
 export async function measureOutputSqnr(float: ComparedModel, quantized: ComparedModel, folder: string): Promise<OutputSqnr> {

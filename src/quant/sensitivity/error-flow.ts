@@ -8,11 +8,14 @@ import type { ValueId } from '../../onnx/ir/model.js';
 import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { type KeptDocument, parseKept } from '../integers/parse-kept.js';
 import { QuantError } from '../integers/quant-error.js';
 import { sumErrors, sumReached } from './error-sums.js';
 import type { SteppedModels } from './find-steps.js';
 import { makeFlowModel, type Probe } from './flow-model.js';
-import { parseKept } from './parse-kept.js';
+
+/** The report of `sensitivity`, and what the stage keeps for it. */
+export const SENSITIVITY_DOCUMENT: KeptDocument = { code: 'bad-sensitivity-report', what: 'costs of layers' };
 
 const STEP_ERROR = object({
   value: text('Name in the float model.'),
@@ -150,7 +153,7 @@ const reader = readerOf(anyList(STEP_ERROR));
 
 /** The errors that a stage kept. @throws QuantError `bad-sensitivity-report`. */
 export function parseStepErrors({ steps }: SteppedModels, json: Json): StepErrors {
-  const byName = new Map(parseKept(json, reader).map(error => [error.value, error]));
+  const byName = new Map(parseKept(json, reader, SENSITIVITY_DOCUMENT).map(error => [error.value, error]));
   return new Map(
     [...steps].flatMap(([id, { value }]) => {
       const error = byName.get(value.name);

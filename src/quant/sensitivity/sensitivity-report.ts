@@ -5,10 +5,11 @@ import { FIGURE_SCHEMA } from '../../base/schema/figure-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';
 import { type Comparison, figuresOf } from '../../tensor/compare.js';
+import { parseKept } from '../integers/parse-kept.js';
 import { QuantError } from '../integers/quant-error.js';
 import { toDb } from '../weights/weights.js';
+import { SENSITIVITY_DOCUMENT } from './error-flow.js';
 import type { LayerShares } from './error-shares.js';
-import { parseKept } from './parse-kept.js';
 
 const OUTPUT_ERROR = object({
   name: text('Name in the float model.'),
@@ -56,12 +57,12 @@ const outputsReader = readerOf(anyList(OUTPUT_ERROR));
 
 /** @throws QuantError `bad-sensitivity-report`. */
 export function parseSensitivityReport(json: Json): SensitivityReport {
-  return parseKept(json, reader);
+  return parseKept(json, reader, SENSITIVITY_DOCUMENT);
 }
 
 /** @throws QuantError `bad-sensitivity-report`. */
 export function parseOutputErrors(json: Json): readonly OutputError[] {
-  return parseKept(json, outputsReader);
+  return parseKept(json, outputsReader, SENSITIVITY_DOCUMENT);
 }
 
 /** @throws QuantError `not-finite`. */

@@ -1,7 +1,8 @@
 /** The captured samples of a model's inputs, checked once, as files that parts of a stage read. */
+import { readFile } from 'node:fs/promises';
 import { digestFile, digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
-import type { Json } from '../../base/json.js';
+import { parseJson } from '../../base/json.js';
 import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
 import { list, object, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
@@ -12,6 +13,7 @@ import { checkFeed, checkFinite, listModelInputs, type NamedTensors } from '../s
 import { RuntimeError } from '../session/runtime-error.js';
 import { openCaptured } from './captured.js';
 import { findCapturedPart, matchCapturedInputs, takeFirstCaptured } from './captured-part.js';
+import type { SampleRequest } from './sample-request.js';
 
 const SAMPLE_LIST = object({
   arrays: list(text(), 'Arrays of each file, in the order of the model’s inputs.'),
@@ -22,9 +24,9 @@ export type SampleList = FromSchema<typeof SAMPLE_LIST>;
 
 const reader = readerOf(SAMPLE_LIST);
 
-/** Reads a list that a stage wrote for its parts. @throws RuntimeError `bad-capture`. */
-export function parseSampleList(json: Json): SampleList {
-  const read = readJsonShape(reader, json);
+/** Reads a list that a stage wrote for its parts as JSON. @throws RuntimeError `bad-capture`. */
+export async function readSampleList(path: string): Promise<SampleList> {
+  const read = readJsonShape(reader, parseJson(await readFile(path, 'utf8')));
   if (read.kind === 'ok') return read.value;
   throw new RuntimeError('bad-capture', `invalid list of samples: ${formatJsonProblems(read.problems).join('; ')}`);
 }
@@ -33,13 +35,6 @@ export interface SampleFiles {
   readonly list: SampleList;
   /** Of the content of every file, in order. */
   readonly digest: string;
-}
-
-export interface SampleRequest {
-  /** The captured part; found by the model's input names if absent. */
-  readonly part?: string;
-  /** The first so many samples; all if absent. */
-  readonly samples?: number;
 }
 
 /** Runs `work`; errors name the sample. */

@@ -1,34 +1,12 @@
 /** The stage `correct-biases` on a quantized network of three layers: what it writes, what it keeps, and how it resumes. */
-import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { JsonObject } from '../../../src/base/json.js';
-import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
-import { IMAGE, LAYERS, writeCoarseNetwork } from '../../support/coarse-network.js';
-import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
-import { randomFloats, runModel, smallModel } from '../../support/small-model.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { IMAGE, LAYERS } from '../../support/coarse-network.js';
+import { expectToResume, refusalOf, useCoarseStage } from '../../support/coarse-stage.js';
+import { randomFloats, runModel } from '../../support/small-model.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let memo: StoringMemo;
-let inputs: Record<string, string>;
-const at = (name: string): string => join(folder.path, name);
-
-beforeAll(async () => {
-  folder = await temporaryFolder('correct-biases-stage');
-  await mkdir(at('memo'));
-  memo = storingMemo(at('memo'));
-  inputs = await writeCoarseNetwork(folder.path);
-});
-afterAll(() => folder.remove());
-beforeEach(() => memo.forget());
-
-async function run(params: JsonObject = {}, more: Partial<Parameters<typeof runStage>[1]> = {}) {
-  const { outputs, log } = await runStage(correctBiases, { params, inputs, folder: folder.path, ...more });
-  const report = JSON.parse(await readFile(outputs.report ?? '', 'utf8')) as JsonObject;
-  return { path: outputs.model ?? '', model: await readFile(outputs.model ?? ''), report, log };
-}
+const stage = useCoarseStage(correctBiases);
+const { at, run } = stage;
 
 /** Mean over the positions of the calibrated sample of float minus quantized, per channel of the output, by ONNX Runtime. */
 async function meanErrors(path: string): Promise<readonly number[]> {
@@ -58,21 +36,7 @@ it('the mean error of the outputs nearly vanishes, and their SQNR rises', async 
 });
 
 it('layers are kept: a second run computes nothing, and a run that was stopped goes on behind the last one', async () => {
-  const whole = await run();
-  const stop = new AbortController();
-  const progress = (done: number): void => {
-    if (done === 2) stop.abort(new Error('stopped'));
-  };
-  await expect(run({}, { memo: memo.memo, signal: stop.signal, progress })).rejects.toThrow('stopped');
-  expect(memo.computed).toEqual(['correct-biases-outputs', 'correct-bias-of-layer', 'correct-bias-of-layer']);
-  memo.forget();
-  const resumed = await run({}, { memo: memo.memo });
-  expect(memo.computed).toEqual(['correct-bias-of-layer', 'correct-biases-outputs']);
-  expect(resumed.model.equals(whole.model)).toBe(true);
-  expect(resumed.report).toEqual(whole.report);
-  memo.forget();
-  expect((await run({}, { memo: memo.memo })).model.equals(whole.model)).toBe(true);
-  expect(memo.computed).toEqual([]);
+  await expectToResume(stage, 'correct-bias-of-layer', 'correct-biases-outputs');
 });
 
 it('fewer samples correct by those alone', async () => {
@@ -86,8 +50,5 @@ it.each([
   ['more samples than were captured', {}, { samples: 4 }, 'too-few-samples'],
   ['a part that was not captured', {}, { part: 'neck' }, 'part-unknown'],
 ])('%s is refused', async (_name, files, params, code) => {
-  const relu = smallModel({ inputs: { x: ['float32', IMAGE] }, nodes: [{ op: 'Relu', in: ['x'], out: ['y'] }], outputs: ['y'] });
-  await writeModel(at('relu.onnx'), relu);
-  const own = { ...inputs, ...Object.fromEntries(Object.entries(files).map(([port, file]) => [port, at(file)])) };
-  expect((await failureOf(() => run(params, { inputs: own }))).code).toBe(code);
+  expect(await refusalOf(stage, files, params)).toBe(code);
 });

@@ -1,36 +1,14 @@
 /** The stage `round-weights` on a quantized network of three layers: what it writes, what it keeps, and how it resumes. */
-import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { JsonObject } from '../../../src/base/json.js';
 import type { Constant } from '../../../src/onnx/ir/model.js';
-import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { roundWeights } from '../../../stages/round-weights/stage.js';
-import { IMAGE, LAYERS, writeCoarseNetwork } from '../../support/coarse-network.js';
-import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
-import { randomFloats, runModel, smallModel } from '../../support/small-model.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { IMAGE, LAYERS } from '../../support/coarse-network.js';
+import { expectToResume, refusalOf, useCoarseStage } from '../../support/coarse-stage.js';
+import { randomFloats, runModel } from '../../support/small-model.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let memo: StoringMemo;
-let inputs: Record<string, string>;
-const at = (name: string): string => join(folder.path, name);
-
-beforeAll(async () => {
-  folder = await temporaryFolder('round-weights-stage');
-  await mkdir(at('memo'));
-  memo = storingMemo(at('memo'));
-  inputs = await writeCoarseNetwork(folder.path);
-});
-afterAll(() => folder.remove());
-beforeEach(() => memo.forget());
-
-async function run(params: JsonObject = {}, more: Partial<Parameters<typeof runStage>[1]> = {}) {
-  const { outputs, log } = await runStage(roundWeights, { params: { damping: 0.01, ...params }, inputs, folder: folder.path, ...more });
-  const report = JSON.parse(await readFile(outputs.report ?? '', 'utf8')) as JsonObject;
-  return { path: outputs.model ?? '', model: await readFile(outputs.model ?? ''), report, log };
-}
+const stage = useCoarseStage(roundWeights);
+const { at, run } = stage;
 
 /** SQNR in dB of the output on the captured samples, by ONNX Runtime. */
 async function sqnrOf(path: string): Promise<number> {
@@ -91,21 +69,7 @@ it('AdaRound gives equal bytes when it runs again, and others with other iterati
 });
 
 it('layers are kept: a second run computes nothing, and a run that was stopped goes on behind the last one', async () => {
-  const whole = await run();
-  const stop = new AbortController();
-  const progress = (done: number): void => {
-    if (done === 2) stop.abort(new Error('stopped'));
-  };
-  await expect(run({}, { memo: memo.memo, signal: stop.signal, progress })).rejects.toThrow('stopped');
-  expect(memo.computed).toEqual(['round-weights-outputs', 'round-weights-of-layer', 'round-weights-of-layer']);
-  memo.forget();
-  const resumed = await run({}, { memo: memo.memo });
-  expect(memo.computed).toEqual(['round-weights-of-layer', 'round-weights-outputs']);
-  expect(resumed.model.equals(whole.model)).toBe(true);
-  expect(resumed.report).toEqual(whole.report);
-  memo.forget();
-  expect((await run({}, { memo: memo.memo })).model.equals(whole.model)).toBe(true);
-  expect(memo.computed).toEqual([]);
+  await expectToResume(stage, 'round-weights-of-layer', 'round-weights-outputs');
 });
 
 it('damping and samples count', async () => {
@@ -121,8 +85,5 @@ it.each([
   ['more samples than were captured', {}, { samples: 4 }, 'too-few-samples'],
   ['a part that was not captured', {}, { part: 'neck' }, 'part-unknown'],
 ])('%s is refused', async (_name, files, params, code) => {
-  const relu = smallModel({ inputs: { x: ['float32', IMAGE] }, nodes: [{ op: 'Relu', in: ['x'], out: ['y'] }], outputs: ['y'] });
-  await writeModel(at('relu.onnx'), relu);
-  const own = { ...inputs, ...Object.fromEntries(Object.entries(files).map(([port, file]) => [port, at(file)])) };
-  expect((await failureOf(() => run(params, { inputs: own }))).code).toBe(code);
+  expect(await refusalOf(stage, files, params)).toBe(code);
 });

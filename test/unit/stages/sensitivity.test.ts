@@ -1,34 +1,18 @@
 /** The stage `sensitivity` on a quantized network of three layers: what it reports, what it keeps, and how it resumes. */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
-import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { costOf, parseSensitivityReport } from '../../../src/quant/sensitivity/sensitivity-report.js';
-import { readJsonFile } from '../../../src/stage/json-file.js';
 import { sensitivity } from '../../../stages/sensitivity/stage.js';
-import { IMAGE, writeCoarseNetwork } from '../../support/coarse-network.js';
-import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
-import { randomFloats, runModel, smallModel } from '../../support/small-model.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { IMAGE } from '../../support/coarse-network.js';
+import { refusalOf, useCoarseStage } from '../../support/coarse-stage.js';
+import { randomFloats, runModel } from '../../support/small-model.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let memo: StoringMemo;
-let inputs: Record<string, string>;
-const at = (name: string): string => join(folder.path, name);
+const stage = useCoarseStage(sensitivity);
+const { at, memo, stopAfter } = stage;
 
-beforeAll(async () => {
-  folder = await temporaryFolder('sensitivity-stage');
-  await mkdir(at('memo'));
-  memo = storingMemo(at('memo'));
-  inputs = await writeCoarseNetwork(folder.path);
-});
-afterAll(() => folder.remove());
-beforeEach(() => memo.forget());
-
-async function run(params: JsonObject = {}, more: Partial<Parameters<typeof runStage>[1]> = {}) {
-  const { outputs, log } = await runStage(sensitivity, { params, inputs, folder: folder.path, ...more });
-  return { report: parseSensitivityReport(await readJsonFile(outputs.report ?? '')), log };
+async function run(...request: [JsonObject?, Parameters<typeof stage.run>[1]?]) {
+  const { report, log } = await stage.run(...request);
+  return { report: parseSensitivityReport(report), log };
 }
 
 /** Σ x² and Σ error² of the output over the captured samples, by ONNX Runtime. */
@@ -67,18 +51,14 @@ it('every layer has its share and its exact cost, the most expensive comes first
 });
 
 it('exact costs are kept per layer: more of them measure only the new ones, and a stopped run goes on behind the last', async () => {
-  const stop = new AbortController();
-  const progress = (done: number): void => {
-    if (done === 2) stop.abort(new Error('stopped'));
-  };
-  await expect(run({ exact: 3 }, { memo: memo.memo, signal: stop.signal, progress })).rejects.toThrow('stopped');
-  expect(memo.computed).toEqual(['sensitivity-errors', ...Array<string>(3).fill('sensitivity-of-layer')]);
-  memo.forget();
-  await run({ exact: 3 }, { memo: memo.memo });
-  expect(memo.computed).toEqual(['sensitivity-of-layer']);
-  memo.forget();
-  const { report } = await run({ exact: 4 }, { memo: memo.memo });
-  expect(memo.computed).toEqual(['sensitivity-of-layer']);
+  await expect(run({ exact: 3 }, stopAfter(2))).rejects.toThrow('stopped');
+  expect(memo().computed).toEqual(['sensitivity-errors', ...Array<string>(3).fill('sensitivity-of-layer')]);
+  memo().forget();
+  await run({ exact: 3 }, { memo: memo().memo });
+  expect(memo().computed).toEqual(['sensitivity-of-layer']);
+  memo().forget();
+  const { report } = await run({ exact: 4 }, { memo: memo().memo });
+  expect(memo().computed).toEqual(['sensitivity-of-layer']);
   expect(report).toEqual((await run()).report);
 });
 
@@ -94,11 +74,5 @@ it.each([
   ['a float model with another number of outputs', { float: 'relu.onnx' }, {}, 'layers-differ'],
   ['more samples than were captured', {}, { samples: 4 }, 'too-few-samples'],
 ])('%s is refused', async (_name, files, params, code) => {
-  const nodes = [
-    { op: 'Relu', in: ['x'], out: ['y'] },
-    { op: 'Neg', in: ['x'], out: ['z'] },
-  ];
-  await writeModel(at('relu.onnx'), smallModel({ inputs: { x: ['float32', IMAGE] }, nodes, outputs: ['y', 'z'] }));
-  const own = { ...inputs, ...Object.fromEntries(Object.entries(files).map(([port, file]) => [port, at(file)])) };
-  expect((await failureOf(() => run(params, { inputs: own }))).code).toBe(code);
+  expect(await refusalOf(stage, files, params, ['y', 'z'])).toBe(code);
 });

@@ -1,10 +1,9 @@
 /** What became of the weights of one layer: the document that a stage keeps per layer, beside the integers. */
 import type { Json } from '../../../base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../../base/json-shape.js';
 import { flag, integer, number, object, oneOf, text } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
-import { QuantError } from '../../integers/quant-error.js';
+import { type KeptDocument, parseKept } from '../../integers/parse-kept.js';
 
 const ROUNDING = object(
   {
@@ -24,13 +23,10 @@ export type LayerRounding = FromSchema<typeof ROUNDING>;
 
 const reader = readerOf(ROUNDING);
 
+/** What `round-weights` keeps. */
+export const ROUNDING_DOCUMENT: KeptDocument = { code: 'bad-rounding', what: 'rounding of a layer' };
+
 /** @throws QuantError `bad-rounding`. */
 export function parseRounding(json: Json): LayerRounding {
-  const read = readJsonShape(reader, json);
-  if (read.kind === 'ok') return read.value;
-  const details = formatJsonProblems(read.problems);
-  throw new QuantError('bad-rounding', `invalid rounding of a layer: ${details.join('; ')}`, {
-    details,
-    help: 'build the stage again with `--force`',
-  });
+  return parseKept(json, reader, ROUNDING_DOCUMENT);
 }

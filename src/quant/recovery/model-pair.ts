@@ -1,0 +1,125 @@
+/** A float and a quantized model with the same captured samples, as a stage opens them and hands them to its parts. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getDefined } from '../../base/invariant.js';
+import type { JsonObject } from '../../base/json.js';
+import { digestModelContent } from '../../onnx/analysis/content-digest.js';
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Model } from '../../onnx/ir/model.js';
+import { readModel, writeModel } from '../../onnx/serde/model-file.js';
+import { CAPTURE_SESSION } from '../../runtime/capture/capture.js';
+import { feedsOf, readSampleList, type SampleFiles } from '../../runtime/capture/sample-files.js';
+import type { NamedTensors } from '../../runtime/session/model-inputs.js';
+import { sessionManifest } from '../../runtime/session/session.js';
+import { measureOutputSqnr, type OutputSqnr } from './output-errors.js';
+
+/** Everything of a pair that can change the result of a part. */
+export interface PairManifest extends JsonObject {
+  /** Content digests, without names. */
+  readonly float: string;
+  readonly quantized: string;
+  readonly samples: string;
+  readonly arrays: readonly string[];
+  readonly session: JsonObject;
+}
+
+/** What a part that compares outputs depends on: the pair, and the names of the outputs. */
+export interface OutputsManifest extends PairManifest {
+  readonly outputs: readonly string[];
+}
+
+/** Paths by role, which are not part of a key. */
+export interface PairPaths extends Readonly<Record<string, string>> {
+  readonly float: string;
+  readonly model: string;
+  readonly samples: string;
+  /** A folder for intermediate values. */
+  readonly scratch: string;
+}
+
+export interface ModelPair {
+  readonly float: Model;
+  readonly quantized: Model;
+  /** Inputs of each sample, by the names of each model. */
+  readonly samples: {
+    readonly float: readonly (() => Promise<NamedTensors>)[];
+    readonly quantized: readonly (() => Promise<NamedTensors>)[];
+  };
+}
+
+export interface DescribedPair {
+  readonly models: Pick<ModelPair, 'float' | 'quantized'>;
+  readonly manifest: PairManifest;
+  readonly paths: PairPaths;
+}
+
+/** @param samples those of `openSampleFiles`; their list is written into `scratch`. */
+export async function describePair(
+  models: DescribedPair['models'],
+  samples: SampleFiles,
+  { scratch, ...paths }: { readonly float: string; readonly model: string; readonly scratch: string },
+): Promise<DescribedPair> {
+  const list = join(scratch, 'samples.json');
+  await writeFile(list, JSON.stringify(samples.list));
+  const manifest = {
+    float: digestModelContent(models.float),
+    quantized: digestModelContent(models.quantized),
+    samples: samples.digest,
+    arrays: samples.list.arrays,
+    session: sessionManifest(CAPTURE_SESSION),
+  };
+  return { models, manifest, paths: { ...paths, samples: list, scratch } };
+}
+
+/** A comparison of outputs, as a part takes it. */
+export interface OutputsRequest {
+  readonly manifest: OutputsManifest;
+  readonly blobs: Readonly<Record<string, never>>;
+  readonly unkeyed: PairPaths;
+}
+
+/** Edits the quantized model by `change`, writes it to `path`, and compares its outputs with those of the float model before and after. */
+export async function measureChange(
+  { models: { quantized }, manifest, paths }: DescribedPair,
+  path: string,
+  compare: (request: OutputsRequest) => Promise<OutputSqnr>,
+  change: () => Promise<void>,
+): Promise<{ readonly before: OutputSqnr; readonly after: OutputSqnr }> {
+  const outputs = quantized.graph.outputs.map(id => getValue(quantized.graph, id).name);
+  const before = await compare({ manifest: { ...manifest, outputs }, blobs: {}, unkeyed: paths });
+  await change();
+  await writeModel(path, quantized);
+  const changed = { ...manifest, quantized: digestModelContent(quantized), outputs };
+  const after = await compare({ manifest: changed, blobs: {}, unkeyed: { ...paths, model: path } });
+  return { before, after };
+}
+
+/** Reads the models and opens the samples at the paths that a part gets. @throws OnnxError; RuntimeError `bad-capture`. */
+export async function readPair(paths: Readonly<Record<string, string>>): Promise<ModelPair> {
+  const [float, quantized] = [await readModel(getDefined(paths.float, 'float')), await readModel(getDefined(paths.model, 'model'))];
+  const list = await readSampleList(getDefined(paths.samples, 'samples'));
+  return { float, quantized, samples: { float: feedsOf(float, list), quantized: feedsOf(quantized, list) } };
+}
+
+/** An empty folder for the values of one use of a pair. `close` removes it. */
+export async function makeValuesFolder(paths: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(join(getDefined(paths.scratch, 'scratch'), 'values-'));
+  return { folder, close: () => rm(folder, { recursive: true, force: true }) };
+}
+
+export const OUTPUTS_FILE = 'outputs.json';
+
+/** The work of a part that writes the SQNR in dB of every float32 output, by name; null without error. */
+export const OUTPUTS_WORK = {
+  version: 1,
+  runsModels: 'always',
+  async run({ unkeyed, folder }: { readonly unkeyed: Readonly<Record<string, string>>; readonly folder: string }) {
+    const { float, quantized, samples } = await readPair(unkeyed);
+    const values = await makeValuesFolder(unkeyed);
+    const own = { model: float, samples: samples.float };
+    const figures = await measureOutputSqnr(own, { model: quantized, samples: samples.quantized }, values.folder);
+    await values.close();
+    await writeFile(join(folder, OUTPUTS_FILE), JSON.stringify(figures));
+    return [OUTPUTS_FILE];
+  },
+} as const;

@@ -1,0 +1,58 @@
+/** The reports of stages that recover accuracy: one schema for their writers and readers. */
+import { anyList, anyOf, anyText, constant, flag, integer, NULL, number, openObject, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { toDb } from '../weights/weights.js';
+
+const DECIBELS = anyOf([NULL, number()]);
+
+const CHANGE = openObject({ before: DECIBELS, after: DECIBELS }, {}, 'SQNR in dB; null without error.');
+
+const SHARED = {
+  samples: integer(0),
+  outputs: anyList(openObject({ name: text(), sqnrDb: CHANGE })),
+  skipped: anyList(openObject({ node: anyText(), opType: text(), reason: text() })),
+};
+
+const LAYER = { node: text(), result: text('Whether the layer was changed, or why not.') };
+
+export const CORRECTIONS_SCHEMA = openObject({
+  format: constant('tanren-bias-corrections/1'),
+  ...SHARED,
+  corrected: integer(0, 'Number of layers.'),
+  layers: anyList(
+    openObject({
+      ...LAYER,
+      meanError: openObject({ before: number(), after: number() }),
+      sqnrDb: CHANGE,
+      saturated: integer(0, 'Elements that the type of the bias could not hold.'),
+    }),
+  ),
+});
+
+export type CorrectionsReport = FromSchema<typeof CORRECTIONS_SCHEMA>;
+
+export const ROUNDINGS_SCHEMA = openObject({
+  format: constant('tanren-weight-roundings/1'),
+  ...SHARED,
+  rounded: integer(0, 'Number of layers.'),
+  layers: anyList(
+    openObject(
+      { ...LAYER, sqnrDb: CHANGE, changed: integer(0, 'Number of weights whose integers were tried to change.') },
+      { fitted: flag('Whether the weights were fitted to the outputs of the float network first.'), damping: number() },
+    ),
+  ),
+});
+
+export type RoundingsReport = FromSchema<typeof ROUNDINGS_SCHEMA>;
+
+/** The SQNR of a layer in dB before and after. @param signal, noise sums of squares. */
+export function changeOf({
+  signal,
+  noise,
+}: {
+  readonly signal: number;
+  readonly noise: { readonly before: number; readonly after: number };
+}) {
+  const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
+  return { before: finite(toDb(signal, noise.before)), after: finite(toDb(signal, noise.after)) };
+}
