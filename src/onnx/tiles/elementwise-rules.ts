@@ -17,7 +17,8 @@ const clip: TileRule = (on, x) => {
     on.node.inputs[index] === undefined ? open : readConstant(on.constant(index))?.[0];
   const [low, high] = [bound(1, Number.NEGATIVE_INFINITY), bound(2, Number.POSITIVE_INFINITY)];
   if (low === undefined || high === undefined) return refuse('its bounds are not constant');
-  return [{ ...x, gap: low <= 0 && high >= 0 ? x.gap : 'unknown', sign: low >= 0 ? 'nonnegative' : x.sign }];
+  const sign = high < 0 ? 'any' : low >= 0 ? 'nonnegative' : x.sign;
+  return [{ ...x, gap: low <= 0 && high >= 0 ? x.gap : 'unknown', sign }];
 };
 
 const LOWEST: Readonly<Record<string, number>> = { int8: -128, uint8: 0, int16: -32768, uint16: 0 };

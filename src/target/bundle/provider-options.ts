@@ -69,6 +69,8 @@ export function listRyzenAiOptions(own?: OwnOptions): readonly ProviderOptions[]
 interface Settable {
   readonly values: readonly string[];
   readonly from: string;
+  /** The last version that has the option; absent: the newest one has it too. */
+  readonly to?: string;
 }
 
 const SETTABLE: Readonly<Record<string, Settable>> = ryzenAi.settable;
@@ -77,19 +79,22 @@ const RESERVED = ['cache_dir', 'cache_key', 'cacheDir', 'cacheKey'];
 
 function checkOwnOptions({ version, device, providerOptions }: OwnOptions): void {
   for (const [name, value] of Object.entries(providerOptions)) {
-    const settable = Object.hasOwn(SETTABLE, name) ? SETTABLE[name] : undefined;
-    const problem = RESERVED.includes(name)
-      ? 'is set by the runner'
-      : settable !== undefined && compareVersions(version, settable.from) < 0
-        ? `exists from version ${settable.from}; the chosen version is ${version}`
-        : settable?.values.includes(value) === false
-          ? `is "${value}"; it can be ${settable.values.join(', ')}`
-          : name === 'target' && value === 'X2' && device === 'phx-hpt'
-            ? 'is "X2"; device phx-hpt has X1 only'
-            : undefined;
+    const problem = RESERVED.includes(name) ? 'is set by the runner' : findProblem(name, value, { version, device });
     if (problem === undefined) continue;
     throw new TargetError('provider-option', `provider option "${name}" ${problem}`, { help: 'change `providerOptions`' });
   }
+}
+
+function findProblem(name: string, value: string, { version, device }: Pick<OwnOptions, 'version' | 'device'>): string | undefined {
+  if (name === 'target' && value === 'X2' && device === 'phx-hpt') return 'is "X2"; device phx-hpt has X1 only';
+  if (name === 'xclbin' && device === 'stx-krk' && compareVersions(version, '1.6') >= 0)
+    return 'is for phx-hpt only from version 1.6 on; on stx-krk the software chooses the overlay';
+  const settable = Object.hasOwn(SETTABLE, name) ? SETTABLE[name] : undefined;
+  if (settable === undefined) return undefined;
+  const { values, from, to } = settable;
+  if (compareVersions(version, from) < 0) return `exists from version ${from}; the chosen version is ${version}`;
+  if (to !== undefined && compareVersions(version, to) > 0) return `exists up to version ${to}; the chosen version is ${version}`;
+  return values.includes(value) ? undefined : `is "${value}"; it can be ${values.join(', ')}`;
 }
 
 function optionsOf(row: Row, version: string): ProviderOptions {

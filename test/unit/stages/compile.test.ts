@@ -463,14 +463,16 @@ describe('bad input', () => {
       [
         ['the cache key as an option', { cache_key: 'mine' }],
         ['an unknown target of the compiler', { target: 'X3' }],
-        ['an option of a later version', { opt_level: '1' }],
+        ['an option of a later version', { opt_level: '1' }, '1.4'],
+        ['an option of an earlier version', { log_level: 'info' }, '1.7'],
+        ['an overlay for X2', { xclbin: '4x4.xclbin' }],
       ] as const
     ).map(
-      ([name, providerOptions]) =>
+      ([name, providerOptions, software = '1.8']) =>
         [
           name,
           'provider-option',
-          { target: 'ryzen-ai', software: name.includes('later') ? '1.5' : '1.8', providerOptions },
+          { target: 'ryzen-ai', software, providerOptions },
           async () => ({ model: await place('neck', makeNeck()) }),
         ] as const,
     ),

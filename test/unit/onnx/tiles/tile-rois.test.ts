@@ -129,6 +129,32 @@ describe('pitches', () => {
   });
 });
 
+describe('padded MaxPool', () => {
+  const behind = (...nodes: readonly SmallNode[]): Model =>
+    head([...nodes, { op: 'MaxPool', in: ['p'], out: ['y'], attributes: { ...pads1, kernel_shape: ints([3, 3]) } }], {
+      ...WEIGHTS,
+      low: floats([], [-5]),
+      high: floats([], [-1]),
+      none: floats([], [0]),
+      six: floats([], [6]),
+    });
+  const relu: SmallNode = { op: 'Relu', in: ['x'], out: ['r'] };
+
+  it('runs on values that a Relu or Clip keeps from being negative', async () => {
+    await expectSameRows(behind({ ...relu, out: ['p'] }));
+    await expectSameRows(behind({ op: 'Clip', in: ['x', 'none', 'six'], out: ['p'] }));
+    await expectSameRows(behind(relu, { op: 'Clip', in: ['r', 'low', 'six'], out: ['p'] }));
+  });
+
+  it('is refused behind a Clip whose bounds are negative, also behind a Relu', async () => {
+    for (const nodes of [
+      [{ op: 'Clip', in: ['x', 'low', 'high'], out: ['p'] }],
+      [relu, { op: 'Clip', in: ['r', 'low', 'high'], out: ['p'] }],
+    ])
+      expect((await failureOf(() => tileRois(behind(...nodes), FULL))).message).toMatch(/its input may be negative/);
+  });
+});
+
 describe('a head of Flatten and Gemm', () => {
   const GEMMS = {
     ...WEIGHTS,

@@ -62,4 +62,22 @@ describe('options of Ryzen AI', () => {
       expect(find(version, device)?.environment.XLNX_ONNX_EP_REPORT_FILE).toBe('vitisai_ep_report.json');
     expect(find('1.4', 'phx-hpt')?.environment).toEqual({});
   });
+
+  it.each([
+    ['opt_level', '65536', '1.5', '1.8'],
+    ['log_level', 'warning', '1.5', '1.6.1'],
+    ['ai_analyzer_profiling', 'True', '1.4', '1.8'],
+    ['target', 'X1', '1.6', '1.8'],
+  ])('take %s from the version that documents it, to the last one', (name, value, first, last) => {
+    const versions = ['1.4', '1.5', '1.5.1', '1.6', '1.6.1', '1.7', '1.7.1', '1.8'];
+    const isTaken = (version: string): boolean => {
+      try {
+        const rows = listRyzenAiOptions({ version, device: 'stx-krk', providerOptions: { [name]: value } });
+        return rows.some(row => row.version === version && row.providerOptions[name] === value);
+      } catch {
+        return false;
+      }
+    };
+    expect(versions.filter(isTaken)).toEqual(versions.slice(versions.indexOf(first), versions.indexOf(last) + 1));
+  });
 });
