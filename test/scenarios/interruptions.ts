@@ -71,7 +71,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     await waitForFile(forge, '.hooks/once');
     append(forge, 'b.txt', 'edited meanwhile');
     forge.project.write('.hooks/go', '');
-    strictEqual(await running.ended, 0);
+    strictEqual(await running.ended, 0, running.output());
     forge.expectRight();
     strictEqual(forge.build().stdout.includes('nothing to do'), true);
   }),
@@ -82,7 +82,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     await waitForFile(forge, '.hooks/once');
     append(forge, 'b.txt', 'edited meanwhile');
     forge.project.write('.hooks/go', '');
-    strictEqual(await running.ended, 0);
+    strictEqual(await running.ended, 0, running.output());
     forge.expectRight();
     forge.project.write('b.txt', before);
     strictEqual(forge.build().exitCode, 0);

@@ -101,7 +101,7 @@ export const STORE: readonly Scenario[] = [
     await wait(150);
     const collected = forge.project.run('cache', 'gc', '--max-size', '1B');
     strictEqual(collected.exitCode, 0, collected.stdout);
-    strictEqual(await running.ended, 0);
+    strictEqual(await running.ended, 0, running.output());
     forge.expectRight();
     notStrictEqual(forge.project.run('cache', 'verify').exitCode, 1);
     removeAll(forge, 'artifacts');
