@@ -18,6 +18,7 @@ const ELSEWHERE = {
   preprocess: 'preprocessing.md',
   external: 'runner-protocol.md',
   decoder: 'stages/describe.md#decoders',
+  quantize: 'stages/quantize.md#presets-and-settings',
   preset: 'stages/quantize.md#presets-and-settings',
   'rules[].name': 'stages/rewrite.md#rules',
 };

@@ -21,6 +21,7 @@ import { simplify } from './simplify/stage.js';
 import { split } from './split/stage.js';
 import { tileRois } from './tile-rois/stage.js';
 import { verify } from './verify/stage.js';
+import { widenTypes } from './widen-types/stage.js';
 
 export interface BuiltInPlugin {
   readonly plugin: StagePlugin;
@@ -40,6 +41,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: capture, module: 'stages/capture/stage.js' },
   { plugin: refitStatistics, module: 'stages/refit-statistics/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
+  { plugin: widenTypes, module: 'stages/widen-types/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
   { plugin: correctBiases, module: 'stages/correct-biases/stage.js' },
   { plugin: sensitivity, module: 'stages/sensitivity/stage.js' },

@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
+import { type DetectionSettings, detectInImage, openParts } from '../../src/detection/detect-image.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
 import { makeOpenOrReuse, stampFile } from '../../src/stage/reuse-open.js';
-import { type DetectionSettings, detectInImage, openParts } from './detect-image.js';
 
 export interface ImageDetectionsManifest extends DetectionSettings {
   readonly imageId: number;

@@ -2,7 +2,7 @@
 import { describeNear, findNear } from '../../src/base/did-you-mean.js';
 import type { Graph } from '../../src/onnx/ir/model.js';
 import { DEFAULT_OP_TYPES } from '../../src/quant/scheme/scheme.js';
-import type { QuantizeParams } from './params.js';
+import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 
 /** One sentence per name. Operators of the presets may be absent from one of several models. */
 export function findIdleOperators(

@@ -2,30 +2,26 @@
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { optionsOf } from '../../src/quant/options-of.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
 import { warnOfJoin } from '../../src/quant/report/describe-joins.js';
 import { PRESET_ORIGINS } from '../../src/quant/scheme/preset-origins.js';
+import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
+import { parseWidenedTypes } from '../../src/quant/widening/widened-types.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { findIdleOperators } from './idle-operators.js';
-import type { QuantizeParams } from './params.js';
-import { domainOf, overridesOf, schemeOf } from './scheme-of.js';
 
 /** @throws QuantError and OnnxError as quantizeModel; StageError `json-malformed`. */
 export async function runQuantize({ params, inputs, outputs, context }: StageJob<QuantizeParams>): Promise<void> {
   const model = await readInput(inputs, 'model', readModel);
   const sketches = parseModelSketches(await readInput(inputs, 'sketches', readJsonFile));
-  const scheme = schemeOf(params);
+  const widened = inputs.overrides === undefined ? undefined : parseWidenedTypes(await readInput(inputs, 'overrides', readJsonFile));
+  const options = optionsOf(params, widened);
   for (const warning of findIdleOperators(model.graph, params)) context.log('warning', warning);
-  const report = quantizeModel(model, digestModelContent(model), sketches, {
-    scheme,
-    exclude: params.exclude,
-    overrides: overridesOf(params),
-    domain: domainOf(params),
-    joins: params.joins,
-  });
-  const bits = scheme.activation.dtype.endsWith('16') ? 16 : 8;
+  const report = quantizeModel(model, digestModelContent(model), sketches, options);
+  const bits = options.scheme.activation.dtype.endsWith('16') ? 16 : 8;
   for (const join of report.joins ?? []) if (!join.separated) context.log('warning', warnOfJoin(join, bits));
   const { model: of, version } = PRESET_ORIGINS[params.preset];
   context.log('info', `quantized by preset ${params.preset}, modeled on ${of}, version ${version}: ${JSON.stringify(report.counts)}`);

@@ -1,8 +1,9 @@
 /** Declaration of the `quantize` plugin: makes a QDQ model and a report from a float model and its sketches. */
+
+import { QUANTIZE_PARAMS } from '../../src/quant/settings/quantize-params.js';
+import { checkQuantizeParams } from '../../src/quant/settings/scheme-of.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
-import { QUANTIZE_PARAMS } from './params.js';
-import { checkQuantizeParams } from './scheme-of.js';
 
 export const quantize = defineStage({
   name: 'quantize',
@@ -12,6 +13,9 @@ export const quantize = defineStage({
   inputs: {
     model: port('onnx-model', 'The float model.'),
     sketches: port('sketches', 'Calibration sketches of this model.'),
+    overrides: port('json', 'Wider types that `widen-types` found: they are added to `overrides` and `exclude`, and win.', {
+      optional: true,
+    }),
   },
   outputs: {
     model: port('onnx-model', 'The QDQ model, with the inputs and outputs of the float model.'),

@@ -1,6 +1,7 @@
 /** The JSON Schema of a pipeline file. Alone it checks the structure; together with the plugins' own schemas it is the schema for editors. */
+import { BOUND } from '../../base/bound.js';
 import type { Json, JsonObject } from '../../base/json.js';
-import { ARTIFACT_REFERENCE, BOUND, DURATION } from './scalars.js';
+import { ARTIFACT_REFERENCE, DURATION } from './scalars.js';
 
 /** The facts about a plugin that the schema needs. */
 export interface PluginSchema {

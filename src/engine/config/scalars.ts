@@ -1,4 +1,5 @@
 /** Parsers of durations, sizes, gates and references, as written in pipeline files and on the command line. */
+import { parseBound } from '../../base/bound.js';
 import type { Gate } from '../model/plan.js';
 import type { SourceSpan } from '../model/source-span.js';
 
@@ -23,14 +24,10 @@ export function parseSize(text: string): number | undefined {
   return match === null || unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
 }
 
-/** The bound of a gate: an operator and a number. */
-export const BOUND = /^\s*(>=|<=|==|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$/;
-
 /** Parses ">= -0.008" to an operator and a bound; undefined for any other form. */
 export function parseGate(metric: string, text: string, span: SourceSpan): Gate | undefined {
-  const match = BOUND.exec(text);
-  const bound = Number(match?.[2]);
-  return match === null || !Number.isFinite(bound) ? undefined : { metric, operator: match[1] as Gate['operator'], bound, span };
+  const bound = parseBound(text);
+  return bound === undefined ? undefined : { metric, ...bound, span };
 }
 
 export interface ArtifactReference {

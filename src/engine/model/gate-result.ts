@@ -1,5 +1,5 @@
 /** The check of a metric against its gate. */
-import { assertNever } from '../../base/assert-never.js';
+import { holdsBound } from '../../base/bound.js';
 import { type Figure, isFigure, rankOf } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
@@ -18,7 +18,7 @@ export interface GateResult {
 /** A missing metric misses its gate. "equal" is above every bound. */
 export function checkGate(stage: StageId, gate: Gate, metrics: JsonObject | undefined): GateResult {
   const value = findMetric(metrics, gate.metric);
-  if (value !== undefined && holds(rankOf(value), gate)) return { stage, gate, value, verdict: 'met' };
+  if (value !== undefined && holdsBound(rankOf(value), gate)) return { stage, gate, value, verdict: 'met' };
   const reasons = findReasons(metrics, gate.metric);
   return { stage, gate, value, verdict: 'missed', ...(reasons.length === 0 ? {} : { reasons }) };
 }
@@ -52,21 +52,4 @@ function findMetric(metrics: JsonObject | undefined, path: string): Figure | und
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function holds(value: number, { operator, bound }: Gate): boolean {
-  switch (operator) {
-    case '>=':
-      return value >= bound;
-    case '<=':
-      return value <= bound;
-    case '>':
-      return value > bound;
-    case '<':
-      return value < bound;
-    case '==':
-      return value === bound;
-    default:
-      return assertNever(operator);
-  }
 }

@@ -1,4 +1,5 @@
 /** The plan: the expanded and checked pipeline file, with stage instances, their params, and the source of each input. */
+import type { Bound } from '../../base/bound.js';
 import type { Brand } from '../../base/brand.js';
 import type { JsonObject } from '../../base/json.js';
 import type { Ports } from '../../stage/ports.js';
@@ -60,10 +61,8 @@ export type InputRef =
   | { readonly kind: 'artifact'; readonly stage: StageId; readonly port: string; readonly span: SourceSpan };
 
 /** A bound that a metric must meet. It is never part of a key and is checked in every build. */
-export interface Gate {
+export interface Gate extends Bound {
   /** Dotted path in the stage's metrics artifact ("delta.bbox.AP"). */
   readonly metric: string;
-  readonly operator: '>=' | '<=' | '>' | '<' | '==';
-  readonly bound: number;
   readonly span: SourceSpan;
 }

@@ -16,8 +16,8 @@ import type { RoundingMethod } from '../../../src/quant/recovery/rounding/roundi
 import type { NamedTensors } from '../../../src/runtime/session/model-inputs.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
-import type { QuantizeParams } from '../../../stages/quantize/params.js';
-import { domainOf, schemeOf } from '../../../stages/quantize/scheme-of.js';
+import type { QuantizeParams } from '../../../src/quant/settings/quantize-params.js';
+import { domainOf, schemeOf } from '../../../src/quant/settings/scheme-of.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { classify, normalize, sketchInputs, stack, topOf } from '../../support/classifier.js';
 import { MOBILENETV2 } from '../../support/public-models.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PRESET_DIFFERENCES, PRESET_ORIGINS } from '../../../../src/quant/scheme/preset-origins.js';
 import { PRESETS, type Preset, type PresetName } from '../../../../src/quant/scheme/scheme.js';
-import { type RangeName, toRangeMethod } from '../../../../stages/quantize/range-param.js';
+import { type RangeName, toRangeMethod } from '../../../../src/quant/settings/range-param.js';
 import { DIST } from '../../../support/world.js';
 
 const pageOf = (name: string): string => readFileSync(join(dirname(DIST), 'docs', name), 'utf8');

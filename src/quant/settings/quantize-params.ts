@@ -1,9 +1,9 @@
 /** Params of `quantize`. */
-import { keysOf } from '../../src/base/keys-of.js';
-import type { FromSchema } from '../../src/base/schema/from-schema.js';
-import { NODE_SELECTOR_SCHEMA } from '../../src/onnx/selection/node-selector.js';
-import { describePresets } from '../../src/quant/scheme/preset-origins.js';
-import { PRESETS } from '../../src/quant/scheme/scheme.js';
+import { keysOf } from '../../base/keys-of.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { NODE_SELECTOR_SCHEMA } from '../../onnx/selection/node-selector.js';
+import { describePresets } from '../scheme/preset-origins.js';
+import { PRESETS } from '../scheme/scheme.js';
 import { RANGE_SCHEMAS, WEIGHT_RANGE_SCHEMAS } from './range-param.js';
 
 const DTYPE = { type: 'string', enum: ['int8', 'uint8', 'int16', 'uint16'] } as const;

@@ -1,10 +1,10 @@
 /** The quantization scheme of the params: the preset with single settings changed. */
 
-import { getDefined } from '../../src/base/invariant.js';
-import { checkBias, checkKnobs } from '../../src/quant/scheme/check-settings.js';
-import type { NodeTensorSelector, Override, TensorSelector } from '../../src/quant/scheme/overrides.js';
-import { PRESETS, type QdqDomain, type QuantizationScheme } from '../../src/quant/scheme/scheme.js';
-import type { OverrideParam, QuantizeParams } from './params.js';
+import { getDefined } from '../../base/invariant.js';
+import { checkBias, checkKnobs } from '../scheme/check-settings.js';
+import type { NodeTensorSelector, Override, TensorSelector } from '../scheme/overrides.js';
+import { PRESETS, type QdqDomain, type QuantizationScheme } from '../scheme/scheme.js';
+import type { OverrideParam, QuantizeParams } from './quantize-params.js';
 import { toRangeMethod, toWeightMethod } from './range-param.js';
 
 export function schemeOf({ preset, activation, weight, bias, range, opTypes, placement }: QuantizeParams): QuantizationScheme {

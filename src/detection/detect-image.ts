@@ -2,16 +2,16 @@
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { JsonObject } from '../../src/base/json.js';
-import { encodeCocoResults } from '../../src/detection/coco/results.js';
-import type { Detector } from '../../src/detection/detector/detector.js';
-import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
-import { makeCocoResults } from '../../src/detection/detector/object-results.js';
-import { DetectionError } from '../../src/detection/error/detection-error.js';
-import { decodeImage } from '../../src/detection/image/decode-image.js';
-import { openDetector } from '../../src/detection/open-detector.js';
-import { readDefinition } from '../../src/detection/read-definition.js';
-import type { OpenModel, SessionOptions } from '../../src/runtime/session/session.js';
+import type { JsonObject } from '../base/json.js';
+import type { OpenModel, SessionOptions } from '../runtime/session/session.js';
+import { encodeCocoResults } from './coco/results.js';
+import type { Detector } from './detector/detector.js';
+import type { DefinitionFiles } from './detector/detector-family.js';
+import { makeCocoResults } from './detector/object-results.js';
+import { DetectionError } from './error/detection-error.js';
+import { decodeImage } from './image/decode-image.js';
+import { openDetector } from './open-detector.js';
+import { readDefinition } from './read-definition.js';
 
 /** Settings that all images of a run share. */
 export interface DetectionSettings extends JsonObject {

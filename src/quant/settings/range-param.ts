@@ -1,9 +1,9 @@
 /** Range methods in a pipeline file: a name, or an object with settings. Absent settings have defaults. */
-import { assertNever } from '../../src/base/assert-never.js';
-import type { JsonObject } from '../../src/base/json.js';
-import type { FromSchema } from '../../src/base/schema/from-schema.js';
-import { NON_OVERFLOW, QUARK_MIN_MSE, type RangeMethod } from '../../src/quant/range/range-method.js';
-import type { WeightRangeMethod } from '../../src/quant/range/weight-range.js';
+import { assertNever } from '../../base/assert-never.js';
+import type { JsonObject } from '../../base/json.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { NON_OVERFLOW, QUARK_MIN_MSE, type RangeMethod } from '../range/range-method.js';
+import type { WeightRangeMethod } from '../range/weight-range.js';
 
 const PERCENTILE_SCHEMA = { type: 'number', exclusiveMinimum: 50, maximum: 100 } as const;
 const COUNT_SCHEMA = { type: 'integer', minimum: 2, maximum: 65536 } as const;

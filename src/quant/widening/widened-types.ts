@@ -1,0 +1,36 @@
+/** The file of widened types: overrides and exclusions that `quantize` adds to its own. */
+import type { Json } from '../../base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
+import { anyList, constant, object, oneOf, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
+import { QuantError } from '../integers/quant-error.js';
+
+const WIDENED_TYPES = object(
+  {
+    format: constant('tanren-widened-types/1'),
+    overrides: anyList(
+      object({ tensor: text(), set: object({ dtype: oneOf(['int16', 'uint16']) }, { range: constant('min-max') }) }),
+      'Tensors in 16 bits.',
+    ),
+    exclude: object({ tensors: anyList(text()), outputs: anyList(text(), 'Nodes, by an output of each.') }, {}, 'What stays in float.'),
+  },
+  { qdqDomain: constant('com.microsoft') },
+);
+
+export type WidenedTypes = FromSchema<typeof WIDENED_TYPES>;
+
+export const NOTHING_WIDER: WidenedTypes = { format: 'tanren-widened-types/1', overrides: [], exclude: { tensors: [], outputs: [] } };
+
+const reader = readerOf(WIDENED_TYPES);
+
+/** @throws QuantError `bad-widened-types`. */
+export function parseWidenedTypes(json: Json): WidenedTypes {
+  const read = readJsonShape(reader, json);
+  if (read.kind === 'ok') return read.value;
+  const details = formatJsonProblems(read.problems);
+  throw new QuantError('bad-widened-types', `invalid file of widened types: ${details.slice(0, 5).join('; ')}`, {
+    details,
+    help: 'connect the port `overrides` of a stage `widen-types`',
+  });
+}

@@ -1,0 +1,102 @@
+/** The part of `widen-types` that computes the COCO figures of the detector with one set of wider types. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
+import type { Json, JsonObject } from '../../src/base/json.js';
+import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
+import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
+import { parseCocoResults } from '../../src/detection/coco/results.js';
+import { takeImages } from '../../src/detection/coco/subset.js';
+import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
+import { type DetectionSettings, detectInImage, openParts } from '../../src/detection/detect-image.js';
+import { writeModel } from '../../src/onnx/serde/model-file.js';
+import { openExact } from '../../src/quant/exact/open-exact.js';
+import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
+import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
+import { definePart } from '../../src/stage/context.js';
+import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
+import type { TrialBase } from './manifest.js';
+import { openQuantizer, type Quantizer } from './quantize-trial.js';
+
+export interface FiguresManifest extends DetectionManifest {
+  readonly types: WidenedTypes & JsonObject;
+}
+
+/** What all trials share. */
+export interface DetectionManifest extends JsonObject {
+  readonly run: TrialBase;
+  readonly detection: DetectionSettings;
+  /** The part of the detector that is quantized. */
+  readonly part: string;
+  readonly iouTypes: readonly ('bbox' | 'segm')[];
+  /** Digests of the annotations, of every image in order, and of the other parts by name. */
+  readonly data: string;
+  /** Number of images, the first ones. */
+  readonly images: number;
+}
+
+export const FIGURES_FILE = 'figures.json';
+/** Prefix of the paths of the other parts. */
+export const PART_PREFIX = 'part:';
+
+export const figuresPart = definePart<FiguresManifest>({
+  name: 'widen-types-figures',
+  version: 1,
+  module: import.meta.url,
+  runsModels: 'always',
+  async run({ manifest, unkeyed, folder, context }) {
+    const { run, types, iouTypes } = manifest;
+    const trial = await openOrReuse(JSON.stringify([run, manifest.data, unkeyed.scratch]), () => open(unkeyed, manifest));
+    const path = join(getDefined(unkeyed.scratch, 'scratch'), 'trial.onnx');
+    await writeModel(path, trial.quantizer.widen(parseWidenedTypes(types)));
+    const others = Object.entries(unkeyed).flatMap(([role, path]) =>
+      role.startsWith(PART_PREFIX) ? [[role.slice(PART_PREFIX.length), path] as const] : [],
+    );
+    const detector = await openParts({ ...Object.fromEntries(others), [manifest.part]: path }, manifest.detection, openExact);
+    const found: Json[] = [];
+    try {
+      for (const { file, imageId, height, width } of trial.images) {
+        context.signal.throwIfAborted();
+        found.push(JSON.parse(await detectInImage(detector, file, { imageId, height, width })) as Json);
+      }
+    } finally {
+      await detector.close();
+      await rm(path, { force: true });
+    }
+    const results = parseCocoResults(found.flat(), trial.dataset);
+    const figures = Object.fromEntries(iouTypes.map(type => [type, { ...evaluateCoco(trial.dataset, results, type) }]));
+    await writeJsonFile(join(folder, FIGURES_FILE), figures);
+    return [FIGURES_FILE];
+  },
+});
+
+interface Trial extends Closable {
+  readonly quantizer: Quantizer;
+  readonly dataset: CocoDataset;
+  readonly images: readonly { readonly file: string; readonly imageId: number; readonly height: number; readonly width: number }[];
+}
+
+const openOrReuse = makeOpenOrReuse<Trial>();
+
+async function open(unkeyed: Readonly<Record<string, string>>, { run, images: count }: FiguresManifest): Promise<Trial> {
+  const paths = { model: getDefined(unkeyed.model, 'model'), sketches: getDefined(unkeyed.sketches, 'sketches') };
+  const { images, dataset } = await readImages(getDefined(unkeyed.annotations, 'annotations'), count);
+  const sizes = new Map(dataset.images.map(image => [image.id, image]));
+  const listed = [];
+  for (const image of images) {
+    const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
+    listed.push({ file: await findImageFile(getDefined(unkeyed.images, 'images'), image), imageId: image.id, height, width });
+  }
+  return { quantizer: await openQuantizer(paths, run.quantize as QuantizeParams), dataset, images: listed, close: async () => undefined };
+}
+
+/** The first `count` images, and their annotations. @throws DetectionError for data sets. */
+export async function readImages(
+  annotations: string,
+  count: number | undefined,
+): Promise<{ readonly images: readonly ListedImage[]; readonly dataset: CocoDataset }> {
+  const file = await readJsonFile(annotations);
+  const images = takeFirstImages(listImages(file), count);
+  return { images, dataset: takeImages(parseCocoDataset(file), new Set(images.map(image => image.id))) };
+}

@@ -1,0 +1,14 @@
+/** What every trial of `widen-types` depends on besides the set of wider types. */
+import type { JsonObject } from '../../src/base/json.js';
+
+export interface TrialBase extends JsonObject {
+  /** Digests of the files, with names, because overrides name tensors. */
+  readonly model: string;
+  readonly sketches: string;
+  /** The params of `quantize`. */
+  readonly quantize: JsonObject;
+  readonly session: JsonObject;
+}
+
+/** Paths of what every part reads, by role. */
+export type TrialPaths = Readonly<Record<'model' | 'sketches' | 'scratch', string>> & Readonly<Record<string, string>>;

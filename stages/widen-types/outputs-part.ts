@@ -1,0 +1,56 @@
+/** The part of `widen-types` that measures the errors of the outputs with one set of wider types. The float model's outputs are computed once per run. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
+import { openOutputMeter } from '../../src/quant/sensitivity/restored-outputs.js';
+import { describeOutputErrors, type OutputError } from '../../src/quant/sensitivity/sensitivity-report.js';
+import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
+import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
+import { feedsOf, parseSampleList } from '../../src/runtime/capture/sample-files.js';
+import { definePart } from '../../src/stage/context.js';
+import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
+import type { ErrorsManifest } from './errors-part.js';
+import { openQuantizer } from './quantize-trial.js';
+
+export interface OutputsManifest extends JsonObject {
+  readonly run: ErrorsManifest;
+  readonly types: WidenedTypes & JsonObject;
+}
+
+export const OUTPUTS_FILE = 'outputs.json';
+
+export const outputsPart = definePart<OutputsManifest>({
+  name: 'widen-types-outputs',
+  version: 1,
+  module: import.meta.url,
+  runsModels: 'always',
+  async run({ manifest: { run, types }, unkeyed, folder }) {
+    const meter = await openOrReuse(JSON.stringify([run, unkeyed.scratch]), () => open(unkeyed, run));
+    await writeJsonFile(join(folder, OUTPUTS_FILE), [...(await meter.measure(parseWidenedTypes(types)))]);
+    return [OUTPUTS_FILE];
+  },
+});
+
+interface TrialMeter extends Closable {
+  measure(types: WidenedTypes): Promise<readonly OutputError[]>;
+}
+
+const openOrReuse = makeOpenOrReuse<TrialMeter>();
+
+async function open(unkeyed: Readonly<Record<string, string>>, { quantize }: ErrorsManifest): Promise<TrialMeter> {
+  const paths = { model: getDefined(unkeyed.model, 'model'), sketches: getDefined(unkeyed.sketches, 'sketches') };
+  const quantizer = await openQuantizer(paths, quantize as QuantizeParams);
+  const list = parseSampleList(await readJsonFile(getDefined(unkeyed.samples, 'samples')));
+  const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'outputs-'));
+  const { model: narrow } = quantizer.quantize();
+  const models = findSteps(quantizer.float, narrow);
+  const samples = { float: feedsOf(models.float, list), quantized: feedsOf(models.quantized, list) };
+  const meter = await openOutputMeter({ models, samples, folder });
+  return {
+    measure: async types => describeOutputErrors(await meter.measureModel(quantizer.widen(types))),
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,122 @@
+/** Runs `widen-types`: the errors of all tensors once, then a search in which every trial is a kept part. */
+import { join } from 'node:path';
+import { digestFile } from '../../src/base/digest.js';
+import { getDefined } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import { makeNameMatcher } from '../../src/onnx/selection/name-pattern.js';
+import { writeModel } from '../../src/onnx/serde/model-file.js';
+import { parseStepErrors } from '../../src/quant/sensitivity/error-flow.js';
+import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
+import { schemeOf } from '../../src/quant/settings/scheme-of.js';
+import { findBestWithin } from '../../src/quant/widening/search-budget.js';
+import { findCheapestSet } from '../../src/quant/widening/search-set.js';
+import { findWideBlocks, type WideBlock, type WideBlocks, type WideCost, widenedTypesOf } from '../../src/quant/widening/wide-blocks.js';
+import type { WidenedTypes } from '../../src/quant/widening/widened-types.js';
+import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
+import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
+import { sessionManifest } from '../../src/runtime/session/session.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
+import { nameSample } from '../../src/stage/name-sample.js';
+import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import { checkAdmitted } from './admit.js';
+import { ERRORS_FILE, errorsPart } from './errors-part.js';
+import { describeFigures, holdsTarget } from './judge.js';
+import type { WidenTypesParams } from './params.js';
+import { openQuantizer } from './quantize-trial.js';
+import { reportWidening } from './report.js';
+import { openTrials, type Trials } from './trials.js';
+
+type Job = StageJob<WidenTypesParams>;
+
+/**
+ * @throws StageError `target-out-of-reach`, `type-not-admitted`, `baseline-metrics`, `metric-missing`, `unknown-output`, `nothing-to-widen`; QuantError and
+ *   OnnxError as quantizeModel; the errors of `openSampleFiles`; DetectionError for data sets and detectors; RuntimeError `model-load`, `model-run`.
+ */
+export async function runWidenTypes(job: Job): Promise<void> {
+  const { params, outputs, context } = job;
+  const cost: WideCost = params.cost ?? (params.to === 'int16' ? 'bytes' : 'macs');
+  const found = await findBlocks(job, cost);
+  const range = schemeOf(params.quantize).range.kind === 'power-of-two' ? 'of-scheme' : 'min-max';
+  const typesOf = (set: readonly WideBlock[]): WidenedTypes => widenedTypesOf(set, params.to, range);
+  const trials = await openTrials(job, found.run, typesOf);
+  const set = params.hold.share === undefined ? await search(job, found, trials) : await searchWithin(found, params.hold.share, trials);
+  const report = await reportWidening({ ...found, set, to: params.to, cost }, trials);
+  const { tensors, shares } = report.found;
+  context.log(
+    'info',
+    `${tensors} of ${found.blocks.length} tensors in ${params.to}, ${(100 * shares.cost).toFixed(1)} % of the ${cost}: ${describeFigures(report.found.figures)}; without: ${describeFigures(report.narrow)}; ${report.trials} sets tried`,
+  );
+  await writeJsonFile(getOutputPath(outputs, 'overrides'), typesOf(set));
+  await writeJsonFile(getOutputPath(outputs, 'report'), report);
+  await writeMetricsFile(getOutputPath(outputs, 'metrics'), { tensors, shares, figures: report.found.figures });
+}
+
+interface Found extends WideBlocks {
+  /** What the trials share. */
+  readonly run: Parameters<typeof openTrials>[1];
+}
+
+async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
+  const { params, inputs, context } = job;
+  const profile = inputs.profile === undefined ? undefined : await readInput(inputs, 'profile', readJsonFile);
+  const paths = { model: getInputPath(inputs, 'model'), sketches: getInputPath(inputs, 'sketches') };
+  const quantizer = await openQuantizer(paths, params.quantize);
+  const { model, report } = quantizer.quantize();
+  const models = findSteps(quantizer.float, model);
+  const samples = await openSampleFiles(getInputPath(inputs, 'captured'), models.quantized, params, nameSample);
+  await writeJsonFile(join(context.scratch, 'samples.json'), samples.list);
+  await writeModel(join(context.scratch, 'narrow.onnx'), model);
+  const base = {
+    model: await digestFile(paths.model),
+    sketches: await digestFile(paths.sketches),
+    quantize: params.quantize as JsonObject,
+    session: sessionManifest(CAPTURE_SESSION),
+  };
+  const run = { ...base, samples: samples.digest, arrays: samples.list.arrays };
+  const unkeyed = {
+    ...paths,
+    scratch: context.scratch,
+    samples: join(context.scratch, 'samples.json'),
+    narrow: join(context.scratch, 'narrow.onnx'),
+  };
+  const { files } = await context.memo(errorsPart, { manifest: run, blobs: {}, unkeyed });
+  const errors = parseStepErrors(models, await readJsonFile(getDefined(files[ERRORS_FILE], ERRORS_FILE)));
+  const all = findWideBlocks({ models, report, errors, to: params.to, cost });
+  const matchers = params.tensors?.map(makeNameMatcher);
+  const isOpen = ({ tensors }: WideBlock): boolean => matchers?.some(matches => tensors.some(matches)) ?? true;
+  const blocks = all.blocks.filter(isOpen);
+  if (blocks.length === 0) {
+    throw new StageError('nothing-to-widen', 'no tensor can become wider', {
+      help:
+        params.tensors === undefined
+          ? 'every activation has 16 bits or is in float'
+          : 'the report of `quantize` lists the tensors; those with `sharedWith` follow another one',
+    });
+  }
+  checkAdmitted(
+    params,
+    blocks.map(({ dtype }) => dtype),
+    profile,
+  );
+  return { ...all, blocks, orders: all.orders.map(order => order.filter(isOpen)), run };
+}
+
+async function search({ params: { hold, to } }: Job, { blocks, orders }: WideBlocks, trials: Trials): Promise<readonly WideBlock[]> {
+  const holds = async (set: readonly WideBlock[]): Promise<boolean> => holdsTarget(hold, await trials.measure(set));
+  const set = await findCheapestSet({ blocks, orders, holds });
+  if (set !== undefined) return set;
+  throw new StageError(
+    'target-out-of-reach',
+    `the target does not hold with all ${blocks.length} tensors in ${to}: ${describeFigures(await trials.measure(blocks))}`,
+    {
+      details: { wide: { ...(await trials.measure(blocks)) }, narrow: { ...(await trials.measure([])) } },
+      help: 'wider activations do not help weights: choose another preset, scales per channel, or a lower target',
+    },
+  );
+}
+
+async function searchWithin({ blocks, orders, total }: WideBlocks, share: number, trials: Trials): Promise<readonly WideBlock[]> {
+  return findBestWithin({ blocks, orders, budget: share * total, errorOf: trials.errorOf });
+}

@@ -1,0 +1,128 @@
+/** The trials of `widen-types`: figures of one set of wider types, measured once and kept. */
+import { join } from 'node:path';
+import { digestFile, digestJson } from '../../src/base/digest.js';
+import { getDefined } from '../../src/base/invariant.js';
+import { isJsonObject, type Json } from '../../src/base/json.js';
+import { findImageFile } from '../../src/detection/data/image-list.js';
+import { checkModelNames } from '../../src/detection/open-detector.js';
+import { readDefinition } from '../../src/detection/read-definition.js';
+import { listPartModels } from '../../src/detection/tiles/part-tiles.js';
+import { type OutputError, parseOutputErrors, vanishing } from '../../src/quant/sensitivity/sensitivity-report.js';
+import type { WideBlock } from '../../src/quant/widening/wide-blocks.js';
+import type { WidenedTypes } from '../../src/quant/widening/widened-types.js';
+import { sessionManifest } from '../../src/runtime/session/session.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { findInputRecord, getInputPath, getInputRecord, readInput } from '../../src/stage/paths.js';
+import { StageError } from '../../src/stage/stage-error.js';
+import type { ErrorsManifest } from './errors-part.js';
+import { type DetectionManifest, FIGURES_FILE, figuresPart, PART_PREFIX, readImages } from './figures-part.js';
+import { checkOutputs, type Figures, figuresOfGate, figuresOfOutputs } from './judge.js';
+import { OUTPUTS_FILE, outputsPart } from './outputs-part.js';
+import type { WidenTypesParams } from './params.js';
+
+type Job = StageJob<WidenTypesParams>;
+
+export interface Trials {
+  /** What the target is about. */
+  measure(set: readonly WideBlock[]): Promise<Figures>;
+  /** The part of the errors of the outputs that is left: 1 without wider types. */
+  errorOf(set: readonly WideBlock[]): Promise<number>;
+  /** Number of different sets so far. */
+  readonly count: () => number;
+}
+
+export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: readonly WideBlock[]) => WidenedTypes): Promise<Trials> {
+  const { params, context } = job;
+  const tried = new Set<string>();
+  const note = (types: WidenedTypes): void => {
+    tried.add(JSON.stringify(types));
+    context.progress(tried.size, tried.size, 'sets');
+    context.signal.throwIfAborted();
+  };
+  const outputsOf = async (set: readonly WideBlock[]): Promise<readonly OutputError[]> => {
+    const types = typesOf(set);
+    note(types);
+    const unkeyed = { ...pathsOf(job), samples: join(context.scratch, 'samples.json') };
+    const { files } = await context.memo(outputsPart, { manifest: { run, types }, blobs: {}, unkeyed });
+    return parseOutputErrors(await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE)));
+  };
+  const errorOf = async (set: readonly WideBlock[]): Promise<number> => 1 - vanishing(await outputsOf([]), await outputsOf(set));
+  const { gate } = params.hold;
+  if (gate === undefined) {
+    checkOutputs(
+      params.hold,
+      (await outputsOf([])).map(({ name }) => name),
+    );
+    return { measure: async set => figuresOfOutputs(await outputsOf(set)), errorOf, count: () => tried.size };
+  }
+  const detection = await describeDetection(job, run);
+  const baseline = job.inputs.baseline === undefined ? undefined : await readInput(job.inputs, 'baseline', readJsonFile);
+  return {
+    async measure(set) {
+      const types = typesOf(set);
+      note(types);
+      const { files } = await context.memo(figuresPart, {
+        manifest: { ...detection.manifest, types },
+        blobs: {},
+        unkeyed: detection.unkeyed,
+      });
+      const measured = await readJsonFile(getDefined(files[FIGURES_FILE], FIGURES_FILE));
+      return figuresOfGate(gate, isJsonObject(measured) ? measured : {}, baseline);
+    },
+    errorOf,
+    count: () => tried.size,
+  };
+}
+
+function pathsOf({ inputs, context }: Job) {
+  return { model: getInputPath(inputs, 'model'), sketches: getInputPath(inputs, 'sketches'), scratch: context.scratch };
+}
+
+interface Detection {
+  readonly manifest: DetectionManifest;
+  readonly unkeyed: Readonly<Record<string, string>>;
+}
+
+/** @throws StageError `no-annotations`; DetectionError `part-missing`, and for data sets and definitions. */
+async function describeDetection(job: Job, { model, sketches, quantize, session }: ErrorsManifest): Promise<Detection> {
+  const { params, inputs } = job;
+  const config: Json | undefined = inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile);
+  const definition = readDefinition({ recipe: await readInput(inputs, 'recipe', readJsonFile), config, fit: params.fit });
+  const parts = findInputRecord(inputs, 'parts') ?? {};
+  const wanted = definition.parts.flatMap(({ name }) => listPartModels(name, definition.tiles));
+  const open = wanted.filter(name => !Object.hasOwn(parts, name));
+  const part = params.part ?? (open.length === 1 ? open[0] : undefined);
+  checkModelNames({ ...parts, ...(part === undefined ? {} : { [part]: true }) }, definition);
+  const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
+  const { images, dataset } = await readImages(annotations, params.images);
+  if (dataset.annotations.length === 0) {
+    throw new StageError('no-annotations', `none of the ${images.length} images has an annotated object`, {
+      help: 'increase `images`, or connect other annotations',
+    });
+  }
+  const digests: Record<string, string> = { annotations: await digestFile(annotations) };
+  for (const image of images) digests[`image ${image.id}`] = await digestFile(await findImageFile(folder, image));
+  for (const [name, path] of Object.entries(parts)) digests[`${PART_PREFIX}${name}`] = await digestFile(path);
+  const iouTypes = (['bbox', 'segm'] as const).filter(type => Object.keys(params.hold.gate ?? {}).some(metric => metric.includes(type)));
+  return {
+    manifest: {
+      run: { model, sketches, quantize, session },
+      detection: {
+        optimization: params.optimization,
+        session: sessionManifest({ optimization: params.optimization }),
+        definition: definition.files,
+      },
+      part: getDefined(part, 'part'),
+      iouTypes,
+      data: digestJson(digests),
+      images: images.length,
+    },
+    unkeyed: {
+      ...pathsOf(job),
+      annotations,
+      images: folder,
+      ...Object.fromEntries(Object.entries(parts).map(([name, path]) => [`${PART_PREFIX}${name}`, path])),
+    },
+  };
+}
