@@ -4,9 +4,9 @@ import { getDefined } from '../../src/base/invariant.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { listStepErrors, measureStepErrors } from '../../src/quant/sensitivity/error-flow.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
-import { feedsOf, parseSampleList } from '../../src/runtime/capture/sample-files.js';
+import { feedsOf, readSampleList } from '../../src/runtime/capture/sample-files.js';
 import { definePart } from '../../src/stage/context.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
 import type { TrialBase } from './manifest.js';
 
 export interface ErrorsManifest extends TrialBase {
@@ -22,7 +22,7 @@ export const errorsPart = definePart<ErrorsManifest>({
   module: import.meta.url,
   runsModels: 'always',
   async run({ unkeyed, folder, context }) {
-    const list = parseSampleList(await readJsonFile(getDefined(unkeyed.samples, 'samples')));
+    const list = await readSampleList(getDefined(unkeyed.samples, 'samples'));
     const models = findSteps(await readModel(getDefined(unkeyed.model, 'model')), await readModel(getDefined(unkeyed.narrow, 'narrow')));
     const errors = await measureStepErrors(models, feedsOf(models.quantized, list), () => context.signal.throwIfAborted());
     await writeJsonFile(join(folder, ERRORS_FILE), listStepErrors(models, errors));

@@ -8,9 +8,9 @@ import { openOutputMeter } from '../../src/quant/sensitivity/restored-outputs.js
 import { describeOutputErrors, type OutputError } from '../../src/quant/sensitivity/sensitivity-report.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
-import { feedsOf, parseSampleList } from '../../src/runtime/capture/sample-files.js';
+import { feedsOf, readSampleList } from '../../src/runtime/capture/sample-files.js';
 import { definePart } from '../../src/stage/context.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { ErrorsManifest } from './errors-part.js';
 import { openQuantizer } from './quantize-trial.js';
@@ -43,7 +43,7 @@ const openOrReuse = makeOpenOrReuse<TrialMeter>();
 async function open(unkeyed: Readonly<Record<string, string>>, { quantize }: ErrorsManifest): Promise<TrialMeter> {
   const paths = { model: getDefined(unkeyed.model, 'model'), sketches: getDefined(unkeyed.sketches, 'sketches') };
   const quantizer = await openQuantizer(paths, quantize as QuantizeParams);
-  const list = parseSampleList(await readJsonFile(getDefined(unkeyed.samples, 'samples')));
+  const list = await readSampleList(getDefined(unkeyed.samples, 'samples'));
   const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'outputs-'));
   const { model: narrow } = quantizer.quantize();
   const models = findSteps(quantizer.float, narrow);
