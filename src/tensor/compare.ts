@@ -1,5 +1,8 @@
 /** Comparison of tensors: sums in double precision that can be merged over samples, and figures derived from them. */
 import { EQUAL, type Figure } from '../base/figure.js';
+import { integer, number, openObject } from '../base/schema/build-schema.js';
+import { FIGURE_SCHEMA } from '../base/schema/figure-schema.js';
+import type { FromSchema } from '../base/schema/from-schema.js';
 
 /** Sums over pairs of elements (reference, candidate). Immutable: merging and adding return new sums. */
 export interface Comparison {
@@ -114,14 +117,16 @@ export function cosineOf(comparison: Comparison): number {
 const LIMIT_DB = 998;
 
 /** A comparison in reports and metrics: finite numbers, or "equal". */
-export type ComparisonFigures = {
-  readonly maxAbs: number;
-  readonly cosine: number;
+export const COMPARISON_SCHEMA = openObject({
+  maxAbs: number({ minimum: 0 }),
+  cosine: number({ minimum: -1, maximum: 1 }),
   /** "equal" if no element differs. */
-  readonly sqnrDb: Figure;
-  readonly elements: number;
-  readonly broken: number;
-};
+  sqnrDb: FIGURE_SCHEMA,
+  elements: integer(0),
+  broken: integer(0, 'Pairs of which exactly one is NaN or infinite, or both are and differ.'),
+});
+
+export type ComparisonFigures = FromSchema<typeof COMPARISON_SCHEMA>;
 
 export function figuresOf(comparison: Comparison): ComparisonFigures {
   return {

@@ -1,6 +1,6 @@
 /** Report section on the comparisons of `verify`: value errors and detection differences per step. */
 import { EQUAL, rankOf } from '../../src/base/figure.js';
-import { drawBadge, type Section } from '../../src/report/document.js';
+import type { Section } from '../../src/report/document.js';
 import { type HtmlValue, html } from '../../src/report/html.js';
 import { formatCount, formatDb, formatFixed, formatNumber } from '../../src/report/numbers.js';
 import { drawTable, number, text } from '../../src/report/table.js';
@@ -16,7 +16,7 @@ export function drawComparisons(reports: readonly Named<VerifyView>[]): Section 
     body: html`<p>Each step compared with the one before it on the same images: the outputs of every part, and the detections matched by class and IoU.</p>
 ${drawTable({
   caption: 'Outputs: the worst value of each step.',
-  columns: [text('Step'), text('Worst value'), number('SQNR (dB)'), number('Cosine'), number('Largest difference'), text('Thresholds')],
+  columns: [text('Step'), text('Worst value'), number('SQNR (dB)'), number('Cosine'), number('Largest difference')],
   rows: reports.map(({ name, value }) => [name, ...drawWorst(value)]),
 })}${withDetections.length === 0 ? undefined : drawDetections(withDetections)}
 <details class="plain"><summary>Every output of every step</summary>
@@ -36,21 +36,14 @@ ${reports.map(({ name, value }) =>
   };
 }
 
-function drawWorst({ values, missedThresholds }: VerifyView): readonly HtmlValue[] {
+function drawWorst({ values }: VerifyView): readonly HtmlValue[] {
   const worst = Object.entries(values).reduce<readonly [string, VerifyView['values'][string]] | undefined>(
     (least, entry) => (least === undefined || rankOf(entry[1].sqnrDb) < rankOf(least[1].sqnrDb) ? entry : least),
     undefined,
   );
-  const verdict = missedThresholds.length === 0 ? drawBadge('good', 'met') : drawBadge('bad', `${missedThresholds.length} missed`);
-  if (worst === undefined) return ['–', '–', '–', '–', verdict];
+  if (worst === undefined) return ['–', '–', '–', '–'];
   const [name, { sqnrDb, cosine, maxAbs }] = worst;
-  return [
-    sqnrDb === EQUAL ? 'all equal' : html`<code>${name}</code>`,
-    formatDb(sqnrDb),
-    formatFixed(cosine, 6),
-    formatNumber(maxAbs),
-    verdict,
-  ];
+  return [sqnrDb === EQUAL ? 'all equal' : html`<code>${name}</code>`, formatDb(sqnrDb), formatFixed(cosine, 6), formatNumber(maxAbs)];
 }
 
 function drawDetections(reports: readonly Named<VerifyView>[]): HtmlValue {

@@ -47,10 +47,7 @@ async function readEntry<T>(place: string, path: string, parse: (value: Json) =>
 /** Problems shown of one file. */
 const MOST = 8;
 
-/** The view of a report that the page needs. It compiles only if the report, as its writer declares it, has what the view reads. */
-export type ViewOf<_Report extends View, View> = View;
-
-/** A parser of the part of a document that the page shows. @throws StageError `report-input` with what is not as it should be. */
+/** A parser of the documents that `schema` describes. @throws StageError `report-input` with what is not as it should be. */
 export function parserOf<const Schema extends JsonObject>(schema: Schema, writer: string): (value: Json) => FromSchema<Schema> {
   const reader = readerOf(schema);
   return value => {

@@ -1,6 +1,7 @@
 /** Report section on quantization errors: own and propagated SQNR of every value, in the order of the graph. */
 import { EQUAL } from '../../src/base/figure.js';
 import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
+import type { QuantizationReport } from '../../src/quant/report/report-entries.js';
 import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
 import { standIn, variable } from '../../src/report/colors.js';
 import type { Section } from '../../src/report/document.js';
@@ -8,7 +9,6 @@ import { cleanText, type Html, html } from '../../src/report/html.js';
 import { formatDb, formatFixed } from '../../src/report/numbers.js';
 import { drawTable, number, text } from '../../src/report/table.js';
 import type { Named } from './entries.js';
-import type { QuantizationView } from './read-quantization.js';
 import type { VerifyView } from './read-verify.js';
 
 /** One value of a model. Decibels; null: nothing is lost; absent where it is not known. */
@@ -26,8 +26,8 @@ export interface PartError {
 }
 
 /** Own errors are the quantization reports', propagated ones those of the last `verify` that has them; joined by part and name. */
-export function joinErrors(quantization: readonly Named<QuantizationView>[], verify: readonly Named<VerifyView>[]): readonly PartError[] {
-  const propagated = verify.findLast(({ value }) => value.propagated.length > 0)?.value.propagated ?? [];
+export function joinErrors(quantization: readonly Named<QuantizationReport>[], verify: readonly Named<VerifyView>[]): readonly PartError[] {
+  const propagated = verify.findLast(({ value }) => (value.propagated ?? []).length > 0)?.value.propagated ?? [];
   const parts = quantization.map(({ name, value }) => joinPart(name, value, findPart(propagated, name, quantization.length)));
   const others = propagated.filter(({ part }) => findQuantization(quantization, part, propagated.length) === undefined);
   return [...parts, ...others.map(errors => joinPart(errors.part, undefined, errors))].filter(({ values }) => values.length > 0);
@@ -38,11 +38,15 @@ function findPart(parts: readonly PartErrors[], name: string, others: number): P
   return parts.find(({ part }) => part === name) ?? (parts.length === 1 && others === 1 ? parts[0] : undefined);
 }
 
-function findQuantization(entries: readonly Named<QuantizationView>[], part: string, others: number): Named<QuantizationView> | undefined {
+function findQuantization(
+  entries: readonly Named<QuantizationReport>[],
+  part: string,
+  others: number,
+): Named<QuantizationReport> | undefined {
   return entries.find(({ name }) => name === part) ?? (entries.length === 1 && others === 1 ? entries[0] : undefined);
 }
 
-function joinPart(part: string, quantized: QuantizationView | undefined, errors: PartErrors | undefined): PartError {
+function joinPart(part: string, quantized: QuantizationReport | undefined, errors: PartErrors | undefined): PartError {
   const own = new Map(
     (quantized?.activations ?? []).flatMap(({ name, sqnrDb }) => (sqnrDb === undefined ? [] : [[name, sqnrDb] as const])),
   );

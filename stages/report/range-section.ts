@@ -1,6 +1,7 @@
 /** Report section on ranges: chosen range and histogram of the tensors with the largest loss. */
 
 import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import type { ActivationEntry, QuantizationReport } from '../../src/quant/report/report-entries.js';
 import type { Histogram } from '../../src/quant/sketch/histogram.js';
 import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
@@ -11,17 +12,16 @@ import { formatCount, formatDb, formatNumber, formatShare } from '../../src/repo
 import { drawTable, number, text } from '../../src/report/table.js';
 import type { Named } from './entries.js';
 import type { PartError } from './error-section.js';
-import type { ActivationView, QuantizationView } from './read-quantization.js';
 
 interface Tensor {
   readonly part: string;
-  readonly activation: ActivationView;
+  readonly activation: ActivationEntry;
   readonly propagated: number | null | undefined;
   readonly sketch: Sketch | undefined;
 }
 
 export interface RangeData {
-  readonly quantization: readonly Named<QuantizationView>[];
+  readonly quantization: readonly Named<QuantizationReport>[];
   readonly sketches: readonly Named<ModelSketches>[];
   readonly errors: readonly PartError[];
   /** How many have their histogram drawn. */
@@ -125,7 +125,7 @@ export function makeBars(histograms: readonly Histogram[]): Bars {
   return { width: 2 ** exponent, first, counts: sums };
 }
 
-function drawHistogram({ name, range, saturationShare }: ActivationView, { histograms }: Sketch, index: number): Promise<Html> {
+function drawHistogram({ name, range, saturationShare }: ActivationEntry, { histograms }: Sketch, index: number): Promise<Html> {
   const { width, first, counts } = makeBars(histograms);
   const [least, most] = [first * width, (first + counts.length) * width];
   const [low = 0, high = 0] = range;
@@ -189,7 +189,7 @@ function formatPower(power: number): string {
   return Number.isInteger(power) ? `1e${power}` : '';
 }
 
-function drawPart({ name, value }: Named<QuantizationView>): Html {
+function drawPart({ name, value }: Named<QuantizationReport>): Html {
   const { activations, weights, inFloat } = value;
   const lossy = [...weights].sort((a, b) => (a.sqnrDb ?? 1e9) - (b.sqnrDb ?? 1e9));
   return html`<details class="plain"><summary>${name}: ${activations.length} activations, ${weights.length} weights, ${inFloat.length} nodes in float</summary>

@@ -1,37 +1,12 @@
-/** Reads the parts of a `quantize` report that the page needs. */
-import { anyList, anyObject, anyOf, anyText, integer, listOf, NULL, number, openObject, text } from '../../src/base/schema/build-schema.js';
-import type { FromSchema } from '../../src/base/schema/from-schema.js';
-import type { QuantizationReport } from '../../src/quant/report/report-entries.js';
-import { parserOf, type ViewOf } from './entries.js';
+/** Reads reports of `quantize`. */
+import type { Json } from '../../src/base/json.js';
+import { withPresentNames } from '../../src/quant/report/former-names.js';
+import { QUANTIZATION_SCHEMA, type QuantizationReport } from '../../src/quant/report/report-entries.js';
+import { parserOf } from './entries.js';
 
-const DECIBELS = anyOf([NULL, number()], 'Of quantizing this value alone; null: nothing is lost.');
-const PAIR = listOf(2, number());
+const parse = parserOf(QUANTIZATION_SCHEMA, 'quantize');
 
-const ACTIVATION_SCHEMA = openObject(
-  { name: text(), method: text(), range: PAIR, dtype: text(), scale: number({ exclusiveMinimum: 0 }), zeroPoint: integer(-(2 ** 31)) },
-  {
-    sharedWith: text(),
-    dataRange: listOf(2, number(), 'Range in calibration; absent where nothing is known of the value itself.'),
-    saturationShare: number({ minimum: 0, maximum: 1 }),
-    sqnrDb: DECIBELS,
-  },
-);
-
-export type ActivationView = FromSchema<typeof ACTIVATION_SCHEMA>;
-
-const WEIGHT_SCHEMA = openObject({ name: text(), dtype: text(), sqnrDb: DECIBELS });
-
-export type WeightView = FromSchema<typeof WEIGHT_SCHEMA>;
-
-const QUANTIZATION_SCHEMA = openObject({
-  scheme: anyObject(),
-  samples: integer(0),
-  activations: anyList(ACTIVATION_SCHEMA),
-  weights: anyList(WEIGHT_SCHEMA),
-  inFloat: anyList(openObject({ node: anyText(), opType: text(), reason: text() })),
-});
-
-export type QuantizationView = ViewOf<QuantizationReport, FromSchema<typeof QUANTIZATION_SCHEMA>>;
-
-/** @throws StageError `report-input`. */
-export const parseQuantization = parserOf(QUANTIZATION_SCHEMA, 'quantize');
+/** Also reads reports with former names of fields. @throws StageError `report-input`. */
+export function parseQuantization(value: Json): QuantizationReport {
+  return parse(withPresentNames(value).report);
+}

@@ -1,6 +1,7 @@
 /** Summary of the page: the main figures, and all gates. */
 
 import { formatDuration } from '../../src/base/format.js';
+import type { QuantizationReport } from '../../src/quant/report/report-entries.js';
 import { drawBadge, drawTiles, type Tile } from '../../src/report/document.js';
 import { type Html, html } from '../../src/report/html.js';
 import { formatCount, formatDelta, formatFigure, formatFixed, formatNumber, formatShare } from '../../src/report/numbers.js';
@@ -12,12 +13,11 @@ import type { Named } from './entries.js';
 import { addPerImage, describeFastest, figuresOf, nameDevice } from './latency-section.js';
 import { countOutcomes } from './pipeline-section.js';
 import type { CompileView } from './read-compile.js';
-import type { QuantizationView } from './read-quantization.js';
 
 export interface SummaryData {
   readonly build: BuildSummary;
   readonly metrics: readonly Metrics[];
-  readonly quantization: readonly Named<QuantizationView>[];
+  readonly quantization: readonly Named<QuantizationReport>[];
   readonly compile: readonly Named<CompileView>[];
   readonly bench: readonly Named<BenchReport>[];
 }
@@ -75,9 +75,9 @@ function accuracyTile(kind: 'bbox' | 'segm', metrics: readonly Metrics[]): reado
   ];
 }
 
-function quantizationTile(quantization: readonly Named<QuantizationView>[]): readonly Tile[] {
+function quantizationTile(quantization: readonly Named<QuantizationReport>[]): readonly Tile[] {
   if (quantization.length === 0) return [];
-  const describe = (view: QuantizationView): string => {
+  const describe = (view: QuantizationReport): string => {
     const dtypeOf = (name: string): string => {
       const part = view.scheme[name];
       const dtype = typeof part === 'object' && part !== null && 'dtype' in part ? part.dtype : undefined;

@@ -25,6 +25,7 @@ import { BOARD_REPORT_FORMAT } from '../../src/target/board/board-report.js';
 import { BUNDLE_DETECTOR_FORMAT, BUNDLE_FORMAT } from '../../src/target/bundle/write-bundle.js';
 import { PROFILE_FORMAT } from '../../src/target/profile/profile.js';
 import { COMPILE_REPORT_FORMAT } from '../../src/target/report/compile-report.js';
+import { runOf } from '../support/run-of.js';
 import { findProject } from './import-graph.js';
 
 const project = findProject(dirname(fileURLToPath(import.meta.url)));
@@ -42,17 +43,6 @@ const rows = new Map(
 const digest: Digest = digestBytes('');
 const facts = { plugin: 'x', version: 1, code: digest, params: {}, inputs: {}, tools: {}, env: {}, secrets: {} };
 const absent = { platformClass: undefined, host: undefined, build: undefined, device: undefined };
-const run = {
-  started: '',
-  durationMs: 0,
-  asked: { targets: [], params: [], force: false, keepGoing: false, jobs: 1 },
-  params: {},
-  conclusion: 'built',
-  stages: [],
-  upToDate: 0,
-  gates: [],
-  criticalPath: [],
-} as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'tanren-formats-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -96,7 +86,7 @@ const VERSIONS: readonly (readonly [format: string, version: () => string])[] = 
       return /^tanren-\S+ \d+/.exec(encodeNoOpRecord(record))?.[0] ?? '';
     },
   ],
-  ['history', () => firstLine(written(path => void appendRun(path, run)))],
+  ['history', () => firstLine(written(path => void appendRun(path, runOf())))],
   ['published names', () => firstLine(written(() => openPublishedNames(folder).add('stage', ['out']), join(folder, ARTIFACTS_MARKER)))],
   ['pipeline file', () => `version: ${pipelineVersion()}`],
   ['lock file', () => /^version: \d+$/m.exec(encodeLock({ stages: new Map() }))?.[0] ?? ''],

@@ -2,11 +2,21 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../src/stage/random.js';
-import { append } from './forge.js';
+import { append, type Forge } from './forge.js';
 import { expectGone, type Scenario, scenario, waitForFile } from './scene.js';
 
 /** The first run says that it has begun, and goes on when it is let go. */
 const HELD = '[ -e $HOOKS/once ] || { echo > $HOOKS/once; until [ -e $HOOKS/go ]; do sleep 0.02; done; }';
+
+/** Builds with `hook` in stage b, kills the build when the hook has made the file `started`, and removes the hook. */
+async function killDuring(forge: Forge, hook: string): Promise<void> {
+  forge.hook('b', hook);
+  const running = forge.start();
+  await waitForFile(forge, '.hooks/started');
+  running.signal('SIGKILL');
+  await running.ended;
+  forge.hook('b', '');
+}
 
 export const INTERRUPTIONS: readonly Scenario[] = [
   scenario(13, 'a failed stage ends the build with 1, its dependents are skipped, and the next build tries again', forge => {
@@ -30,12 +40,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     deepStrictEqual(failed.ran, ['a', 'lone']);
   }),
   scenario(15, 'SIGKILL of a stage with partial output: the next build is correct', async forge => {
-    forge.hook('b', 'echo half > out.txt; echo > $HOOKS/started; sleep 30');
-    const running = forge.start();
-    await waitForFile(forge, '.hooks/started');
-    running.signal('SIGKILL');
-    await running.ended;
-    forge.hook('b', '');
+    await killDuring(forge, 'echo half > out.txt; echo > $HOOKS/started; sleep 30');
     const built = forge.build();
     strictEqual(built.exitCode, 0, built.stdout);
     forge.expectRight();
@@ -54,12 +59,7 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     forge.expectRight();
   }),
   scenario(17, 'SIGKILL of the tool only: no orphaned stage overwrites a later output', async forge => {
-    forge.hook('b', 'echo > $HOOKS/started; sleep 1; echo late > out.txt');
-    const running = forge.start();
-    await waitForFile(forge, '.hooks/started');
-    running.signal('SIGKILL');
-    await running.ended;
-    forge.hook('b', '');
+    await killDuring(forge, 'echo > $HOOKS/started; sleep 1; echo late > out.txt');
     strictEqual(forge.build().exitCode, 0);
     await wait(1300);
     forge.expectRight();

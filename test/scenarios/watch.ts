@@ -12,6 +12,9 @@ import { expectGone, type Scenario, type SceneOptions, scenario, waitForFile } f
 
 const READY = 'watching; Ctrl-C ends';
 
+/** A hook whose stage writes its process id to `pid`, and waits until `free` exists. */
+const HELD = '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/new; mv $HOOKS/new $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }';
+
 /** A scenario that starts when everything was built and is watched. */
 function watched(
   number: number,
@@ -167,10 +170,7 @@ export const WATCH: readonly Scenario[] = [
     63,
     'watch: a run that an edit does not reach goes on, its result is kept, and the edit is built beside it',
     async (forge, watch) => {
-      forge.hook(
-        'lone',
-        '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/new; mv $HOOKS/new $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }',
-      );
+      forge.hook('lone', HELD);
       append(forge, 'lone.txt', 'slow');
       await waitForFile(forge, '.hooks/pid');
       append(forge, 'b.txt', 'quick');
@@ -189,10 +189,7 @@ export const WATCH: readonly Scenario[] = [
     64,
     'watch: what reads a stage that runs again is stopped; a pipeline file with a mistake stops nothing',
     async (forge, watch) => {
-      forge.hook(
-        'c',
-        '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/new; mv $HOOKS/new $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }',
-      );
+      forge.hook('c', HELD);
       append(forge, 'b.txt', 'first');
       await waitForFile(forge, '.hooks/pid');
       const pid = Number(forge.project.read('.hooks/pid'));
@@ -218,10 +215,7 @@ export const WATCH: readonly Scenario[] = [
     deepStrictEqual(await untilQuiet(forge, watch), []);
   }),
   watched(294, 'watch: an edit during a run that only a removed artifact started is taken up at once', async (forge, watch) => {
-    forge.hook(
-      'c',
-      '[ -e $HOOKS/free ] || { echo $$ > $HOOKS/new; mv $HOOKS/new $HOOKS/pid; while ! [ -e $HOOKS/free ]; do sleep 0.02; done; }',
-    );
+    forge.hook('c', HELD);
     removeAll(forge, 'cache/cas');
     removeAll(forge, 'artifacts/c');
     await waitForFile(forge, '.hooks/pid');

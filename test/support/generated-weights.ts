@@ -7,6 +7,21 @@ const ENCODER = new TextEncoder();
 /** A global looked up per element is slow inside jest's contexts. */
 const { imul } = Math;
 
+/** What another implementation computed: every `every`-th element of an output, and its standard deviation. */
+export interface RecordedOutput {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly std: number;
+  readonly every: number;
+  readonly samples: readonly number[];
+}
+
+/** A network with generated weights, and its outputs for generated inputs. */
+export interface RecordedNetwork {
+  readonly state: readonly { readonly key: string; readonly shape: readonly number[] }[];
+  readonly outputs: readonly RecordedOutput[];
+}
+
 /** `count` doubles in [−1, 1), by the key's FNV-1a hash and a counter through the finalizer of MurmurHash3. */
 export function uniform(key: string, count: number): Float64Array {
   return fillUniform(key, new Float64Array(count), { scale: 1, offset: 0 });

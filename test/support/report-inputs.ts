@@ -7,9 +7,13 @@ import type { Json } from '../../src/base/json.js';
 import { encodeMask } from '../../src/detection/masks/rle.js';
 import { encodeRleText } from '../../src/detection/masks/rle-text.js';
 import { encodeModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import type { QuantizationReport } from '../../src/quant/report/report-entries.js';
 import { sketchTensor } from '../../src/quant/sketch/sketch.js';
 import type { BuildSummary, SummarizedStage } from '../../src/stage/build-summary.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
+import type { CompileReport } from '../../src/target/report/compile-report.js';
+import type { Finding } from '../../src/target/report/finding.js';
+import type { MemoryReport } from '../../src/target/report/memory-report.js';
 import { makeJpeg } from './make-jpeg.js';
 
 /** Ends an attribute, an element and a script; loads an image; turns the direction of text. */
@@ -64,7 +68,7 @@ const metrics = (ap: number): Json => {
 
 const TENSORS = [HOSTILE, 'a/b/wide', 'a/b/narrow'];
 
-const quantization: Json = {
+const quantization: QuantizationReport = {
   scheme: { activation: { dtype: 'uint8' }, weight: { dtype: 'int8' } },
   samples: 8,
   counts: {},
@@ -72,14 +76,18 @@ const quantization: Json = {
     name,
     method: 'min-max',
     range: [-1, 1],
-    dtype: 'uint8',
+    dtype: 'uint8' as const,
     scale: 0.0078125,
     zeroPoint: 128,
     dataRange: [-3, 3],
     saturationShare: 0.25,
     sqnrDb: index === 2 ? null : 20 + index,
   })),
-  weights: [{ name: HOSTILE, dtype: 'int8', sqnrDb: 40, role: 'weight' }],
+  weights: [{ name: HOSTILE, role: 'weight', method: 'min-max', dtype: 'int8', scale: [0.5], zeroPoint: [0], sqnrDb: 40 }],
+  biases: [],
+  removed: [],
+  fused: [],
+  accumulators: [],
   inFloat: [{ node: HOSTILE, opType: 'Softmax', reason: HOSTILE }],
 };
 
@@ -97,8 +105,21 @@ const sketches: Json = encodeModelSketches({
 const verify: Json = {
   images: [1, 2],
   values: { [HOSTILE]: { maxAbs: 0.5, cosine: 0.99, sqnrDb: 18, elements: 10, broken: 0 } },
-  detections: { reference: 2, candidate: 2, matched: 1, missed: 1, extra: 1, maxScoreDifference: 0.1, meanBoxIou: 0.9, meanMaskIou: 0.8 },
-  missedThresholds: [],
+  detections: {
+    reference: 2,
+    candidate: 2,
+    matched: 1,
+    missed: 1,
+    extra: 1,
+    missedShare: 0.5,
+    extraShare: 0.5,
+    meanScoreDifference: 0.1,
+    maxScoreDifference: 0.1,
+    meanBoxIou: 0.9,
+    minBoxIou: 0.9,
+    meanMaskIou: 0.8,
+    minMaskIou: 0.8,
+  },
   propagated: [
     {
       part: 'backbone',
@@ -120,7 +141,7 @@ const verify: Json = {
   ],
 };
 
-const finding = (rule: string, severity: string): Json => ({
+const finding = (rule: string, severity: Finding['severity']): Finding => ({
   rule,
   severity,
   message: HOSTILE,
@@ -132,7 +153,7 @@ const finding = (rule: string, severity: string): Json => ({
 });
 const estimate = { ms: 1.5, lowMs: 1, highMs: 2 };
 
-const memory: Json = {
+const memory: MemoryReport = {
   alignmentBytes: 64,
   peakBytes: 256,
   boundBytes: 192,
@@ -148,17 +169,18 @@ const memory: Json = {
     bytes: 100,
     units: [
       { fit: 'rows', bytes: 300, strips: { count: 2, rows: 5, weights: 'streamed', trafficBytes: 400 } },
-      ...Array.from({ length: 7 }, () => ({ fit: 'fits', bytes: 3 })),
+      ...Array.from({ length: 7 }, () => ({ fit: 'fits' as const, bytes: 3 })),
     ],
   },
 };
 
-const compile: Json = {
+const compile: CompileReport = {
   format: 'tanren-compile-report/1',
   target: { profile: 'p', title: HOSTILE, device: 'd', dtype: 'xint8', version: '1', digest: DIGEST },
   models: [
     {
       name: 'backbone',
+      digest: DIGEST,
       legal: false,
       counts: {
         nodes: 9,
@@ -174,26 +196,34 @@ const compile: Json = {
         npuMacShare: 0.75,
       },
       findings: [finding('batch', 'warning')],
-      units: ['npu', 'cpu', 'npu'].map((device, id) => ({
+      units: (['npu', 'cpu', 'npu'] as const).map((device, id) => ({
         id,
-        kind: 'quantized',
+        kind: 'quantized' as const,
         opType: 'Conv',
         name: HOSTILE,
+        nodes: [HOSTILE],
         device,
         edge: id === 2,
         part: id === 1 ? 1 : 0,
         findings: device === 'cpu' ? [finding('kernel', 'refused')] : [],
         ...(id === 1 ? { demoted: HOSTILE } : {}),
+        outputs: [],
         macs: 1,
+        weightBytes: 1,
+        inputBytes: 1,
+        outputBytes: 1,
       })),
       parts: [0, 1].map(index => ({
         index,
         name: `0${index}.x`,
-        device: index === 0 ? 'npu' : 'cpu',
+        device: index === 0 ? ('npu' as const) : ('cpu' as const),
         units: [index],
         nodes: 3,
+        inputs: [],
+        outputs: [],
         dependsOn: index === 0 ? [] : [0],
         macs: 1,
+        weightBytes: 1,
         transferBytes: 10,
         ...(index === 0 ? { memory } : {}),
       })),
@@ -202,6 +232,7 @@ const compile: Json = {
         image: { calls: 1, perCall: estimate, perImage: estimate },
         basis: { formula: 'calls · fixed', constants: [] },
         batches: {
+          rois: { from: 'params', counts: [16], mean: 16 },
           rows: [1, 4, 16].map(batch => ({ batch, calls: 16 / batch, padded: batch / 2, perCall: estimate, perImage: estimate })),
           best: 4,
         },

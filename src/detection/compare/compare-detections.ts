@@ -1,5 +1,6 @@
 /** Compares the detections of two detectors. Objects are matched by class and box IoU, independent of their order. */
-
+import { integer, number, openObject } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 import type { DetectedObjects } from '../detector/detector.js';
 import { findObjectMask } from '../detector/object-masks.js';
 import { type Rle, rleArea } from '../masks/rle.js';
@@ -77,22 +78,28 @@ export function mergeDetectionComparisons(parts: readonly DetectionComparison[])
   };
 }
 
+const COUNT = integer(0);
+const SHARE = number({ minimum: 0, maximum: 1 });
+const DIFFERENCE = number({ minimum: 0 });
+
 /** Figures of a comparison. Without pairs, differences are 0 and IoUs 1; without objects, shares are 0. */
-export interface DetectionFigures {
-  readonly reference: number;
-  readonly candidate: number;
-  readonly matched: number;
-  readonly missed: number;
-  readonly extra: number;
-  readonly missedShare: number;
-  readonly extraShare: number;
-  readonly meanScoreDifference: number;
-  readonly maxScoreDifference: number;
-  readonly meanBoxIou: number;
-  readonly minBoxIou: number;
-  readonly meanMaskIou: number;
-  readonly minMaskIou: number;
-}
+export const DETECTION_FIGURES_SCHEMA = openObject({
+  reference: COUNT,
+  candidate: COUNT,
+  matched: COUNT,
+  missed: COUNT,
+  extra: COUNT,
+  missedShare: SHARE,
+  extraShare: SHARE,
+  meanScoreDifference: DIFFERENCE,
+  maxScoreDifference: DIFFERENCE,
+  meanBoxIou: SHARE,
+  minBoxIou: SHARE,
+  meanMaskIou: SHARE,
+  minMaskIou: SHARE,
+});
+
+export type DetectionFigures = FromSchema<typeof DETECTION_FIGURES_SCHEMA>;
 
 export function detectionFiguresOf({ reference, candidate, missed, extra, partners }: DetectionComparison): DetectionFigures {
   const all = (pick: (pair: Partners) => number): number[] => partners.map(pick);

@@ -33,7 +33,9 @@ const PART_ERRORS_SCHEMA = object({
 /** An item of the member "propagated" of a `verify` report. */
 export type PartErrors = FromSchema<typeof PART_ERRORS_SCHEMA>;
 
-const reader = readerOf(anyList(PART_ERRORS_SCHEMA));
+export const PROPAGATED_SCHEMA = anyList(PART_ERRORS_SCHEMA);
+
+const reader = readerOf(PROPAGATED_SCHEMA);
 
 /** The errors in a `verify` report; undefined where it compared outputs only. @throws QuantError `bad-verify-report`. */
 export function findPropagatedErrors(report: Json): readonly PartErrors[] | undefined {

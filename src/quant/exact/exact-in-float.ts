@@ -1,4 +1,5 @@
 /** Decides from a QDQ model alone whether float32 arithmetic gives its exact results for every input and every kernel implementation. */
+import { MOVING_OPERATORS } from '../../onnx/analysis/moving-operators.js';
 import { getString } from '../../onnx/ir/attribute.js';
 import type { Graph, Model, Node } from '../../onnx/ir/model.js';
 import { findDequantized, readNumbers } from '../qdq/dequantized.js';
@@ -11,22 +12,7 @@ const SUMS = new Set(['Conv', 'ConvTranspose', 'Gemm']);
 const PAIRS = new Set(['Add', 'Sub', 'Mul']);
 
 /** Operators that round nothing. */
-const MOVES = new Set([
-  'Clip',
-  'Concat',
-  'DepthToSpace',
-  'Flatten',
-  'Identity',
-  'MaxPool',
-  'Relu',
-  'Reshape',
-  'Slice',
-  'SpaceToDepth',
-  'Split',
-  'Squeeze',
-  'Transpose',
-  'Unsqueeze',
-]);
+const MOVES: ReadonlySet<string> = new Set([...MOVING_OPERATORS, 'Clip', 'MaxPool', 'Relu']);
 
 const CODECS = new Set(['QuantizeLinear', 'DequantizeLinear']);
 const CODEC_DOMAINS = ['', 'com.microsoft'];

@@ -1,4 +1,5 @@
 /** Finds Concats that join values of unlike ranges: one scale for all leaves few integers for the smallest. */
+import { MOVING_OPERATORS } from '../../onnx/analysis/moving-operators.js';
 import { indexUses } from '../../onnx/ir/edit.js';
 import type { Graph, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
 import { computeQParams } from '../integers/qparams.js';
@@ -13,20 +14,7 @@ const LEAST_SQNR_DB = 30;
 const LEAST_LOSS_DB = 10;
 
 /** Operators whose output elements are input elements. */
-const MOVES: ReadonlySet<string> = new Set([
-  'Concat',
-  'DepthToSpace',
-  'Flatten',
-  'Gather',
-  'Identity',
-  'Reshape',
-  'Slice',
-  'SpaceToDepth',
-  'Split',
-  'Squeeze',
-  'Transpose',
-  'Unsqueeze',
-]);
+const MOVES: ReadonlySet<string> = new Set([...MOVING_OPERATORS, 'Gather']);
 
 export interface UnlikeJoin {
   readonly node: Node;

@@ -104,7 +104,7 @@ const FUSED_SCHEMA = object({ node: anyText(), opType: text(), input: INPUT });
 
 export type FusedEntry = FromSchema<typeof FUSED_SCHEMA>;
 
-const REPORT_SCHEMA = object(
+export const QUANTIZATION_SCHEMA = object(
   {
     scheme: anyObject(),
     samples: integer(0),
@@ -120,9 +120,9 @@ const REPORT_SCHEMA = object(
   { joins: anyList(JOIN_SCHEMA, 'Concats of unlike ranges; absent if there are none.') },
 );
 
-export type QuantizationReport = FromSchema<typeof REPORT_SCHEMA>;
+export type QuantizationReport = FromSchema<typeof QUANTIZATION_SCHEMA>;
 
-const reportReader = readerOf(REPORT_SCHEMA);
+const reportReader = readerOf(QUANTIZATION_SCHEMA);
 
 /**
  * Reads a report with present or former names of fields; `warn` is told which former ones it has.

@@ -1,4 +1,5 @@
 /** The layers of a quantized model whose costs are compared: a step and those that only move its values, and round them again, are one. */
+import { MOVING_OPERATORS } from '../../onnx/analysis/moving-operators.js';
 import type { Graph, Node, ValueId } from '../../onnx/ir/model.js';
 import { readNumbers } from '../qdq/dequantized.js';
 import type { Step, SteppedModels } from './find-steps.js';
@@ -13,24 +14,7 @@ export interface QuantizedLayer {
 }
 
 /** Operators that move the elements of their inputs, or choose or average among them. */
-const KEEPS: ReadonlySet<string> = new Set([
-  'AveragePool',
-  'Concat',
-  'DepthToSpace',
-  'Flatten',
-  'Gather',
-  'Identity',
-  'MaxPool',
-  'Pad',
-  'Reshape',
-  'Resize',
-  'Slice',
-  'SpaceToDepth',
-  'Split',
-  'Squeeze',
-  'Transpose',
-  'Unsqueeze',
-]);
+const KEEPS: ReadonlySet<string> = new Set([...MOVING_OPERATORS, 'AveragePool', 'Gather', 'MaxPool', 'Pad', 'Resize']);
 
 /** In graph order. The step alone in float would bring nothing where the next one rounds its values as coarsely. */
 export function findQuantizedLayers({ quantized, steps }: SteppedModels): readonly QuantizedLayer[] {

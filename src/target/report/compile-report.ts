@@ -1,197 +1,242 @@
-/** The report of the `compile` plugin as plain JSON: units, findings, parts and estimates. */
-import type { Finding, Source } from './finding.js';
-import type { MemoryReport } from './memory-report.js';
+/** The report of the `compile` plugin, with units, findings, parts and estimates: one schema for its writer and its readers. */
+
+import type { JsonObject } from '../../base/json.js';
+import { anyList, anyText, constant, flag, integer, list, number, oneOf, openObject, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { FINDING_SCHEMA, SOURCE_SCHEMA } from './finding.js';
+import { MEMORY_SCHEMA } from './memory-report.js';
 
 export const COMPILE_REPORT_FORMAT = 'tanren-compile-report/1';
 
-export type Device = 'npu' | 'cpu';
+const COUNT = integer(0);
+const POSITIVE = number({ minimum: 0 });
 
-export type CompileReport = {
-  readonly format: typeof COMPILE_REPORT_FORMAT;
-  readonly target: TargetIdentity;
-  /** Sorted by name. A stage with one model names it "model". */
-  readonly models: readonly ModelReport[];
-  /** Only with `place: auto`. */
-  readonly placements?: readonly PlacementReport[];
-};
+const DEVICE = oneOf(['npu', 'cpu']);
 
-/** Where a part runs, and the times per image that decided it: both measured, or both estimated. */
-export type PlacementReport = {
-  readonly part: string;
-  readonly device: Device;
-  /** float: the model is not quantized, so that only the CPU can run it. */
-  readonly basis: 'measured' | 'estimate' | 'float';
-  readonly npuMs?: number;
-  readonly cpuMs: number;
-};
+export type Device = FromSchema<typeof DEVICE>;
 
-/** The chosen target, and the digest of the profile's content. */
-export type TargetIdentity = {
-  readonly profile: string;
-  readonly title: string;
-  readonly device: string;
-  readonly dtype: string;
-  /** Version of the vendor's software. */
-  readonly version: string;
-  readonly digest: string;
-};
+const LATENCY = openObject(
+  { ms: POSITIVE, lowMs: POSITIVE, highMs: POSITIVE },
+  {},
+  'An estimate, not a measurement. `lowMs` and `highMs` bound the likely values, not the possible ones.',
+);
 
-export type ModelReport = {
-  readonly name: string;
-  /** SHA-256 of the model's content: structure, weights and scales, without names. */
-  readonly digest: string;
-  /** Whether no unit is refused or undocumented. */
-  readonly legal: boolean;
-  readonly counts: ModelCounts;
-  /** Findings about the model as a whole. */
-  readonly findings: readonly Finding[];
-  /** In topological order; `id` is the position. */
-  readonly units: readonly UnitReport[];
-  /** In execution order; `index` is the position. */
-  readonly parts: readonly PartReport[];
-  readonly estimate: ModelEstimate;
-  /** Only of a model that the params place on the CPU as a whole. */
-  readonly place?: 'cpu';
-  /** Only of a head that the detector's recipe runs on tiles: the models that run instead. Totals of times leave it out. */
-  readonly replacedBy?: readonly string[];
-};
+export type LatencyEstimate = FromSchema<typeof LATENCY>;
 
-export type ModelCounts = {
-  readonly nodes: number;
-  /** Nodes by device; the sum is `nodes`. `edge`: Q and DQ at the ends of NPU parts, which the vendor's runtime runs on the host. */
-  readonly npuNodes: number;
-  readonly cpuNodes: number;
-  readonly edgeNodes: number;
-  readonly units: number;
-  readonly npuUnits: number;
-  readonly cpuUnits: number;
-  readonly parts: number;
-  readonly npuParts: number;
-  readonly macs: number;
-  /** 0 … 1. For a model without MACs or with unknown sizes: 1 if every unit is on the NPU, else 0. */
-  readonly npuMacShare: number;
-};
+const UNIT_ESTIMATE = openObject({ ...LATENCY.properties, bound: oneOf(['compute', 'memory']) });
 
-/**
- * quantized: DQ… → operator (→ activation) → Q…, integers in and out. quantize, dequantize: a separate Q or DQ. requantize: DQ → Q.
- * plain: a node that does not compute on quantized values (a float island, or shape arithmetic).
- */
-export type UnitKind = 'quantized' | 'quantize' | 'dequantize' | 'requantize' | 'plain';
+export type UnitEstimate = FromSchema<typeof UNIT_ESTIMATE>;
 
-export type UnitReport = {
-  readonly id: number;
-  readonly kind: UnitKind;
-  readonly opType: string;
-  /** Name of the operator's node, or of its first output if the node has none. */
-  readonly name: string;
-  /** The activation function fused with the operator. */
-  readonly activation?: string;
-  /** First output of every node, which is how the vendor's report names nodes. */
-  readonly nodes: readonly string[];
-  readonly device: Device;
-  /** Q or DQ at an end of an NPU part; see `ModelCounts.edgeNodes`. */
-  readonly edge: boolean;
-  readonly part: number;
-  /** All failures, not only the first. Units on the NPU have only warnings. */
-  readonly findings: readonly Finding[];
-  /** Why a legal unit is on the CPU: "its part has 1 Conv; …". */
-  readonly demoted?: string;
-  readonly outputs: readonly TensorReport[];
-  readonly macs: number;
-  readonly weightBytes: number;
-  readonly inputBytes: number;
-  readonly outputBytes: number;
-  /** For one run on the device; only for units on the NPU. */
-  readonly estimate?: UnitEstimate;
-};
+const TENSOR = openObject({ name: anyText(), dtype: text(), dims: anyList(COUNT) }, { scale: number(), zeroPoint: number() });
 
-export type TensorReport = {
-  readonly name: string;
-  readonly dtype: string;
-  readonly dims: readonly number[];
-  readonly scale?: number;
-  readonly zeroPoint?: number;
-};
+export type TensorReport = FromSchema<typeof TENSOR>;
 
-export type PartReport = {
-  readonly index: number;
-  /** "00.npu", "01.cpu": also the file name without extension. */
-  readonly name: string;
-  readonly device: Device;
-  readonly units: readonly number[];
-  readonly nodes: number;
-  readonly inputs: readonly TensorReport[];
-  readonly outputs: readonly TensorReport[];
-  /** Parts whose outputs this part reads. */
-  readonly dependsOn: readonly number[];
-  readonly macs: number;
-  readonly weightBytes: number;
-  /** Bytes into and out of the part, per run. */
-  readonly transferBytes: number;
-  readonly estimate?: LatencyEstimate;
-  /** Only for parts on the NPU whose sizes are known. */
-  readonly memory?: MemoryReport;
-};
+const UNIT_KIND = oneOf(
+  ['quantized', 'quantize', 'dequantize', 'requantize', 'plain'],
+  'quantized: DQ… → operator (→ activation) → Q…, integers in and out. quantize, dequantize: a separate Q or DQ. requantize: DQ → Q. plain: a node that does not compute on quantized values (a float island, or shape arithmetic).',
+);
 
-/** An estimate, not a measurement. `low` and `high` bound the likely values, not the possible ones. */
-export type LatencyEstimate = {
-  readonly ms: number;
-  readonly lowMs: number;
-  readonly highMs: number;
-};
+export type UnitKind = FromSchema<typeof UNIT_KIND>;
 
-export type UnitEstimate = LatencyEstimate & { readonly bound: 'compute' | 'memory' };
+const UNIT = openObject(
+  {
+    id: COUNT,
+    kind: UNIT_KIND,
+    opType: text(),
+    name: anyText("Name of the operator's node, or of its first output if the node has none."),
+    nodes: anyList(anyText(), "First output of every node, which is how the vendor's report names nodes."),
+    device: DEVICE,
+    edge: flag('Q or DQ at an end of an NPU part: see `edgeNodes`.'),
+    part: COUNT,
+    findings: anyList(FINDING_SCHEMA, 'All failures, not only the first. Units on the NPU have only warnings.'),
+    outputs: anyList(TENSOR),
+    macs: POSITIVE,
+    weightBytes: POSITIVE,
+    inputBytes: POSITIVE,
+    outputBytes: POSITIVE,
+  },
+  {
+    activation: text('The activation function fused with the operator.'),
+    demoted: text('Why a legal unit is on the CPU: "its part has 1 Conv; …".'),
+    /** For one run on the device; only for units on the NPU. */
+    estimate: UNIT_ESTIMATE,
+  },
+);
 
-export type ModelEstimate = {
-  /** Of the NPU parts, one run each, in sequence. */
-  readonly npu: LatencyEstimate;
-  /** All calls for one image, units on the CPU at a stated rate and transfers included. */
-  readonly image: ImageEstimate;
-  readonly basis: EstimateBasis;
-  /** For a model that runs once per RoI: the same RoIs at several batch sizes. */
-  readonly batches?: BatchEstimate;
-};
+export type UnitReport = FromSchema<typeof UNIT>;
 
-export type ImageEstimate = {
-  /** RoIs that a call serves, of a model that runs on tiles. */
-  readonly tiles?: number;
-  /** Mean over the RoI counts; 1 for a model that runs once per image. */
-  readonly calls: number;
-  readonly perCall: LatencyEstimate;
-  readonly perImage: LatencyEstimate;
-};
+const PART = openObject(
+  {
+    index: COUNT,
+    name: text('"00.npu", "01.cpu": also the file name without extension.'),
+    device: DEVICE,
+    units: anyList(COUNT),
+    nodes: COUNT,
+    inputs: anyList(TENSOR),
+    outputs: anyList(TENSOR),
+    dependsOn: anyList(COUNT, 'Parts whose outputs this part reads.'),
+    macs: POSITIVE,
+    weightBytes: POSITIVE,
+    transferBytes: number({ minimum: 0 }, 'Bytes into and out of the part, per run.'),
+  },
+  {
+    estimate: LATENCY,
+    /** Only for parts on the NPU whose sizes are known. Reports of 0.1 have none. */
+    memory: MEMORY_SCHEMA,
+  },
+);
 
-/** The constants of the estimate, each with its source. */
-export type EstimateBasis = {
-  readonly formula: string;
-  readonly constants: readonly EstimateConstant[];
-};
+export type PartReport = FromSchema<typeof PART>;
 
-export type EstimateConstant = {
-  readonly name: string;
-  readonly value: number;
-  readonly low?: number;
-  readonly high?: number;
-  readonly unit: string;
-  readonly source: Source;
-};
+const COUNTS = openObject({
+  nodes: COUNT,
+  npuNodes: COUNT,
+  cpuNodes: COUNT,
+  edgeNodes: integer(
+    0,
+    "Q and DQ at the ends of NPU parts, which the vendor's runtime runs on the host. Nodes on NPU, CPU and edges are all nodes.",
+  ),
+  units: COUNT,
+  npuUnits: COUNT,
+  cpuUnits: COUNT,
+  parts: COUNT,
+  npuParts: COUNT,
+  macs: POSITIVE,
+  npuMacShare: number({ minimum: 0, maximum: 1 }, 'For a model without MACs or with unknown sizes: 1 if every unit is on the NPU, else 0.'),
+});
 
-export type BatchEstimate = {
-  /** RoIs per image: from the params or from the captured data. */
-  readonly rois: { readonly from: 'params' | 'captured'; readonly counts: readonly number[]; readonly mean: number };
-  /** One row per batch size. A call of `batch` RoIs costs the fixed time once. */
-  readonly rows: readonly BatchRow[];
-  /** The batch size with the smallest mean. */
-  readonly best: number;
-};
+export type ModelCounts = FromSchema<typeof COUNTS>;
 
-export type BatchRow = {
-  readonly batch: number;
-  /** Per image, mean over the counts. */
-  readonly calls: number;
-  /** Padded RoIs: computed and discarded, because the last call is not full. Mean per image. */
-  readonly padded: number;
-  readonly perCall: LatencyEstimate;
-  /** Mean per image. */
-  readonly perImage: LatencyEstimate;
-};
+const ESTIMATE_CONSTANT = openObject(
+  { name: text(), value: number(), unit: anyText(), source: SOURCE_SCHEMA },
+  { low: number(), high: number() },
+);
+
+export type EstimateConstant = FromSchema<typeof ESTIMATE_CONSTANT>;
+
+const BASIS = openObject(
+  { formula: text(), constants: anyList(ESTIMATE_CONSTANT) },
+  {},
+  'The constants of the estimate, each with its source.',
+);
+
+export type EstimateBasis = FromSchema<typeof BASIS>;
+
+const BATCH_ROW = openObject({
+  batch: integer(1),
+  calls: number({ minimum: 0 }, 'Per image, mean over the counts.'),
+  padded: number({ minimum: 0 }, 'Padded RoIs: computed and discarded, because the last call is not full. Mean per image.'),
+  perCall: LATENCY,
+  /** Mean. */
+  perImage: LATENCY,
+});
+
+export type BatchRow = FromSchema<typeof BATCH_ROW>;
+
+const BATCHES = openObject({
+  /** Per image. */
+  rois: openObject({ from: oneOf(['params', 'captured']), counts: anyList(COUNT), mean: POSITIVE }),
+  rows: anyList(BATCH_ROW, 'One per batch size. A call of `batch` RoIs costs the fixed time once.'),
+  best: integer(0, 'The batch size with the smallest mean.'),
+});
+
+export type BatchEstimate = FromSchema<typeof BATCHES>;
+
+const IMAGE = openObject(
+  {
+    calls: number({ minimum: 0 }, 'Mean over the RoI counts; 1 for a model that runs once per image.'),
+    perCall: LATENCY,
+    perImage: LATENCY,
+  },
+  { tiles: integer(1, 'RoIs that a call serves, of a model that runs on tiles.') },
+  'All calls for one image, units on the CPU at a stated rate and transfers included.',
+);
+
+export type ImageEstimate = FromSchema<typeof IMAGE>;
+
+const ESTIMATE = openObject(
+  {
+    /** Of the NPU parts, one run each, in sequence. */
+    npu: LATENCY,
+    image: IMAGE,
+    basis: BASIS,
+  },
+  {
+    /** For a model that runs once per RoI: the same RoIs at several batch sizes. */
+    batches: BATCHES,
+  },
+);
+
+/** Reports of 0.1 estimated one run of the NPU parts only. */
+const ESTIMATE_OF_ANY_VERSION = openObject({ basis: BASIS }, { npu: LATENCY, image: IMAGE, batches: BATCHES });
+
+export type ModelEstimate = FromSchema<typeof ESTIMATE>;
+
+function modelWith<const Estimate extends JsonObject>(estimate: Estimate) {
+  return openObject(
+    {
+      name: text(),
+      digest: text("SHA-256 of the model's content: structure, weights and scales, without names."),
+      legal: flag('Whether no unit is refused or undocumented.'),
+      counts: COUNTS,
+      findings: anyList(FINDING_SCHEMA, 'About the model as a whole.'),
+      units: anyList(UNIT, 'In topological order; `id` is the position.'),
+      parts: anyList(PART, 'In execution order; `index` is the position.'),
+      estimate,
+    },
+    {
+      /** Only of a model that the params place on the CPU as a whole. */
+      place: constant('cpu'),
+      replacedBy: list(
+        text(),
+        "Only of a head that the detector's recipe runs on tiles: the models that run instead. Totals of times leave it out.",
+      ),
+    },
+  );
+}
+
+const MODEL = modelWith(ESTIMATE);
+
+export type ModelReport = FromSchema<typeof MODEL>;
+
+const PLACEMENT = openObject(
+  {
+    part: text(),
+    device: DEVICE,
+    basis: oneOf(['measured', 'estimate', 'float'], 'float: the model is not quantized, so that only the CPU can run it.'),
+    cpuMs: POSITIVE,
+  },
+  { npuMs: POSITIVE },
+  'Where a part runs, and the times per image that decided it: both measured, or both estimated.',
+);
+
+export type PlacementReport = FromSchema<typeof PLACEMENT>;
+
+const TARGET = openObject({
+  profile: text(),
+  title: text(),
+  device: text(),
+  dtype: text(),
+  version: anyText("Version of the vendor's software."),
+  digest: text("Of the profile's content."),
+});
+
+export type TargetIdentity = FromSchema<typeof TARGET>;
+
+function reportWith<const Model extends JsonObject>(model: Model) {
+  return openObject(
+    {
+      format: constant(COMPILE_REPORT_FORMAT),
+      target: TARGET,
+      models: anyList(model, 'Sorted by name. A stage with one model names it "model".'),
+    },
+    { placements: anyList(PLACEMENT, 'Only with `place: auto`.') },
+  );
+}
+
+export const COMPILE_REPORT_SCHEMA = reportWith(MODEL);
+
+export type CompileReport = FromSchema<typeof COMPILE_REPORT_SCHEMA>;
+
+/** Also accepts reports of earlier versions. */
+export const COMPILE_REPORT_OF_ANY_VERSION = reportWith(modelWith(ESTIMATE_OF_ANY_VERSION));

@@ -10,7 +10,7 @@ import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { readStateDict, selectStateDict } from '../../../src/tensor/formats/state-dict.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { PART_OUTPUTS, recordedFeeds, relativeError } from '../../support/detector-parts.js';
-import { generatedInput, generatedState } from '../../support/generated-weights.js';
+import { generatedInput, generatedState, type RecordedNetwork } from '../../support/generated-weights.js';
 import { addOutputByName } from '../../support/model-outputs.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
@@ -80,16 +80,8 @@ suite('the same weights in another file', () => {
   });
 });
 
-interface Recording {
+interface Recording extends RecordedNetwork {
   readonly parameters: number;
-  readonly state: readonly { readonly key: string; readonly shape: readonly number[] }[];
-  readonly outputs: readonly {
-    readonly name: string;
-    readonly shape: readonly number[];
-    readonly std: number;
-    readonly every: number;
-    readonly samples: readonly number[];
-  }[];
 }
 
 suite('full-size networks with generated weights', () => {

@@ -27,7 +27,7 @@ import { readStateDict } from '../../../src/tensor/formats/state-dict.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor, type RawTensor } from '../../../src/tensor/tensor.js';
 import { relativeError } from '../../support/detector-parts.js';
-import { generatedInput, generatedState } from '../../support/generated-weights.js';
+import { generatedInput, generatedState, type RecordedNetwork, type RecordedOutput } from '../../support/generated-weights.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { exportYolactShapes, readYolactShapesConfig, toOriginal } from '../../support/yolact-outputs.js';
@@ -189,17 +189,6 @@ function momentsOfRow(data: Float32Array, row: number, length: number): { mean: 
   return { mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / length };
 }
 
-interface Recording {
-  readonly state: readonly { readonly key: string; readonly shape: readonly number[] }[];
-  readonly outputs: readonly {
-    readonly name: string;
-    readonly shape: readonly number[];
-    readonly std: number;
-    readonly every: number;
-    readonly samples: readonly number[];
-  }[];
-}
-
 suite('full-size networks with generated weights', () => {
   it.each([
     ['yolact_base', 'yolact'],
@@ -231,14 +220,11 @@ suite('full-size networks with generated weights', () => {
   });
 });
 
-const readRecording = async (name: string): Promise<Recording> =>
-  (await readJsonFile(join(shared, 'fullsize', `${name}.json`))) as unknown as Recording;
+const readRecording = async (name: string): Promise<RecordedNetwork> =>
+  (await readJsonFile(join(shared, 'fullsize', `${name}.json`))) as unknown as RecordedNetwork;
 
 /** Largest difference of a recorded sample, over the recorded standard deviation; NaN where sizes differ. */
-function worstSample(
-  { name, shape, std, every, samples }: Recording['outputs'][number],
-  all: Readonly<Record<string, Float32Array>>,
-): number {
+function worstSample({ name, shape, std, every, samples }: RecordedOutput, all: Readonly<Record<string, Float32Array>>): number {
   const data = all[name];
   if (data?.length !== shape.reduce((product, dim) => product * dim, 1)) return Number.NaN;
   return Math.max(...samples.map((sample, index) => Math.abs(sample - (data[index * every] ?? Number.NaN)))) / std;

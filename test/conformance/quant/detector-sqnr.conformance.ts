@@ -13,8 +13,6 @@ import { readDefinition } from '../../../src/detection/read-definition.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { quantizeModel } from '../../../src/quant/quantize-model.js';
 import { PRESETS } from '../../../src/quant/scheme/scheme.js';
-import { openSession } from '../../../src/runtime/session/session.js';
-import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';
@@ -22,6 +20,7 @@ import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { roundWeights } from '../../../stages/round-weights/stage.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
+import { measureSqnr } from '../../support/output-sqnr.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
@@ -102,7 +101,7 @@ suite('int8 parts of the detector', () => {
         inputs: { model: parts.parts[part], sketches: sketches.get(part) ?? '' },
         folder: folder.path,
       });
-      const figures = await measure(parts.parts[part], outputs.model ?? '', feedsOf(part));
+      const figures = await measureSqnr(parts.parts[part], outputs.model ?? '', feedsOf(part));
       const expected = recorded().configs[config]?.sqnr_db[PARTS[part].recorded] ?? {};
       expect(Object.keys(figures).sort()).toEqual(Object.keys(expected).sort());
       const missing = Object.entries(expected).filter(([name, db]) => !((figures[name] ?? 0) >= db - BOUND_DB));
@@ -117,7 +116,7 @@ suite('int8 parts of the detector', () => {
     quantizeModel(model, sketches.model, sketches, { scheme, exclude: [], domain: 'ai.onnx' });
     const path = join(folder.path, `noise-${part}.onnx`);
     await writeModel(path, model);
-    const figures = await measure(parts.parts[part], path, feedsOf(part));
+    const figures = await measureSqnr(parts.parts[part], path, feedsOf(part));
     const { configs } = recorded();
     const good = configs['s8s8sym-minmax (a8w8)']?.sqnr_db[PARTS[part].recorded] ?? {};
     const bad = configs['s8s8sym-minmax, calibrated on noise (deliberately bad)']?.sqnr_db[PARTS[part].recorded] ?? {};
@@ -147,7 +146,7 @@ suite('int8 parts of the detector', () => {
       });
       const rounded = await runStage(roundWeights, { ...methods, inputs: { ...inputs, model: plain.outputs.model ?? '' } });
       const corrected = await runStage(correctBiases, { ...methods, inputs: { ...inputs, model: rounded.outputs.model ?? '' } });
-      const figures = await measure(float, corrected.outputs.model ?? '', feedsOf(part));
+      const figures = await measureSqnr(float, corrected.outputs.model ?? '', feedsOf(part));
       const row = recorded().configs['power-of-two, five candidates']?.sqnr_db[PARTS[part].recorded] ?? {};
       gains.push(...Object.entries(row).map(([name, db]): [string, number] => [name, (figures[name] ?? 0) - db]));
     }
@@ -174,21 +173,4 @@ async function readSamples({ recipe, parts, val }: ShapesParts): Promise<{ id: n
   }
   await detector.close();
   return samples;
-}
-
-/** 10·log10(Σx² / Σ(x − q)²) of each output over all feeds. */
-async function measure(float: string, int8: string, feeds: readonly Record<string, Tensor>[]): Promise<Record<string, number>> {
-  const [x, q] = [await openSession(float, { optimization: 'all' }), await openSession(int8, { optimization: 'all' })];
-  const sums: Record<string, Comparison> = {};
-  for (const feed of feeds) {
-    const [exact, quantized] = [await x.run(feed), await q.run(feed)];
-    for (const name of x.outputNames) {
-      const [a, b] = [exact[name], quantized[name]];
-      if (a?.dtype !== 'float32' || b?.dtype !== 'float32') throw new Error(`output ${name} is no float32`);
-      sums[name] = mergeComparisons(sums[name] ?? NO_COMPARISON, compareArrays(a.data, b.data));
-    }
-  }
-  await x.close();
-  await q.close();
-  return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sqnrDbOf(sum)]));
 }

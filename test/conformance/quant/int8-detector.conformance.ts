@@ -1,13 +1,13 @@
 /** The loss of AP by quantization of the detector, and its detection by a bound when the calibration is bad. */
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { encodeModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
-import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
+import { measureShapes, type ShapesMetrics } from '../../support/measure-shapes.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
@@ -19,11 +19,6 @@ const MOST_LOSS = { bbox: 0.006, segm: 0.008 } as const;
 /** The same for power-of-two scales. */
 const MOST_LOSS_OF_POSITIONS = { bbox: 0.008, segm: 0.008 } as const;
 
-interface Metrics {
-  readonly bbox: { readonly AP: number };
-  readonly segm: { readonly AP: number };
-}
-
 // The data is the project's own. The test is in this suite because of its duration.
 const suite = findSharedFolder() === undefined ? describe.skip : describe;
 
@@ -31,7 +26,7 @@ suite('the int8 detector on all validation images', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let shapes: ShapesParts;
   let memo: StoringMemo;
-  let float: Metrics;
+  let float: ShapesMetrics;
   const sketches = new Map<MaskRcnnPart, string>();
 
   beforeAll(async () => {
@@ -92,13 +87,6 @@ suite('the int8 detector on all validation images', () => {
     expect(float.bbox.AP - (await measure(parts)).bbox.AP).toBeGreaterThan(MOST_LOSS.bbox);
   }, 600_000);
 
-  async function measure(parts: Readonly<Record<MaskRcnnPart, string>>): Promise<Metrics> {
-    const { outputs } = await runStage(evaluate, {
-      params: {},
-      inputs: { parts, recipe: shapes.recipePath, config: shapes.configPath, data: shapes.val },
-      folder: folder.path,
-      memo: memo.memo,
-    });
-    return JSON.parse(await readFile(outputs.metrics ?? '', 'utf8')) as Metrics;
-  }
+  const measure = (parts: Readonly<Record<MaskRcnnPart, string>>): Promise<ShapesMetrics> =>
+    measureShapes(shapes, parts, { folder: folder.path, memo: memo.memo });
 });

@@ -1,12 +1,12 @@
 /** Equalization of a detector whose hidden channels are rescaled by 2⁻⁴ … 2⁴: float outputs, and AP at 8 bits with one scale per tensor. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
-import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { rewrite } from '../../../stages/rewrite/stage.js';
+import { measureShapes, type ShapesMetrics } from '../../support/measure-shapes.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
@@ -17,11 +17,6 @@ import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 const INT8 = { bbox: 0.679, segm: 0.5 } as const;
 const FLOAT = { bbox: 0.6804, segm: 0.5038 } as const;
 const TOLERANCE = 0.003;
-
-interface Metrics {
-  readonly bbox: { readonly AP: number };
-  readonly segm: { readonly AP: number };
-}
 
 const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
@@ -87,13 +82,6 @@ suite('the rescaled detector', () => {
     return parts;
   }
 
-  async function measure(parts: Readonly<Record<MaskRcnnPart, string>>): Promise<Metrics> {
-    const { outputs } = await runStage(evaluate, {
-      params: {},
-      inputs: { parts, recipe: shapes.recipePath, config: shapes.configPath, data: shapes.val },
-      folder: folder.path,
-      memo: memo.memo,
-    });
-    return JSON.parse(await readFile(outputs.metrics ?? '', 'utf8')) as Metrics;
-  }
+  const measure = (parts: Readonly<Record<MaskRcnnPart, string>>): Promise<ShapesMetrics> =>
+    measureShapes(shapes, parts, { folder: folder.path, memo: memo.memo });
 });

@@ -7,15 +7,14 @@ import { prepareImage } from '../../../src/detection/families/yolact/prepare-ima
 import type { YolactRecipe } from '../../../src/detection/families/yolact/recipe.js';
 import { decodeImage } from '../../../src/detection/image/decode-image.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
-import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
-import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../../src/tensor/compare.js';
 import { readFileBytes } from '../../../src/tensor/formats/file-bytes.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { simplify } from '../../../stages/simplify/stage.js';
+import { measureSqnr } from '../../support/output-sqnr.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
@@ -90,7 +89,7 @@ suite('the int8 YOLACT', () => {
       folder: folder.path,
     });
     const int8 = outputs.model ?? '';
-    const figures = await measure(recipe, float, int8);
+    const figures = await measureSqnr(float, int8, readFeeds(recipe));
     const expected = recorded[config];
     expect(Object.keys(figures).sort()).toEqual(Object.keys(expected?.sqnr_db ?? {}).sort());
     const missing = Object.entries(expected?.sqnr_db ?? {}).filter(([name, db]) => !((figures[name] ?? 0) >= db - BOUND_DB));
@@ -108,22 +107,11 @@ suite('the int8 YOLACT', () => {
   });
 });
 
-/** 10·log10(Σx² / Σ(x − q)²) of each output over the first 32 validation images. */
-async function measure(recipe: YolactRecipe, float: string, int8: string): Promise<Record<string, number>> {
-  const [x, q] = [await openSession(float, { optimization: 'all' }), await openSession(int8, { optimization: 'all' })];
-  const sums: Record<string, Comparison> = {};
+/** Prepared validation images. */
+async function* readFeeds(recipe: YolactRecipe): AsyncGenerator<Readonly<Record<string, Tensor>>> {
   const { annotations = '', images = '' } = data('val');
   for (const { fileName } of takeFirstImages(listImages(await readJsonFile(annotations)), 32)) {
     const image = await decodeImage(await readFileBytes(join(images, fileName)), fileName);
-    const feed: Record<string, Tensor> = { [recipe.image.value]: prepareImage(image, recipe.image, recipe.config) };
-    const [exact, quantized] = [await x.run(feed), await q.run(feed)];
-    for (const name of recipe.parts.network.outputs) {
-      const [a, b] = [exact[name], quantized[name]];
-      if (a?.dtype !== 'float32' || b?.dtype !== 'float32') throw new Error(`output ${name} is no float32`);
-      sums[name] = mergeComparisons(sums[name] ?? NO_COMPARISON, compareArrays(a.data, b.data));
-    }
+    yield { [recipe.image.value]: prepareImage(image, recipe.image, recipe.config) };
   }
-  await x.close();
-  await q.close();
-  return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sqnrDbOf(sum)]));
 }

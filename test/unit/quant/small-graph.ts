@@ -66,3 +66,12 @@ export function nodeLines({ graph }: Model): string[] {
     node => `${node.opType}(${node.inputs.map(name).join(', ')}) -> ${node.outputs.map(name).join(', ')}`,
   );
 }
+
+/** An image `x`, and weight `w` and bias `b` of a Conv on it, with no node yet. */
+export function convGraph(): SmallGraph {
+  const small = smallGraph();
+  small.input('x', [1, 1, 2, 2]);
+  small.floats('w', [1, 1, 1, 1], [0.5]);
+  small.floats('b', [1], [0.25]);
+  return small;
+}

@@ -1,9 +1,9 @@
 /** Range bars and per-value errors in the report. */
 import { array, assert, double, property } from 'fast-check';
+import type { QuantizationReport } from '../../../src/quant/report/report-entries.js';
 import { mergeSketches, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 import { joinErrors } from '../../../stages/report/error-section.js';
 import { makeBars } from '../../../stages/report/range-section.js';
-import type { QuantizationView } from '../../../stages/report/read-quantization.js';
 import type { VerifyView } from '../../../stages/report/read-verify.js';
 
 describe('bars', () => {
@@ -26,7 +26,7 @@ describe('bars', () => {
   });
 });
 
-const quantized = (...names: readonly string[]): QuantizationView => ({
+const quantized = (...names: readonly string[]): QuantizationReport => ({
   scheme: {},
   samples: 1,
   activations: names.map((name, index) => ({
@@ -39,11 +39,15 @@ const quantized = (...names: readonly string[]): QuantizationView => ({
     sqnrDb: 30 + index,
   })),
   weights: [],
+  biases: [],
+  removed: [],
+  fused: [],
+  accumulators: [],
+  counts: {},
   inFloat: [],
 });
 const verified = (part: string, ...names: readonly string[]): VerifyView => ({
   values: {},
-  missedThresholds: [],
   propagated: [
     {
       part,

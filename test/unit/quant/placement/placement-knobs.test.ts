@@ -8,7 +8,7 @@ import { insertQdq } from '../../../../src/quant/qdq/insert-qdq.js';
 import { type PlacementScheme, PRESETS, type QuantizationScheme } from '../../../../src/quant/scheme/scheme.js';
 import { openSession } from '../../../../src/runtime/session/session.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
-import { nodeLines, rangesOf, type SmallGraph, smallGraph, valueNamed } from '../small-graph.js';
+import { convGraph, nodeLines, rangesOf, type SmallGraph, valueNamed } from '../small-graph.js';
 
 const UNIT: Range = { low: -1, high: 1 };
 
@@ -18,14 +18,6 @@ function withPlacement(placement: Partial<PlacementScheme>, scheme: Quantization
 
 function plan(model: Model, scheme: QuantizationScheme, ranges: Record<string, Range> = {}): QuantizationPlan {
   return planQuantization(model.graph, { scheme, observations: rangesOf(model, UNIT, ranges), excluded: new Set() });
-}
-
-function convGraph(): SmallGraph {
-  const small = smallGraph();
-  small.input('x', [1, 1, 2, 2]);
-  small.floats('w', [1, 1, 1, 1], [0.5]);
-  small.floats('b', [1], [0.25]);
-  return small;
 }
 
 const namesOf = (model: Model, planned: QuantizationPlan): string[] =>

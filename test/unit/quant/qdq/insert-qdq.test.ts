@@ -5,7 +5,7 @@ import type { Range } from '../../../../src/quant/integers/qparams.js';
 import { planQuantization, type QuantizationPlan } from '../../../../src/quant/placement/plan-quantization.js';
 import { insertQdq } from '../../../../src/quant/qdq/insert-qdq.js';
 import { PRESETS, type QuantizationScheme } from '../../../../src/quant/scheme/scheme.js';
-import { nodeLines, rangesOf, type SmallGraph, smallGraph, valueNamed } from '../small-graph.js';
+import { convGraph, nodeLines, rangesOf, smallGraph, valueNamed } from '../small-graph.js';
 
 const UNIT: Range = { low: -1, high: 1 };
 
@@ -18,14 +18,6 @@ function plan(
     observations: rangesOf(model, UNIT, options.ranges),
     excluded: new Set(options.excluded ?? []),
   });
-}
-
-function convGraph(): SmallGraph {
-  const small = smallGraph();
-  small.input('x', [1, 1, 2, 2]);
-  small.floats('w', [1, 1, 1, 1], [0.5]);
-  small.floats('b', [1], [0.25]);
-  return small;
 }
 
 describe('placement', () => {

@@ -8,7 +8,7 @@ import { expectedTensors } from '../../../../../src/detection/families/maskrcnn/
 import { encodeModel } from '../../../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../../../src/runtime/session/session.js';
 import { fixturePath } from '../../../../support/fixtures.js';
-import { generatedInput, generatedState } from '../../../../support/generated-weights.js';
+import { generatedInput, generatedState, type RecordedOutput } from '../../../../support/generated-weights.js';
 
 const V1: MaskRcnnSpec = {
   ...V2,
@@ -18,14 +18,6 @@ const V1: MaskRcnnSpec = {
   boxHead: { form: 'two-fc', convs: [], norm: 'none', hidden: [1024, 1024] },
   maskHead: { convs: [256, 256, 256, 256], norm: 'none', hidden: 256 },
 };
-
-interface RecordedOutput {
-  readonly name: string;
-  readonly shape: readonly number[];
-  readonly std: number;
-  readonly every: number;
-  readonly samples: readonly number[];
-}
 
 describe('maskrcnn_resnet50_fpn with frozen batch norms', () => {
   it.each([0, 1e-5])('equals torchvision with epsilon %p, within 1e-4 of the standard deviation', async frozenEpsilon => {
