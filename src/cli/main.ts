@@ -64,6 +64,8 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
 const REFUSALS: Readonly<Record<string, string>> = {
   ELOOP: 'the path contains links that form a cycle: remove them',
   EISDIR: 'a folder is in the place of a file: move it',
+  EFTYPE: 'a pipe, socket or device is in the place of a file: move it',
+  ENXIO: 'a socket or device is in the place of a file: move it',
   ENOTDIR: 'a file is in the place of a folder: move it',
   EEXIST: 'another entry is in the place of a folder or file: move it',
   ENAMETOOLONG: 'shorten the name: most file systems take 255 bytes',

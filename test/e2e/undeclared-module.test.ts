@@ -5,6 +5,8 @@ const PIPELINE = 'version: 1\nplugins: {late: ./plugins/plugin.js}\nstages:\n  a
 
 const START = `import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+const inThread = thread => new Promise((resolve, reject) => thread.on('message', resolve).on('error', reject).on('exit', () => resolve({ text: 'none' })));
 const stage = { name: 'late', version: 1, description: '', params: { type: 'object' }, inputs: {}, outputs: { out: { kind: 'file', optional: false, entries: undefined, entryKinds: {}, description: '' } }, determinism: 'exact', runsModels: 'never' };
 const name = ['.', 'secret'].join('/');
 `;
@@ -19,6 +21,8 @@ beforeEach(() => {
     'package.json': '{ "type": "module" }',
     'pipeline.yaml': PIPELINE,
     'plugins/secret.js': "export const text = 'one';",
+    'plugins/thread.js':
+      "import { parentPort, workerData } from 'node:worker_threads'; const { text } = await import(workerData); parentPort.postMessage({ text });",
     'plugins/secret.cjs': "exports.text = 'one';",
     'plugins/secret.json': '{ "text": "one" }',
     'plugins/lazy.txt': "module.exports = () => import('./secret.js');",
@@ -47,9 +51,23 @@ describe('a module outside of the code digest', () => {
       'secret.cjs',
     ],
     ['an installed package of a computed name', "createRequire(import.meta.url)(['oth', 'er'].join(''))", 'other/index.cjs'],
+    [
+      'import() of a computed name in a thread',
+      "await inThread(new Worker(new URL('./thread.js', import.meta.url), { execArgv: [], workerData: name + '.js' }))",
+      'secret.js',
+    ],
+    ['a thread of a computed name', "await inThread(new Worker(new URL(name + '.cjs', import.meta.url)))", 'secret.cjs'],
+    [
+      'a thread of a thread, from text',
+      "await inThread(new Worker(`const { Worker, parentPort } = require('node:worker_threads'); new Worker('AT/plugins/secret.js').on('error', () => parentPort.postMessage({ text: 'none' }))`, { eval: true }))",
+      'secret.js',
+    ],
     ['what the plugin then goes on without', "await import(name + '.js').catch(() => ({ text: 'none' }))", 'secret.js'],
   ])('is refused: %s', (_name, load, path) => {
-    world.write('plugins/plugin.js', plugin(load.replace('AT', `file://${world.folder}`)));
+    world.write(
+      'plugins/plugin.js',
+      plugin(load.replace(/(file:\/\/)?AT/, load.includes('eval: true') ? world.folder : `file://${world.folder}`)),
+    );
     const built = world.run('build');
 
     expect(built.stderr + built.stdout).toContain('error[undeclared-module]: act: ');
@@ -64,6 +82,17 @@ describe('a module outside of the code digest', () => {
     world.write('plugins/secret.js', "export const text = 'two';");
     expect(world.run('build').exitCode).toBe(0);
     expect(world.read('artifacts/act/out')).toBe('two');
+  });
+
+  it('is none if a thread loads what its module names', () => {
+    world.write(
+      'plugins/thread.js',
+      "import { parentPort } from 'node:worker_threads'; import { text } from './secret.js'; parentPort.postMessage({ text });",
+    );
+    world.write('plugins/plugin.js', plugin("await inThread(new Worker(new URL('./thread.js', import.meta.url)))"));
+    const built = world.run('build');
+    expect(built.stdout + built.stderr).toContain('1 executed');
+    expect(world.read('artifacts/act/out')).toBe('one');
   });
 
   it('is named with the module that imports it', () => {

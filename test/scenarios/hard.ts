@@ -1,8 +1,8 @@
 /** Scenarios of hard input: sizes, names and programs at the limits of the system. */
 import { match, ok, strictEqual } from 'node:assert';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DIST } from '../support/world.js';
 import { project, type Scenario } from './scene.js';
@@ -291,5 +291,41 @@ stages:
       match(stderr, /^error\[system-refused\]: .*too many open files.*\n {2}help: raise the number of files .* \(ulimit -n\)\n$/);
     },
     { obstacle: isLinux },
+  ),
+  project(
+    295,
+    'a pipe or a folder in the place of any file of the cache, or of the lock file, blocks no command, and the next build is right',
+    copies('a'),
+    world => {
+      world.write('a', 'text');
+      strictEqual(world.run('build').exitCode, 0);
+      const filesOf = (): readonly string[] =>
+        readdirSync(join(world.folder, 'cache'), { recursive: true, withFileTypes: true })
+          .filter(entry => entry.isFile() && entry.name !== '.tanren')
+          .map(entry => join(entry.parentPath, entry.name));
+      // One of each folder: `state` has several kinds.
+      const kinds = new Map(filesOf().map(path => [path.slice(world.folder.length).replace(/[0-9a-f]{2}\/[0-9a-f]{60,}$/, ''), path]));
+      for (const path of [...kinds.values(), join(world.folder, 'pipeline.lock')]) {
+        for (const put of [() => world.makePipe(relative(world.folder, path)), () => mkdirSync(path)]) {
+          if (!existsSync(path)) strictEqual(world.run('build', '--force').exitCode, 0);
+          if (!existsSync(path)) continue;
+          rmSync(path, { recursive: true });
+          put();
+          const own = path.includes('/history/') ? ['history'] : path.includes('/logs/') ? ['log s'] : ['status'];
+          for (const command of [...own, 'cache verify', 'build']) {
+            const { exitCode, stdout, stderr } = world.run(...command.split(' '));
+            const codes = command === 'build' && !path.endsWith('.lock') ? [0] : [0, 1, 2];
+            ok(codes.includes(exitCode ?? 70), `${command}, ${path}: ${exitCode}\n${stdout}${stderr}`);
+            ok(!/internal error|\n {2,4}at /.test(stdout + stderr), `${command}, ${path}:\n${stdout}${stderr}`);
+          }
+          if (path.endsWith('.lock')) {
+            rmSync(path, { recursive: true });
+            strictEqual(world.run('build').exitCode, 0);
+          }
+          strictEqual(world.read('artifacts/s/o'), 'text');
+        }
+      }
+    },
+    { pace: 'slow', obstacle: isLinux },
   ),
 ];

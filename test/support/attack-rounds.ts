@@ -6,10 +6,10 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -26,6 +26,8 @@ import { cacheFolderAt } from '../../src/engine/store/cache-folder.js';
 import { clean } from '../../src/engine/store/maintenance/clean.js';
 import { collectGarbage, verifyCache } from '../../src/engine/store/maintenance/maintain-cache.js';
 import { seededRandom } from '../../src/stage/random.js';
+import { contentsOf } from './attacks/contents.js';
+import { EXCHANGES, isCollision, isFree, type Place, pick } from './attacks/exchanges.js';
 import type { StageSpec } from './plan-of.js';
 import { type Built, givenWorld, type World } from './world.js';
 
@@ -39,11 +41,8 @@ const STAGES: Readonly<Record<string, StageSpec>> = {
 
 const TEXTS = ['one\ntwo', '# a comment\none\ntwo', 'three', '', 'a\nb\nc'];
 
-interface Arena {
+interface Arena extends Place {
   readonly world: World;
-  readonly random: () => number;
-  /** Files that no build wrote, with their content. */
-  readonly foreign: Map<string, string>;
   readonly archive: string;
 }
 
@@ -51,6 +50,7 @@ type Attack = (arena: Arena) => void | Promise<void>;
 
 /** What is done to the files while nothing runs, or beside a build. */
 const ATTACKS: Readonly<Record<string, Attack>> = {
+  ...EXCHANGES,
   'a source is edited': ({ world, random }) => world.write(pick(random, ['source.txt', 'other.txt']), pick(random, TEXTS)),
   'a source becomes a link': ({ world, random }) => {
     rmSync(world.path('source.txt'));
@@ -114,7 +114,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     cpSync(world.path('cache'), world.path('cache-copy'), {
       recursive: true,
       verbatimSymlinks: true,
-      filter: path => !path.endsWith('/lock'),
+      filter: path => !path.endsWith('/lock') && (lstatSync(path).isFile() || lstatSync(path).isDirectory()),
     });
     rmSync(world.path('cache'), { recursive: true });
     renameSync(world.path('cache-copy'), world.path('cache'));
@@ -182,20 +182,33 @@ export async function playAttackRounds(rounds: number, seed = process.env.TANREN
 
 function newArena(random: () => number): Arena {
   const world = givenWorld(STAGES, { 'source.txt': 'one\ntwo', 'other.txt': 'three' });
-  return { world, random, foreign: new Map(), archive: `${world.folder}.archive` };
+  const copies = `${world.folder}.copies`;
+  mkdirSync(copies);
+  return {
+    world,
+    folder: world.folder,
+    random,
+    foreign: new Map(),
+    copies,
+    outputs: ['artifacts/strip/text', 'artifacts/folders/all/text.txt', 'artifacts/count/metrics.json'],
+    folders: ['artifacts/folders', 'artifacts/folders/all', 'plugins'],
+    source: 'other.txt',
+    archive: `${world.folder}.archive`,
+  };
 }
 
-function close({ world, archive }: Arena): void {
+function close({ world, archive, copies }: Arena): void {
   world.remove();
+  rmSync(copies, { recursive: true, force: true });
   for (const path of [archive, `${archive}.damaged`]) rmSync(path, { force: true });
 }
 
-/** A coded error is an answer; anything else is a defect. */
+/** A coded error is an answer, and so is one of the file system where two attacks meet; anything else is a defect. */
 async function attack(arena: Arena, name: string): Promise<void> {
   try {
     await ATTACKS[name]?.(arena);
   } catch (error) {
-    if (!isCodedError(error)) throw error;
+    if (!isCodedError(error) && !isCollision(error)) throw error;
   }
 }
 
@@ -205,20 +218,10 @@ async function buildBeside(arena: Arena, beside: readonly string[], cancelled: b
   const building = arena.world.build({ failures: 'keep-going' }, { signal: stop.signal });
   for (const name of beside) {
     await new Promise(resolve => setTimeout(resolve, arena.random() * 200));
-    await attackBeside(arena, name);
+    await attack(arena, name);
   }
   if (cancelled) setTimeout(() => stop.abort(), arena.random() * 300);
   await building;
-}
-
-/** Beside a build a file may be there and gone between two calls of an attack. */
-async function attackBeside(arena: Arena, name: string): Promise<void> {
-  try {
-    await attack(arena, name);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && ['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(String(error.code))))
-      throw error;
-  }
 }
 
 async function checkAfterwards(arena: Arena): Promise<void> {
@@ -279,18 +282,6 @@ async function cleanBuildOf(world: World): Promise<ReadonlyMap<string, string>> 
   }
 }
 
-/** Path → content of files, target of links. */
-function contentsOf(folder: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const entry of existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : []) {
-    const path = join(entry.parentPath, entry.name);
-    const name = relative(folder, path);
-    if (entry.isSymbolicLink()) found.set(name, `→ ${readlinkSync(path)}`);
-    else if (entry.isFile()) found.set(name, readFileSync(path, 'utf8'));
-  }
-  return found;
-}
-
 const PLACES = [
   'artifacts',
   'artifacts/strip',
@@ -320,10 +311,6 @@ function layForeign({ world, random, foreign }: Arena): void {
   foreign.set(path, content);
 }
 
-function isFree(foreign: ReadonlyMap<string, string>, prefix: string): boolean {
-  return [...foreign.keys()].every(path => !path.startsWith(prefix));
-}
-
 function damage(world: World, random: () => number, foreign: ReadonlyMap<string, string>): void {
   const files = existsSync(world.path('cache'))
     ? readdirSync(world.path('cache'), { recursive: true, withFileTypes: true })
@@ -351,10 +338,4 @@ function tell({ report, events }: Built): string {
   );
   const warnings = events.flatMap(event => (event.kind === 'warning' ? [`${event.code}: ${event.message}`] : []));
   return [...ends, ...warnings].join('\n');
-}
-
-function pick<T>(random: () => number, from: readonly T[]): T {
-  const found = from[Math.floor(random() * from.length)];
-  if (found === undefined) throw new Error('there is nothing to pick from');
-  return found;
 }

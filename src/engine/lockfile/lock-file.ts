@@ -1,10 +1,11 @@
 /** Reads lock files within a size limit, and writes them atomically. */
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FORBIDDEN, hasCode, isMissing } from '../../base/system-error.js';
 import { messageOf } from '../model/engine-error.js';
 import type { CacheFolder } from '../store/cache-folder.js';
+import { readRegularText } from '../store/files/read-regular.js';
 import type { Stamp } from '../store/files/stamp.js';
 import { statPath } from '../store/files/stamp.js';
 import type { Lock } from './lock.js';
@@ -30,7 +31,7 @@ function readText(path: string, name: string): string | undefined {
   try {
     const { size } = statSync(path);
     if (size > MAX_BYTES) throw unreadable(name, `it has ${size} bytes`);
-    return readFileSync(path, 'utf8');
+    return readRegularText(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error instanceof LockRefused ? error : unreadable(name, messageOf(error));

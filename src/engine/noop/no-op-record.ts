@@ -2,12 +2,12 @@
  * The no-op record: the stamps of everything that a build read to find all stages up to date.
  * While all of them are unchanged, a later build reports immediately that nothing is out of date.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import type { GateResult } from '../model/gate-result.js';
 import { plainCrc32 } from '../store/files/crc32.js';
+import { readRegular } from '../store/files/read-regular.js';
 import type { RecordedStamps } from '../store/files/recorded-stamps.js';
 
 export interface NoOpRecord {
@@ -51,7 +51,7 @@ export function encodeNoOpRecord(record: NoOpRecord): string {
 export function readNoOpRecord(path: string): NoOpRecord | undefined {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = readRegular(path);
   } catch {
     return undefined;
   }

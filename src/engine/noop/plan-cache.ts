@@ -10,6 +10,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import { namesakePaths } from '../planning/check-pipeline-name.js';
 import type { LoadedPipeline, PipelineRequest, PlanObserver } from '../planning/load-pipeline.js';
+import { readRegularText } from '../store/files/read-regular.js';
 import { writeWhole } from '../store/files/write-file.js';
 
 /** What a kept plan was made from. */
@@ -86,7 +87,7 @@ export function findStoredPlan(key: PlanKey, request: PipelineRequest): LoadedPi
 function readKept(key: PlanKey): StoredPlan | undefined {
   let text: string;
   try {
-    text = readFileSync(key.path, 'utf8');
+    text = readRegularText(key.path);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /** Action records: one checksummed file per action key with the results of the action, written after the blobs that it names. */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { digestBytes, parseDigest } from '../../base/digest.js';
@@ -9,6 +9,7 @@ import { isMissing } from '../../base/system-error.js';
 import type { Artifacts, BlobRef } from '../model/artifact.js';
 import { encodeArtifacts, parseArtifacts, sameArtifacts } from '../model/artifact.js';
 import type { CacheFolder } from './cache-folder.js';
+import { readRegularText } from './files/read-regular.js';
 import { writeWhole } from './files/write-file.js';
 
 export interface ActionRecord {
@@ -95,7 +96,7 @@ function readIfThere(path: string): string | undefined {
   try {
     // Usually there is no file, and an exception costs more than a stat call.
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-    return readFileSync(path, 'utf8');
+    return readRegularText(path);
   } catch (error) {
     return isMissing(error) ? undefined : '';
   }

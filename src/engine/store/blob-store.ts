@@ -1,6 +1,17 @@
 /** The content store (CAS): blobs stored under their digests and verified whenever they are read. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, constants, copyFileSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Digest } from '../../base/digest.js';
@@ -9,7 +20,8 @@ import { hasCode } from '../../base/system-error.js';
 import type { BlobRef } from '../model/artifact.js';
 import type { CacheFolder } from './cache-folder.js';
 import { AT_ONCE_BYTES, copyDigesting, digestPath } from './files/digest-file.js';
-import { statPath } from './files/stamp.js';
+import { readRegular } from './files/read-regular.js';
+import { statLink, statPath } from './files/stamp.js';
 import { flushFile, withFolder, writeWhole } from './files/write-file.js';
 
 /** The verified bytes of a blob; undefined if the blob is missing or damaged. */
@@ -51,8 +63,7 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
     read: async digest => readVerified(cache.blob(digest), digest),
     async verify(digest) {
       const found = await check(cache.blob(digest), digest);
-      if (found === 'damaged') rmSync(cache.blob(digest), { force: true });
-      return found;
+      return found === 'damaged' ? removeDamaged(cache.blob(digest)) : found;
     },
     sizeOf: async digest => statPath(cache.blob(digest))?.sizeBytes,
     check: digest => check(cache.blob(digest), digest),
@@ -119,6 +130,7 @@ async function moveAcross(from: string, to: string): Promise<void> {
 async function copyVerified(blob: string, digest: Digest, path: string, executable: boolean): Promise<Fetch> {
   const stat = statPath(blob);
   if (stat === undefined) return 'missing';
+  if (stat.kind !== 'file') return removeDamaged(blob);
   const mode = publicMode(executable);
   try {
     const found = stat.sizeBytes <= AT_ONCE_BYTES ? writeVerified(blob, digest, path) : await copyLarge(blob, digest, path);
@@ -131,7 +143,13 @@ async function copyVerified(blob: string, digest: Digest, path: string, executab
     throw error;
   }
   rmSync(path, { force: true });
-  rmSync(blob, { force: true });
+  return removeDamaged(blob);
+}
+
+/** A folder in the place of a blob is not the store's, and stays if it holds something. */
+function removeDamaged(blob: string): 'damaged' {
+  if (statLink(blob)?.kind !== 'folder') rmSync(blob, { force: true });
+  else if (readdirSync(blob).length === 0) rmdirSync(blob);
   return 'damaged';
 }
 
@@ -141,7 +159,7 @@ export function publicMode(executable: boolean): number {
 }
 
 function writeVerified(blob: string, digest: Digest, path: string): boolean {
-  const bytes = readFileSync(blob);
+  const bytes = readRegular(blob);
   if (digestBytes(bytes) !== digest) return false;
   writeFileSync(path, bytes, { flag: 'wx' });
   return true;
@@ -171,7 +189,7 @@ export function readBlob(cache: CacheFolder, digest: Digest): Buffer | undefined
 
 function readVerified(blob: string, digest: Digest): Buffer | undefined {
   try {
-    const bytes = readFileSync(blob);
+    const bytes = readRegular(blob);
     return digestBytes(bytes) === digest ? bytes : undefined;
   } catch {
     return undefined;
@@ -181,5 +199,6 @@ function readVerified(blob: string, digest: Digest): Buffer | undefined {
 async function check(blob: string, digest: Digest): Promise<Fetch> {
   const stat = statPath(blob);
   if (stat === undefined) return 'missing';
+  if (stat.kind !== 'file') return 'damaged';
   return (await digestPath(blob, stat.sizeBytes)) === digest ? 'found' : 'damaged';
 }

@@ -1,8 +1,9 @@
 /** The marker of a cache folder, and the check that a folder may be used as a cache. */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing } from '../../base/system-error.js';
 import { EngineError } from '../model/engine-error.js';
+import { readRegularText } from './files/read-regular.js';
 import { findForeign, listForeign } from './own-names.js';
 
 export const CACHE_MARKER = '.tanren';
@@ -54,7 +55,7 @@ function notACache(root: string, why: string): EngineError {
 
 function isMarked(root: string): boolean {
   try {
-    return ANY_HEADER.test(readFileSync(join(root, CACHE_MARKER), 'utf8'));
+    return ANY_HEADER.test(readRegularText(join(root, CACHE_MARKER)));
   } catch {
     return false;
   }

@@ -1,9 +1,9 @@
 /** The platform class of this machine, computed once per machine and library and cached under a guard that is cheap to check. */
-import { readFileSync } from 'node:fs';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import type { PlatformClassPort } from '../model/ports.js';
 import type { CacheFolder } from './cache-folder.js';
+import { readRegularText } from './files/read-regular.js';
 import { writeWhole } from './files/write-file.js';
 
 export interface PlatformClass {
@@ -47,7 +47,7 @@ function findKept({ platform, shared }: CacheFolder, guard: string): string | un
 
 function readKept(path: string, guard: string): string | undefined {
   try {
-    const document = parseJson(readFileSync(path, 'utf8'));
+    const document = parseJson(readRegularText(path));
     return isJsonObject(document) && document.guard === guard && typeof document.class === 'string' ? document.class : undefined;
   } catch {
     return undefined;

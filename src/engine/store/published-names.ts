@@ -1,8 +1,9 @@
 /** The marker of artifacts/, which lists the files that builds have published: Tanren replaces and removes only these. */
-import { appendFileSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EngineError } from '../model/engine-error.js';
 import { encodeCheckedLine, isWholeLine, parseCheckedLine } from './files/checked-line.js';
+import { readRegularText } from './files/read-regular.js';
 import { newStaging } from './stage-folder.js';
 
 export interface PublishedNames {
@@ -113,7 +114,7 @@ function isForeign(text: string): boolean {
 function readText(path: string): string {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile()) throw notTheList(path);
-  return stats === undefined ? '' : readFileSync(path, 'utf8');
+  return stats === undefined ? '' : readRegularText(path);
 }
 
 function notTheList(path: string): EngineError {

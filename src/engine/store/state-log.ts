@@ -1,12 +1,13 @@
 /**
  * The log that holds the state of a pipeline: append-only, of checksummed lines. The last line of a name applies.
  */
-import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
 import { isMissing } from '../../base/system-error.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import { encodeCheckedLine } from './files/checked-line.js';
+import { readRegularText } from './files/read-regular.js';
 import { emptyState, type KnownDevice, type StampedCode, type StampedDigest, type State, type WrittenLock } from './state.js';
 import { applyLine, encodeCode, encodeDevice, encodeFiles, encodeLock, encodeReplacing, encodeStage } from './state-lines.js';
 
@@ -55,7 +56,7 @@ export function parseState(text: string | undefined): LoadedState {
 /** Undefined if the file exists but cannot be read. */
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularText(path);
   } catch (error) {
     return isMissing(error) ? '' : undefined;
   }

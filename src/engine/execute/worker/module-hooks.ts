@@ -1,13 +1,7 @@
 /** Hooks of Node's module loaders that refuse modules outside the code digest. Node without in-thread hooks loads this file into a separate thread. */
 import { fileURLToPath } from 'node:url';
-import type { MessagePort } from 'node:worker_threads';
-import { type LoadRule, type ModuleCheck, makeModuleCheck } from './load-rule.js';
-
-interface HookData {
-  readonly rule: LoadRule;
-  readonly installRoot: string;
-  readonly port: MessagePort;
-}
+import { type GuardData, makeGuardCheck } from './guard-check.js';
+import type { ModuleCheck } from './load-rule.js';
 
 interface Resolved {
   readonly url: string;
@@ -15,13 +9,8 @@ interface Resolved {
 
 let checkModule: ModuleCheck = () => undefined;
 
-export function initialize({ rule, installRoot, port }: HookData): void {
-  const find = makeModuleCheck(rule, installRoot);
-  checkModule = (path, importer) => {
-    const found = find(path, importer);
-    if (found !== undefined) port.postMessage(found);
-    return found;
-  };
+export function initialize(data: GuardData): void {
+  checkModule = makeGuardCheck(data);
 }
 
 export async function resolve(

@@ -1,6 +1,6 @@
 /** Baselines: current metrics saved for later comparison, in a file of the project that can be committed (`baselines/NAME.json`). */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseJson } from '../../../base/json.js';
 import { formatJsonProblems, readJsonShape } from '../../../base/json-shape.js';
@@ -11,6 +11,7 @@ import { readerOf } from '../../../base/schema/schema-reader.js';
 import { isMissing } from '../../../base/system-error.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { Plan } from '../../model/plan.js';
+import { readRegularText } from '../../store/files/read-regular.js';
 import { isRunName } from './run-name.js';
 import { GATE_SCHEMA } from './run-record.js';
 import type { Snapshot, StageSnapshot } from './snapshot.js';
@@ -89,7 +90,7 @@ function snapshotOf({ params, metrics, gates }: StoredStage): StageSnapshot {
 function readBounded(path: string): string | undefined {
   try {
     if (statSync(path).size > MOST_BYTES) throw new EngineError('baseline-malformed', `${path} is too large for a baseline`);
-    return readFileSync(path, 'utf8');
+    return readRegularText(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error instanceof EngineError

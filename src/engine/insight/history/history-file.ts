@@ -2,10 +2,11 @@
  * The history file: one log per pipeline, with one checksummed line per build.
  * The oldest records are removed when it grows large.
  */
-import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMissing } from '../../../base/system-error.js';
 import { encodeCheckedLine, isWholeLine, parseCheckedLine } from '../../store/files/checked-line.js';
+import { readRegularText } from '../../store/files/read-regular.js';
 import { encodeRun, parseRun, type RunRecord } from './run-record.js';
 
 export interface LoadedHistory {
@@ -138,7 +139,7 @@ function rewrite(path: string, lines: readonly string[]): void {
 
 function readIfThere(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularText(path);
   } catch (error) {
     if (isMissing(error)) return '';
     throw error;

@@ -1,17 +1,17 @@
 /** The log of a stage: of its last run, of the run that made its restored result, or of an earlier run in the history. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing } from '../../../base/system-error.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import { readRecord } from '../../store/action-records.js';
 import { readBlob } from '../../store/blob-store.js';
 import { type CacheFolder, cacheFolderAt } from '../../store/cache-folder.js';
+import { readRegularText } from '../../store/files/read-regular.js';
 import type { RunRecord } from './run-record.js';
 
 /** The text of the log; undefined if the stage has not run or wrote nothing. */
 export function findStageLog(plan: Plan, stage: StageId, cacheFolder = join(plan.projectFolder, 'cache')): string | undefined {
   try {
-    return readFileSync(cacheFolderAt(cacheFolder).log(plan.pipeline, stage), 'utf8');
+    return readRegularText(cacheFolderAt(cacheFolder).log(plan.pipeline, stage));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -1,15 +1,15 @@
 /** Digests of files: small files are read in one call, large ones as a stream. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes, digestFile } from '../../../base/digest.js';
+import { readRegular } from './read-regular.js';
 
 /** Files of at most this size are read synchronously in one call. */
 export const AT_ONCE_BYTES = 1 << 18;
 
 export async function digestPath(path: string, sizeBytes: number): Promise<Digest> {
-  return sizeBytes <= AT_ONCE_BYTES ? digestBytes(readFileSync(path)) : digestFile(path);
+  return sizeBytes <= AT_ONCE_BYTES ? digestBytes(readRegular(path)) : digestFile(path);
 }
 
 const CHUNK_BYTES = 1 << 20;
