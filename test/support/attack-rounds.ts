@@ -114,7 +114,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     cpSync(world.path('cache'), world.path('cache-copy'), {
       recursive: true,
       verbatimSymlinks: true,
-      filter: path => !path.endsWith('/lock') && (lstatSync(path).isFile() || lstatSync(path).isDirectory()),
+      filter: path => !path.endsWith('/lock') && !lstatSync(path).isFIFO(),
     });
     rmSync(world.path('cache'), { recursive: true });
     renameSync(world.path('cache-copy'), world.path('cache'));

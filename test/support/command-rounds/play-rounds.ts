@@ -127,9 +127,9 @@ function buildToTheEnd({ project, foreign }: Arena): CliResult {
     if (built.exitCode === 0) return built;
     if (built.exitCode === null || built.exitCode === 70 || /internal error/.test(built.stderr))
       throw new Error(`the build breaks:\n${tell(built)}`);
-    const blocked = [
-      ...`${built.stdout}${built.stderr}`.matchAll(/(?:move|remove|rename|delete) ((?:artifacts|cache)\/[^\s,;:"]*[^\s,;:".])/gi),
-    ].map(([, path]) => path ?? '');
+    const blocked = [...`${built.stdout}${built.stderr}`.matchAll(/error\[output-blocked\]: (?:\S+: )?(\S+) is in the place/g)].map(
+      ([, path]) => (path ?? '').replace(`${project.folder}/`, ''),
+    );
     if (blocked.length === 0 || tries > 8) throw new Error(`the build does not succeed:\n${tell(built)}`);
     for (const path of blocked) {
       rmSync(join(project.folder, path), { recursive: true, force: true });
