@@ -82,7 +82,10 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   },
   'an artifact is edited': ({ world, random }) => {
     const path = world.path(pick(random, ['artifacts/strip/text', 'artifacts/folders/all/text.txt', 'artifacts/count/metrics.json']));
-    if (existsSync(path)) writeFileSync(path, 'edited');
+    // Another name of the file may be a foreign file's.
+    if (existsSync(path)) rmSync(path, { recursive: true });
+    else return;
+    writeFileSync(path, 'edited');
   },
   'an artifact becomes a link': ({ world }) => {
     const path = world.path('artifacts/strip/text');
