@@ -140,7 +140,7 @@ function takeMembers(state: Conversion, node: YAMLMap, span: SourceSpan, depth: 
     const keySpan = pair.key.range ? state.spanOf(pair.key.range[0], pair.key.range[1]) : span;
     const key = isScalar(pair.key) ? checkText(String(pair.key.value), keySpan, state.diagnostics) : undefined;
     if (key === undefined) state.diagnostics.error('yaml-value', keySpan, 'a key must be plain text');
-    else if (map.written.has(key)) state.mistake(keySpan, `duplicate key "${key}": keys of a map must be unique`);
+    else if (map.written.has(key)) refuseDuplicate(state, pair.value, key, { keySpan, depth });
     else if (key === '<<') mergeInto(state, map, pair.value, { keySpan, depth });
     else {
       const converted = convert(state, pair.value, keySpan, depth + 1);
@@ -149,6 +149,17 @@ function takeMembers(state: Conversion, node: YAMLMap, span: SourceSpan, depth: 
     if (key !== undefined) map.written.add(key);
   }
   return map;
+}
+
+/** The first value of the key is used, so that the rest of the file is checked as well. Anchors in the refused value count, because aliases may name them. */
+function refuseDuplicate(
+  state: Conversion,
+  value: Node | null,
+  key: string,
+  { keySpan, depth }: { readonly keySpan: SourceSpan; readonly depth: number },
+): void {
+  state.diagnostics.error('yaml-syntax', keySpan, `duplicate key "${key}": keys of a map must be unique`);
+  if (key !== '<<') convert(state, value, keySpan, depth + 1);
 }
 
 /** Members written in the map itself take precedence. In a list of merged maps, an earlier map takes precedence over a later one. */

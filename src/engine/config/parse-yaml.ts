@@ -16,6 +16,7 @@ const HELP = 'docs/pipeline-format.md lists the limits of a file';
 
 /**
  * Returns the root value, or undefined for an empty file or one with syntax errors, which are then in `diagnostics`.
+ * A duplicate key is an error too, but the root value is returned with the first value of the key.
  * Accepts the YAML 1.2 core schema with anchors and merge keys (`<<`).
  */
 export function parseYaml(file: string, text: string, diagnostics: DiagnosticSink): Located | undefined {

@@ -305,6 +305,18 @@ describe('a mistake in the pipeline file', () => {
     ]);
   });
 
+  it('a duplicate key hides no other error: its first value is checked with the rest of the file', async () => {
+    const loaded = await planText(
+      `${STAGES}  a: {uses: mak, with: &level {size: 1}}\n  a: {uses: make, with: &other {size: 1}}\n  b: {uses: make, with: {<<: *other, siez: 1}}\n`,
+    );
+
+    expect(headsOf(loaded).map(head => head.split(':').slice(0, 2).join(':'))).toEqual([
+      '3:13 error[unknown-plugin]',
+      '4:3 error[yaml-syntax]',
+      '5:38 error[unknown-setting]',
+    ]);
+  });
+
   it('in several instances of one stage is reported once', async () => {
     const loaded = await planText(`${STAGES}  a: {uses: make, foreach: [x, y, z], with: {size: 0}}\n`);
 
