@@ -24,6 +24,13 @@ export interface Surroundings {
   findOutputs(stage: StageId): Ports | undefined;
 }
 
+/** Some plugins, such as `command`, have the inputs that their params declare. */
+function describePorts(names: readonly string[]): string {
+  return names.length === 0
+    ? 'it has no inputs; a plugin with inputs by its params takes them from "inputs" under "with"'
+    : `its inputs are ${listOf(names)}`;
+}
+
 export function connectInputs(
   stage: StageId,
   ports: Ports,
@@ -37,7 +44,7 @@ export function connectInputs(
     const port = findOwn(ports, name);
     if (port === undefined) {
       const closest = findClosest(name, Object.keys(ports));
-      const help = closest === undefined ? `its inputs are ${listOf(Object.keys(ports))}` : `did you mean "${closest}"?`;
+      const help = closest === undefined ? describePorts(Object.keys(ports)) : `did you mean "${closest}"?`;
       diagnostics.error('unknown-port', member.keySpan, `stage "${stage}" has no input "${name}"`, help);
       continue;
     }
