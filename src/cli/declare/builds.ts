@@ -64,6 +64,25 @@ export const BUILDS: readonly Declared[] = [
     run: async (targets, options) => (await import('../commands/build/sweep.js')).runSweep(targets, options),
   }),
   command({
+    words: 'tune [targets...]',
+    description:
+      'search presets, ranges, methods and types for the best figure that holds gates, and print the change of the pipeline file (default: all stages with metrics)',
+    options: {
+      ...PIPELINE,
+      gate: repeated('--gate <bound>', 'a metric, an operator and a number that must hold (default: the gates of the pipeline)', parseText),
+      minimize: optional('--minimize <metric>', 'the metric to make low; "size" is the size of the models', parseText),
+      maximize: optional('--maximize <metric>', 'the metric to make high', parseText),
+      budget: optional('--budget <time>', 'time to search, such as 90s or 10m (default: until all combinations are tried)', parseText),
+      vary: repeated('-m, --vary <name=values>', 'values to search, as of sweep (default: those that suit the stages)', parseText),
+      json,
+      cache,
+      jobs,
+    },
+    after:
+      'Examples:\n  tanren tune --gate "delta.bbox.AP >= -0.005" --minimize estimatedMs --budget 10m\n  tanren tune evaluate-int8 compile --minimize size -m quantize.range=min-max,mse',
+    run: async (targets, options) => (await import('../commands/build/tune.js')).runTune(targets, options),
+  }),
+  command({
     words: 'clean [targets...]',
     description: 'remove artifacts; with --all also everything in cache/',
     options: { ...PIPELINE, all: flag('--all', 'also remove the cache; the next build runs every stage') },

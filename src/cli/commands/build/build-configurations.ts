@@ -1,0 +1,99 @@
+/** Builds configurations of a pipeline as one plan, and makes their rows. */
+import { build } from '../../../engine/build.js';
+import { readConfigText } from '../../../engine/config/read-text.js';
+import type { Plan, StageId } from '../../../engine/model/plan.js';
+import type { BuildReport } from '../../../engine/model/report.js';
+import { cacheFolderAt } from '../../../engine/store/cache-folder.js';
+import type { Configuration } from '../../../engine/sweep/configurations.js';
+import { dependsOn, type MergedPlans } from '../../../engine/sweep/merge-plans.js';
+import type { Measured } from '../../../engine/sweep/objectives.js';
+import type { PlannedSweep } from '../../../engine/sweep/plan-sweep.js';
+import { removeSweep } from '../../../engine/sweep/remove-sweep.js';
+import { makeRow, type SweepRow } from '../../../engine/sweep/sweep-rows.js';
+import type { SweepTargets } from '../../../engine/sweep/sweep-targets.js';
+import { makeEnginePorts } from '../../pipeline/engine-ports.js';
+import { loadFrom, type PipelineOptions } from '../../pipeline/open-plan.js';
+import { findSharedCache } from '../../pipeline/shared-cache.js';
+import { makeBuildRenderer } from '../../render/build-renderer.js';
+import type { Console } from '../../terminal/console.js';
+import { widest } from '../../terminal/display-width.js';
+
+export interface BuildOptions extends PipelineOptions {
+  readonly jobs?: number;
+}
+
+/** Each file is read once, so that all configurations are of one pipeline file. */
+export function loaderOf(options: BuildOptions): (configuration: Configuration) => ReturnType<typeof loadFrom> {
+  const texts = new Map<string, string>();
+  const readText = (path: string): string => {
+    const text = texts.get(path) ?? readConfigText(path);
+    texts.set(path, text);
+    return text;
+  };
+  return ({ assignments, settings }) => loadFrom({ ...options, param: [...options.param, ...assignments] }, readText, settings);
+}
+
+export interface BuiltSweep {
+  readonly report: BuildReport;
+  /** In the order of the planned configurations, then those that were refused. */
+  readonly rows: readonly SweepRow[];
+}
+
+/** Builds without the pipeline's lock file and history. The artifacts are links, so that many configurations take no further space. */
+export async function buildConfigurations(
+  { planned, refused }: PlannedSweep,
+  { merged, targets }: { readonly merged: MergedPlans; readonly targets: SweepTargets },
+  options: BuildOptions,
+  { console, signal }: { readonly console: Console; readonly signal: AbortSignal },
+): Promise<BuiltSweep> {
+  const report = await buildMerged(merged.plan, targets, options, { console, signal });
+  const built = planned.map(({ configuration }, index) =>
+    makeRow(configuration, merged.stages[index] ?? new Map(), { merged, targets, report }),
+  );
+  const others = refused.map(
+    ({ configuration, errors }): SweepRow => ({
+      configuration,
+      status: 'refused',
+      figures: new Map(),
+      missed: [],
+      sizeBytes: undefined,
+      problems: errors.map(({ code, message }) => ({ stage: undefined, code, message })),
+    }),
+  );
+  return { report, rows: [...built, ...others] };
+}
+
+async function buildMerged(
+  plan: Plan,
+  targets: SweepTargets,
+  options: BuildOptions,
+  { console, signal }: { readonly console: Console; readonly signal: AbortSignal },
+): Promise<BuildReport> {
+  const renderer = makeBuildRenderer(console, widest(plan.stages.keys()));
+  const ports = { ...makeEnginePorts(renderer.emit, signal), artifacts: 'links' as const };
+  const { jobs } = options;
+  const sharedCache = findSharedCache(options.cache);
+  const report = await build(
+    plan,
+    { targets: targets.build, failures: 'keep-going', force: 'never', sharedCache, ...(jobs === undefined ? {} : { jobs }) },
+    ports,
+  ).finally(renderer.end);
+  // An interrupted sweep continues with what it has placed.
+  if (!signal.aborted) await removeSweep(plan, cacheFolderAt(`${plan.projectFolder}/cache`), ports);
+  return report;
+}
+
+/** The figures of rows, for the search of metrics by name. */
+export function measuredBy(rows: readonly SweepRow[], { plan, stages }: MergedPlans, reported: readonly StageId[]): Measured {
+  return {
+    keys: new Set(rows.flatMap(({ figures }) => [...figures.keys()])),
+    stages: reported,
+    hasSize: rows.some(({ sizeBytes }) => sizeBytes !== undefined),
+    // All ids are those of the pipeline; in some configuration.
+    isAfter: (stage, others) =>
+      stages.some(ids => {
+        const id = ids.get(stage);
+        return id !== undefined && dependsOn(plan, id, new Set([...others].flatMap(other => ids.get(other) ?? [])));
+      }),
+  };
+}
