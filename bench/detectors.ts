@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getDefined } from '../src/base/invariant.js';
 import type { Json } from '../src/base/json.js';
+import type { CocoId } from '../src/detection/coco/coco-id.js';
 import { encodeCocoResults } from '../src/detection/coco/results.js';
 import { listImages, takeFirstImages } from '../src/detection/data/image-list.js';
 import type { Detector } from '../src/detection/detector/detector.js';
@@ -107,7 +108,7 @@ function printSteps(rounds: Rounds): void {
 }
 
 interface EncodedImage {
-  readonly id: number;
+  readonly id: CocoId;
   readonly fileName: string;
   readonly bytes: Uint8Array;
 }

@@ -1,5 +1,6 @@
 /** Streaming reader of large JSON lists, element by element. */
 import type { Json } from './json.js';
+import { parsePythonJson } from './python-json.js';
 
 /** The reason why a list could not be read. `index` counts elements from 0. */
 export type ListDefect =
@@ -21,7 +22,7 @@ export class JsonListError extends Error {
 const LONGEST_ELEMENT_BYTES = 1 << 28;
 
 /**
- * The elements of a JSON list from chunks of any size, as many at a time as end in a chunk. At most one element and one chunk are kept in memory.
+ * The elements of a JSON list, as `parsePythonJson` reads them, from chunks of any size, as many at a time as end in a chunk. At most one element and one chunk are kept in memory.
  * @throws JsonListError if the input is not a list, or an element is not JSON.
  */
 export async function* readListElements(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Json[]> {
@@ -104,7 +105,7 @@ function makeScanner(): Scanner {
 
 function parseElement(bytes: Buffer, index: number): Json {
   try {
-    return JSON.parse(bytes.toString('utf8')) as Json;
+    return parsePythonJson(bytes.toString('utf8'));
   } catch (error) {
     throw new JsonListError({ kind: 'element', index, reason: error instanceof Error ? error.message : String(error) });
   }

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { JsonObject } from '../base/json.js';
 import type { OpenModel, SessionOptions } from '../runtime/session/session.js';
+import type { CocoId } from './coco/coco-id.js';
 import { encodeCocoResults } from './coco/results.js';
 import type { Detector } from './detector/detector.js';
 import type { DefinitionFiles } from './detector/detector-family.js';
@@ -24,7 +25,7 @@ export interface DetectionSettings extends JsonObject {
 
 /** An image of the annotations. */
 export interface AnnotatedImage {
-  readonly imageId: number;
+  readonly imageId: CocoId;
   readonly height: number;
   readonly width: number;
 }

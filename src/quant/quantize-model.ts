@@ -1,5 +1,6 @@
 /** Quantizes a float model: sketches give ranges, a plan gives Q and DQ, and a report describes every tensor. */
 import type { Digest } from '../base/digest.js';
+import { getValue } from '../onnx/ir/edit.js';
 import type { Graph, Model } from '../onnx/ir/model.js';
 import { hoistConstants } from '../onnx/passes/constants.js';
 import type { ModelSketches } from './calibration/model-sketches.js';
@@ -10,6 +11,7 @@ import { integersOf } from './placement/draft.js';
 import { planQuantization } from './placement/plan-quantization.js';
 import { checkEffect, resolveOverrides } from './placement/resolve-overrides.js';
 import { findUnlikeJoins } from './placement/unlike-joins.js';
+import { findUnreached } from './placement/unreached.js';
 import { insertQdq } from './qdq/insert-qdq.js';
 import { describeJoin } from './report/describe-joins.js';
 import { reportQuantization } from './report/quantization-report.js';
@@ -31,7 +33,8 @@ export interface QuantizeOptions {
 export type JoinForm = 'shared' | 'separate';
 
 /**
- * Edits `model` into its QDQ form. Its nodes must be in topological order. No model is run.
+ * Edits `model` into its QDQ form. Its nodes must be in topological order. No model is run. Nodes around values that calibration did not reach stay in
+ * float.
  *
  * @param digest content digest of `model`; `sketches` must have the same one.
  * @throws QuantError `sketches-of-another-model`, `already-quantized`, `no-elements`, `nothing-to-quantize`, `opset-too-old`, `bad-range`,
@@ -43,7 +46,11 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
   checkMatch(graph, digest, sketches);
   const excluded = findExcluded(graph, options.exclude);
   const overrides = resolveOverrides(graph, options.overrides ?? [], scheme);
-  const observations = observe(model, sketches);
+  const seen = observe(model, sketches);
+  const unreached = findUnreached(graph, seen, overrides.settings);
+  const unseen = new Set(unreached.values);
+  const observations = new Map([...seen].filter(([id]) => !unseen.has(id)));
+  const names = unreached.values.map(id => getValue(graph, id).name);
   // Constant nodes become initializers, so that weights in them are found.
   hoistConstants(graph);
   const unlike = findUnlikeJoins(graph, {
@@ -57,13 +64,19 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
     scheme,
     observations,
     excluded: new Set([...excluded.nodes, ...separated]),
+    inFloat: unreached.nodes,
     excludedValues: excluded.values,
     settings: overrides.settings,
   });
   checkEffect(graph, plan, overrides);
   const report = reportQuantization(graph, plan, { ...options, samples: sketches.samples, observations, settings: overrides.settings });
   insertQdq(model, plan, options.domain);
-  return { ...report, ...(joins.length === 0 ? {} : { joins }), accumulators: boundAccumulators(model) };
+  return {
+    ...report,
+    ...(joins.length === 0 ? {} : { joins }),
+    ...(names.length === 0 ? {} : { unreached: names }),
+    accumulators: boundAccumulators(model),
+  };
 }
 
 function checkMatch(graph: Graph, digest: Digest, sketches: ModelSketches): void {

@@ -3,14 +3,24 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { findNonFinite } from '../base/figure.js';
 import type { Json, JsonObject } from '../base/json.js';
+import { parsePythonJson } from '../base/python-json.js';
 import { codeOrText } from '../base/system-error.js';
 import { StageError } from './stage-error.js';
 
 /** @throws StageError `json-unreadable` if the file cannot be read, `json-malformed` if it is not JSON. Both name the file without its folder. */
-export async function readJsonFile(path: string): Promise<Json> {
+export function readJsonFile(path: string): Promise<Json> {
+  return readWith(path, text => JSON.parse(text) as Json);
+}
+
+/** Reads JSON that a user's program wrote, with Python's NaN, Infinity and long integers. @throws as `readJsonFile`. */
+export function readDataFile(path: string): Promise<Json> {
+  return readWith(path, parsePythonJson);
+}
+
+async function readWith(path: string, parse: (text: string) => Json): Promise<Json> {
   const text = await readText(path);
   try {
-    return JSON.parse(text) as Json;
+    return parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StageError('json-malformed', `${basename(path)} is not JSON: ${reason}`, {

@@ -1,7 +1,9 @@
 /** The part of `evaluate` that detects objects in one image. Its results are kept per image, models and settings. */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
+import type { CocoId } from '../../src/detection/coco/coco-id.js';
 import { type DetectionSettings, detectInImage, openParts } from '../../src/detection/detect-image.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
@@ -9,7 +11,7 @@ import { definePart, type PartJob } from '../../src/stage/context.js';
 import { makeOpenOrReuse, stampFile } from '../../src/stage/reuse-open.js';
 
 export interface ImageDetectionsManifest extends DetectionSettings {
-  readonly imageId: number;
+  readonly imageId: CocoId;
   /** Size of the image in the annotations. */
   readonly height: number;
   readonly width: number;

@@ -1,10 +1,12 @@
 /** Runs `evaluate`: detects the objects of every image, and computes the COCO figures. */
 
 import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { Json } from '../../src/base/json.js';
 import { parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
+import { countOddities } from '../../src/detection/coco/oddities.js';
 import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
 import { takeImages } from '../../src/detection/coco/subset.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
@@ -14,7 +16,7 @@ import { readDefinition } from '../../src/detection/read-definition.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { readJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
+import { readDataFile, readJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -29,9 +31,11 @@ type EvaluateJob = StageJob<EvaluateParams>;
 export async function runEvaluate(job: EvaluateJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
-  const file = await readJsonFile(annotations);
+  const file = await readDataFile(annotations);
   const images = takeFirstImages(listImages(file), params.samples);
-  const dataset = takeImages(parseCocoDataset(file), new Set(images.map(image => image.id)));
+  const oddities = countOddities();
+  const dataset = takeImages(parseCocoDataset(file, oddities.note), new Set(images.map(image => image.id)));
+  for (const oddity of oddities.list()) context.log('warning', `${basename(annotations)}: ${oddity}`);
   if (dataset.annotations.length === 0) {
     throw new StageError('no-annotations', `none of the ${images.length} images has an annotated object`, {
       help: 'increase `samples`, or connect other annotations',

@@ -1,4 +1,5 @@
 /** Reports detections of categories that the annotations do not have. */
+import { compareIds } from '../../src/detection/coco/coco-id.js';
 import type { CocoDataset } from '../../src/detection/coco/dataset.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';
 import type { Context } from '../../src/stage/context.js';
@@ -8,7 +9,7 @@ export function reportUnknownCategories(results: readonly CocoResult[], { catego
   const known = new Set(categories.map(({ id }) => id));
   const unknown = results.filter(({ categoryId }) => !known.has(categoryId));
   if (unknown.length === 0) return;
-  const ids = [...new Set(unknown.map(({ categoryId }) => categoryId))].sort((a, b) => a - b);
+  const ids = [...new Set(unknown.map(({ categoryId }) => categoryId))].sort(compareIds);
   const shown = ids.length > 8 ? `${ids.slice(0, 8).join(', ')}, …` : ids.join(', ');
   if (unknown.length < results.length) {
     log('info', `${unknown.length} of ${results.length} detections are ignored: the annotations have no categories ${shown}`);

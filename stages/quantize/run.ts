@@ -3,6 +3,7 @@ import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { optionsOf } from '../../src/quant/options-of.js';
+import { warnOfUnreached } from '../../src/quant/placement/unreached.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
 import { warnOfJoin } from '../../src/quant/report/describe-joins.js';
 import { PRESET_ORIGINS } from '../../src/quant/scheme/preset-origins.js';
@@ -21,6 +22,7 @@ export async function runQuantize({ params, inputs, outputs, context }: StageJob
   const options = optionsOf(params, widened);
   for (const warning of findIdleOperators(model.graph, params)) context.log('warning', warning);
   const report = quantizeModel(model, digestModelContent(model), sketches, options);
+  if (report.unreached !== undefined) context.log('warning', warnOfUnreached(report.unreached));
   const bits = options.scheme.activation.dtype.endsWith('16') ? 16 : 8;
   for (const join of report.joins ?? []) if (!join.separated) context.log('warning', warnOfJoin(join, bits));
   const { model: of, version } = PRESET_ORIGINS[params.preset];

@@ -1,4 +1,5 @@
 /** Report section on lost, found and changed objects, sorted by cost, with image crops of both sides. */
+
 import {
   CHANGE_RULE,
   type ChangeKind,
@@ -7,6 +8,7 @@ import {
   type ObjectChange,
   type SeenObject,
 } from '../../src/detection/coco/changes.js';
+import type { CocoId } from '../../src/detection/coco/coco-id.js';
 import { nameCategory } from '../../src/detection/coco/name-category.js';
 import { rasterize } from '../../src/detection/coco/segmentation.js';
 import type { RgbImage } from '../../src/detection/image/decode-image.js';
@@ -80,7 +82,7 @@ const REASONS: Readonly<Record<SeenObject['lacks'], string>> = {
   place: 'too little overlap',
 };
 
-function rowOf(change: ObjectChange, names: ReadonlyMap<number, string>, picture: Html | undefined): readonly HtmlValue[] {
+function rowOf(change: ObjectChange, names: ReadonlyMap<CocoId, string>, picture: Html | undefined): readonly HtmlValue[] {
   const { kind, image, truth, before, after, cost } = change;
   const categoryId = truth?.categoryId ?? before?.result.categoryId ?? after?.result.categoryId ?? 0;
   const iou = (seen: SeenObject | undefined): string => (seen === undefined || truth === undefined ? '–' : formatFixed(seen.iou, 3));

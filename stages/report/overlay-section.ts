@@ -1,4 +1,5 @@
 /** Report section with the detections of the first and the last side on the same images, and the scores of each pair. */
+import { type CocoId, compareIds } from '../../src/detection/coco/coco-id.js';
 import type { CocoDataset, CocoImage } from '../../src/detection/coco/dataset.js';
 import { nameCategory } from '../../src/detection/coco/name-category.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';
@@ -22,7 +23,7 @@ interface Sample {
 interface Sides {
   readonly left: string;
   readonly right: string;
-  readonly categories: ReadonlyMap<number, string>;
+  readonly categories: ReadonlyMap<CocoId, string>;
 }
 
 /** Undefined if none is requested. @throws DetectionError of images. */
@@ -61,12 +62,12 @@ function chooseSamples(
     (results ?? []).filter(({ score }) => score >= minScore);
   const samples = dataset.images
     .filter(({ id }) => leftByImage.has(id) || rightByImage.has(id))
-    .sort((a, b) => a.id - b.id)
+    .sort((a, b) => compareIds(a.id, b.id))
     .map(image => ({ image, pairs: pairDetections(confident(leftByImage.get(image.id)), confident(rightByImage.get(image.id)), image) }));
   if (choose === 'first') return samples.slice(0, images);
   const ranked = samples.map(sample => ({ sample, difference: measureDifference(sample.pairs) }));
   return ranked
-    .sort((a, b) => b.difference - a.difference || a.sample.image.id - b.sample.image.id)
+    .sort((a, b) => b.difference - a.difference || compareIds(a.sample.image.id, b.sample.image.id))
     .map(({ sample }) => sample)
     .slice(0, images);
 }
@@ -87,7 +88,7 @@ async function drawSample(sample: Sample, sides: Sides, folder: string, { size }
     });
     return html`<figure><figcaption>${sides[side]}: ${count}</figcaption>${drawn}</figure>`;
   });
-  return html`<div class="sample"><h3>Image ${image.id} <span class="mute">${image.fileName}</span></h3>
+  return html`<div class="sample"><h3>Image ${String(image.id)} <span class="mute">${image.fileName}</span></h3>
 ${drawPictureImage(id, embedded.source, embedded)}<div class="pair">${figures}</div>
 <details class="plain"><summary>${formatCount(pairs.length)} objects</summary>${drawPairs(pairs, sides)}</details></div>
 `;

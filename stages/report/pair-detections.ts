@@ -1,4 +1,5 @@
 /** Pairs the detections of two sides in an image by class and IoU. */
+import { numberOf } from '../../src/detection/coco/coco-id.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';
 import { rasterize } from '../../src/detection/coco/segmentation.js';
 import { type LabeledBoxes, matchDetections } from '../../src/detection/compare/match-detections.js';
@@ -49,6 +50,6 @@ function toBoxes(results: readonly CocoResult[], image: ImageSize): LabeledBoxes
   return {
     boxes: Float32Array.from(corners),
     scores: Float32Array.from(results, ({ score }) => score),
-    labels: results.map(({ categoryId }) => categoryId),
+    labels: results.map(({ categoryId }) => numberOf(categoryId)),
   };
 }

@@ -1,10 +1,11 @@
 /** Reads ground truth and detections of each side, for all sections about detections. */
+import { type CocoId, compareIds } from '../../src/detection/coco/coco-id.js';
 import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import type { IouType } from '../../src/detection/coco/params.js';
 import { type CocoResult, parseCocoResults } from '../../src/detection/coco/results.js';
 import { takeImages } from '../../src/detection/coco/subset.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
-import { readJsonFile } from '../../src/stage/json-file.js';
+import { readDataFile } from '../../src/stage/json-file.js';
 import { getInputRecord } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { type Named, readEntries } from './entries.js';
@@ -43,7 +44,7 @@ export async function readDetections(
     );
   }
   const { annotations = '', images = '' } = getInputRecord(inputs, 'data');
-  const whole = parseCocoDataset(await readJsonFile(annotations));
+  const whole = parseCocoDataset(await readDataFile(annotations));
   const sides = await readEntries(inputs, 'detections', order, value => parseCocoResults(value, whole));
   const [first, last] = [sides[0], sides.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -55,9 +56,9 @@ export async function readDetections(
 }
 
 /** The first images by id: as many as were evaluated, or, if no side says so, up to the last one with a detection. */
-function chooseImages({ images }: CocoDataset, results: readonly CocoResult[], counts: readonly number[]): ReadonlySet<number> {
+function chooseImages({ images }: CocoDataset, results: readonly CocoResult[], counts: readonly number[]): ReadonlySet<CocoId> {
   const found = new Set(results.map(({ imageId }) => imageId));
-  const sorted = images.map(({ id }) => id).sort((a, b) => a - b);
+  const sorted = images.map(({ id }) => id).sort(compareIds);
   const last = sorted.findLastIndex(id => found.has(id));
   return new Set(sorted.slice(0, Math.max(last + 1, ...counts)));
 }

@@ -11,7 +11,7 @@ import type { Model } from '../../src/onnx/ir/model.js';
 import { compareModels, type OutputComparison } from '../../src/runtime/compare/compare-models.js';
 import type { Context } from '../../src/stage/context.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
-import { readJsonFile } from '../../src/stage/json-file.js';
+import { readDataFile } from '../../src/stage/json-file.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 
@@ -35,14 +35,14 @@ export async function measurePrice(
 ): Promise<Price> {
   if (inputs.data === undefined || inputs.recipe === undefined) return notMeasured('data and recipe are not both connected');
   if (options.samples === 0) return notMeasured('samples is 0');
-  const definition = readDefinition({ recipe: await readJsonFile(getInputPath(inputs, 'recipe')) });
+  const definition = readDefinition({ recipe: await readDataFile(getInputPath(inputs, 'recipe')) });
   const [imagePart] = definition.parts;
   const value = imagePart?.values.inputs[0];
   const names = inputNames(rewritten.model);
   if (names.length !== 1 || names[0] !== value)
     return notMeasured(`the model's inputs are ${names.map(name => `"${name}"`).join(', ')}, but an image gives "${value}"`);
   const data = getInputRecord(inputs, 'data');
-  const images = takeFirstImages(listImages(await readJsonFile(getDefined(data.annotations, 'annotations'))), options.samples);
+  const images = takeFirstImages(listImages(await readDataFile(getDefined(data.annotations, 'annotations'))), options.samples);
   const folder = getDefined(data.images, 'images');
   const samples = await Promise.all(images.map(image => findImageFile(folder, image)));
   const feeds = prepareFeeds(samples, definition, options.context);

@@ -1,5 +1,6 @@
 /** Runs `verify`: compares as its params say, checks the thresholds, and writes report and metrics. */
 
+import type { CocoId } from '../../src/detection/coco/coco-id.js';
 import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
@@ -24,7 +25,7 @@ import { openValueErrors, type ValueErrors } from './value-errors.js';
 /** The comparison and its ids: of images or of samples. */
 interface Compared {
   readonly summary: Summary;
-  readonly on: { readonly images: readonly number[] } | { readonly samples: readonly string[] };
+  readonly on: { readonly images: readonly CocoId[] } | { readonly samples: readonly string[] };
 }
 
 /** @throws StageError `verify-collapsed`; `verify-missed` with every missed threshold, `verify-unknown-value`; and the errors of detectors, images, captures and data sets. */

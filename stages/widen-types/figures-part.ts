@@ -1,8 +1,10 @@
 /** The part of `widen-types` that computes the COCO figures of the detector with one set of wider types. */
+
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
+import type { CocoId } from '../../src/detection/coco/coco-id.js';
 import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
 import { parseCocoResults } from '../../src/detection/coco/results.js';
@@ -14,7 +16,7 @@ import { openExact } from '../../src/quant/exact/open-exact.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { definePart } from '../../src/stage/context.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { readDataFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { TrialBase } from './manifest.js';
 import { openQuantizer, type Quantizer } from './quantize-trial.js';
@@ -74,7 +76,7 @@ export const figuresPart = definePart<FiguresManifest>({
 interface Trial extends Closable {
   readonly quantizer: Quantizer;
   readonly dataset: CocoDataset;
-  readonly images: readonly { readonly file: string; readonly imageId: number; readonly height: number; readonly width: number }[];
+  readonly images: readonly { readonly file: string; readonly imageId: CocoId; readonly height: number; readonly width: number }[];
 }
 
 const openOrReuse = makeOpenOrReuse<Trial>();
@@ -96,7 +98,7 @@ export async function readImages(
   annotations: string,
   count: number | undefined,
 ): Promise<{ readonly images: readonly ListedImage[]; readonly dataset: CocoDataset }> {
-  const file = await readJsonFile(annotations);
+  const file = await readDataFile(annotations);
   const images = takeFirstImages(listImages(file), count);
   return { images, dataset: takeImages(parseCocoDataset(file), new Set(images.map(image => image.id))) };
 }

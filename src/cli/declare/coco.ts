@@ -36,11 +36,12 @@ function parseType(text: string): IouType {
 
 /** "100": the first 100 images by id; "139,285": the images with these ids. */
 function parseImages(text: string): ImageChoice {
-  const numbers = text.split(',').map(Number);
-  if (!/^\d+(,\d+)*$/.test(text) || !numbers.every(Number.isSafeInteger))
+  const ids = text.split(',');
+  if (ids.length > 1 && ids.every(id => id !== '')) return { kind: 'ids', ids };
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count))
     throw new InvalidArgumentError('Expected a count, for example 100, or ids separated by commas, for example 139,285.');
-  const [count = 0] = numbers;
-  return numbers.length === 1 ? { kind: 'first', count } : { kind: 'ids', ids: numbers };
+  return { kind: 'first', count };
 }
 
 const ON_FILES = {

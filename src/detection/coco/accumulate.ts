@@ -1,6 +1,7 @@
 /** Precision-recall curves of one category, over all images. */
 import { type CategoryJudgment, FALSE_POSITIVE, type RangeJudgment, TRUE_POSITIVE } from './matching.js';
 import type { CocoParams } from './params.js';
+import { compareScores } from './results.js';
 
 /** The curves of one category and area range. */
 export interface Curves {
@@ -30,7 +31,7 @@ export function drawCurves(judgment: CategoryJudgment, params: CocoParams): read
 /** The counted detections by falling score; equal scores in the order of their images. */
 function orderByScore({ scores, places }: CategoryJudgment, maxDetections: number): Uint32Array {
   const order = Uint32Array.from(scores.keys()).filter(index => (places[index] as number) < maxDetections);
-  return order.sort((a, b) => (scores[b] as number) - (scores[a] as number));
+  return order.sort((a, b) => compareScores(scores[a] as number, scores[b] as number));
 }
 
 function drawRange(judgment: CategoryJudgment, range: RangeJudgment, order: Uint32Array, params: CocoParams): Omit<Curves, 'recall'> {

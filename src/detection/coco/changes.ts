@@ -1,8 +1,9 @@
 /** Differences between the detections of two detectors, judged by the ground truth and sorted by cost. */
+import { compareIds } from './coco-id.js';
 import type { CocoAnnotation, CocoDataset, CocoImage } from './dataset.js';
 import type { IouType } from './params.js';
 import { describeDetection, describeTruth, overlap, type Region } from './region.js';
-import { type CocoResult, scoreOf } from './results.js';
+import { type CocoResult, compareScores, scoreOf } from './results.js';
 import { groupByImage, takeKnownCategories } from './subset.js';
 
 /**
@@ -65,7 +66,7 @@ export function findChanges(dataset: CocoDataset, before: readonly CocoResult[],
   const changes: ObjectChange[] = [];
   let kept = 0;
   let missed = 0;
-  for (const image of dataset.images.toSorted((a, b) => a.id - b.id)) {
+  for (const image of dataset.images.toSorted((a, b) => compareIds(a.id, b.id))) {
     const objects = (truths.get(image.id) ?? []).map(annotation => ({
       annotation,
       region: describeTruth(annotation, image, rule.iouType).region,
@@ -86,7 +87,7 @@ export function findChanges(dataset: CocoDataset, before: readonly CocoResult[],
     );
   }
   const order: readonly ChangeKind[] = ['lost', 'extra', 'changed', 'resolved', 'found'];
-  changes.sort((a, b) => b.cost - a.cost || a.image.id - b.image.id || order.indexOf(a.kind) - order.indexOf(b.kind));
+  changes.sort((a, b) => b.cost - a.cost || compareIds(a.image.id, b.image.id) || order.indexOf(a.kind) - order.indexOf(b.kind));
   return { changes, kept, missed };
 }
 
@@ -111,7 +112,7 @@ interface ImageMatch {
 /** Matches the detections of an image by falling score, each with the object of its class that it overlaps most. */
 function matchImage(results: readonly CocoResult[], objects: readonly TrueObject[], image: CocoImage, rule: ChangeRule): ImageMatch {
   const detections = results
-    .toSorted((a, b) => scoreOf(b, rule.iouType) - scoreOf(a, rule.iouType))
+    .toSorted((a, b) => compareScores(scoreOf(a, rule.iouType), scoreOf(b, rule.iouType)))
     .map((result): MatchedDetection => ({ result, ...describeDetection(result, image, rule.iouType) }));
   const overlaps = detections.map(({ region }) => objects.map(truth => overlap(region, truth.region, truth.annotation.kind)));
   const taken = new Map<number, number>();

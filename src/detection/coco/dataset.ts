@@ -1,21 +1,25 @@
 /** Parser of COCO instances files: images, categories and annotated objects. */
-import type { Json, JsonObject } from '../../base/json.js';
+import { isJsonList, type Json, type JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { TruthKind } from '../masks/rle-combine.js';
-import { indexById, parseFileName, parseImageId } from './image-entry.js';
-import { badField, member, type Place, readInteger, readList, readNumber, readObject, readText } from './reading.js';
+import { type CocoId, compareIds, indexById, readId } from './coco-id.js';
+import { parseFileName } from './image-entry.js';
+import { ignoreOddity, type NoteOddity } from './oddities.js';
+import { badField, member, type Place, readList, readObject } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';
 
 export interface CocoImage {
-  readonly id: number;
+  readonly id: CocoId;
+  /** 0 where the file has no valid size; then `unsized` is set. */
   readonly width: number;
   readonly height: number;
+  readonly unsized?: true;
   /** Relative to the image folder; undefined where the file has none. */
   readonly fileName: string | undefined;
 }
 
 export interface CocoCategory {
-  readonly id: number;
+  readonly id: CocoId;
   readonly name: string;
 }
 
@@ -23,9 +27,9 @@ export interface CocoCategory {
 export type CocoBox = readonly [number, number, number, number];
 
 export interface CocoAnnotation {
-  readonly id: number;
-  readonly imageId: number;
-  readonly categoryId: number;
+  readonly id: CocoId;
+  readonly imageId: CocoId;
+  readonly categoryId: CocoId;
   readonly kind: TruthKind;
   /** Area in pixels, which decides the size class. */
   readonly area: number;
@@ -33,103 +37,149 @@ export interface CocoAnnotation {
   readonly segmentation: Segmentation | undefined;
 }
 
-/** All lists are in the order of the file. */
+/** Images and categories are in the order of the file. So are annotations, unless ids repeat: then they are in the order of their images. */
 export interface CocoDataset {
   readonly images: readonly CocoImage[];
   readonly categories: readonly CocoCategory[];
   readonly annotations: readonly CocoAnnotation[];
 }
 
-/** Run lengths have 32 bits. */
-const MOST_PIXELS = 2 ** 31;
-
 /**
- * Parses an instances file. Other members are ignored. `bbox` and `segmentation` of an annotation may be missing.
- * @throws DetectionError `coco-field` (missing, wrong type), `coco-duplicate-id`, `coco-unknown-image`, `coco-unknown-category`,
- *         `coco-segmentation`, `coco-file-name`; the message names the place in the file.
+ * Parses an instances file. Other members are ignored. As in pycocotools, `bbox` and `segmentation` of an annotation are needed only by figures that use
+ * them, annotations of unknown images and categories are ignored, and of equal ids the last one counts. `note` gets what is odd.
+ * @throws DetectionError `coco-field` (missing, wrong type), `coco-file-name`; the message names the place in the file.
  */
-export function parseCocoDataset(value: Json): CocoDataset {
+export function parseCocoDataset(value: Json, note: NoteOddity = ignoreOddity): CocoDataset {
   const root = readObject(value, 'the file');
-  const images = readList(root, 'images', 'the file').map(parseImage);
-  const imageById = indexById(images, 'image');
-  const categories = readList(root, 'categories', 'the file').map(parseCategory);
-  const categoryById = indexById(categories, 'category');
-  const annotations = readList(root, 'annotations', 'the file').map((entry, index) =>
-    parseAnnotation(readObject(entry, `annotations[${index}]`), `annotations[${index}]`, imageById, categoryById),
+  const images = indexById(
+    readList(root, 'images', 'the file').map((entry, index) => parseImage(entry, `images[${index}]`, note)),
+    index => note('image-repeated', `images[${index}]`),
   );
-  indexById(annotations, 'annotation');
-  return { images, categories, annotations };
+  const categories = indexById(
+    readList(root, 'categories', 'the file').map((entry, index) => parseCategory(entry, `categories[${index}]`, note)),
+    index => note('category-repeated', `categories[${index}]`),
+  );
+  if (member(root, 'annotations') === undefined) note('annotations-missing', 'annotations');
+  const entries = member(root, 'annotations') === undefined ? [] : readList(root, 'annotations', 'the file');
+  const owners: Owners = { images, categories };
+  const annotations = entries.map((entry, index) => parseEntry(entry, `annotations[${index}]`, owners, note));
+  return { images: [...images.values()], categories: [...categories.values()], annotations: takeLast(annotations, owners, note) };
 }
 
-/** Parses `bbox`; undefined where it is missing or empty. @throws DetectionError `coco-field`. */
-export function parseBox(object: JsonObject, place: Place): CocoBox | undefined {
+/** Parses `bbox`; undefined where it is missing, empty or not four numbers. */
+export function parseBox(object: JsonObject, place: Place, note: NoteOddity): CocoBox | undefined {
   const value = member(object, 'bbox');
-  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return undefined;
-  if (!isBox(value)) throw badField(`${place}.bbox`, 'four numbers', value);
-  return value;
+  if (value === undefined || value === null || (isJsonList(value) && value.length === 0)) return undefined;
+  if (isBox(value)) {
+    if (!value.every(Number.isFinite)) note('not-finite', `${place}.bbox`);
+    return value;
+  }
+  note('box-invalid', `${place}.bbox`);
+  return undefined;
 }
 
 function isBox(value: unknown): value is CocoBox {
-  return Array.isArray(value) && value.length === 4 && value.every(side => typeof side === 'number' && Number.isFinite(side));
+  return Array.isArray(value) && value.length === 4 && value.every(side => typeof side === 'number');
 }
 
-export function unknownImage(place: Place, id: number): DetectionError {
+export function unknownImage(place: Place, id: CocoId): DetectionError {
   return new DetectionError('coco-unknown-image', `${place} refers to image ${id}, which the annotations file does not have`, {
     details: { place, id },
     help: 'check that annotations and results belong to the same data set',
   });
 }
 
-function parseImage(entry: Json, index: number): CocoImage {
-  const place = `images[${index}]`;
+/** Run lengths have 32 bits. */
+const MOST_PIXELS = 2 ** 31;
+
+function parseImage(entry: Json, place: Place, note: NoteOddity): CocoImage {
   const object = readObject(entry, place);
-  const image = {
-    id: parseImageId(object, place),
-    width: readInteger(object, 'width', place, 1),
-    height: readInteger(object, 'height', place, 1),
+  const named = {
+    id: readId(object, 'id', place),
     fileName: member(object, 'file_name') === undefined ? undefined : parseFileName(object, place),
   };
-  if (image.width * image.height >= MOST_PIXELS)
-    throw badField(`${place}.width`, `small enough for an image of less than ${MOST_PIXELS} pixels`, image.width);
-  return image;
+  const [width, height] = [parseSide(object, 'width'), parseSide(object, 'height')];
+  if (width === undefined || height === undefined) {
+    note('image-unsized', place);
+    return { ...named, width: 0, height: 0, unsized: true };
+  }
+  if (width * height >= MOST_PIXELS)
+    throw badField(`${place}.width`, `small enough for an image of less than ${MOST_PIXELS} pixels`, width);
+  return { ...named, width, height };
 }
 
-function parseCategory(entry: Json, index: number): CocoCategory {
-  const place = `categories[${index}]`;
+/** Fractions are dropped, as pycocotools does. */
+function parseSide(object: JsonObject, name: 'width' | 'height'): number | undefined {
+  const value = member(object, name);
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : undefined;
+}
+
+function parseCategory(entry: Json, place: Place, note: NoteOddity): CocoCategory {
   const object = readObject(entry, place);
-  return { id: readInteger(object, 'id', place), name: readText(object, 'name', place) };
+  const id = readId(object, 'id', place);
+  const name = member(object, 'name');
+  if (typeof name !== 'string') note('category-unnamed', place);
+  return { id, name: typeof name === 'string' ? name : String(id) };
 }
 
-function parseAnnotation(
-  object: JsonObject,
-  place: Place,
-  images: ReadonlyMap<number, CocoImage>,
-  categories: ReadonlyMap<number, CocoCategory>,
-): CocoAnnotation {
-  const imageId = readInteger(object, 'image_id', place);
-  const categoryId = readInteger(object, 'category_id', place);
+interface Owners {
+  readonly images: ReadonlyMap<CocoId, CocoImage>;
+  readonly categories: ReadonlyMap<CocoId, CocoCategory>;
+}
+
+/** An entry of `annotations`; `annotation` is undefined where the file lacks its image or category. */
+interface Entry {
+  readonly id: CocoId;
+  readonly imageId: CocoId;
+  readonly annotation: CocoAnnotation | undefined;
+}
+
+function parseEntry(entry: Json, place: Place, { images, categories }: Owners, note: NoteOddity): Entry {
+  const object = readObject(entry, place);
+  const [id, imageId, categoryId] = [readId(object, 'id', place), readId(object, 'image_id', place), readId(object, 'category_id', place)];
   const image = images.get(imageId);
-  if (image === undefined) throw unknownImage(place, imageId);
-  if (!categories.has(categoryId))
-    throw new DetectionError('coco-unknown-category', `${place} refers to category ${categoryId}, which the file does not have`, {
-      details: { place, id: categoryId },
-    });
-  const segmentation = member(object, 'segmentation');
-  return {
-    id: readInteger(object, 'id', place),
+  if (image === undefined || !categories.has(categoryId)) {
+    if (image === undefined) note('annotation-of-unknown-image', place, `image ${imageId}`);
+    else note('annotation-of-unknown-category', place, `category ${categoryId}`);
+    return { id, imageId, annotation: undefined };
+  }
+  const annotation = {
+    id,
     imageId,
     categoryId,
-    kind: parseCrowd(object, place),
-    area: readNumber(object, 'area', place),
-    box: parseBox(object, place),
-    segmentation:
-      segmentation === undefined || segmentation === null ? undefined : parseSegmentation(segmentation, image, `${place}.segmentation`),
+    kind: parseCrowd(object, place, note),
+    area: parseArea(object, place, note),
+    box: parseBox(object, place, note),
+    segmentation: parseSegmentation(member(object, 'segmentation'), image, `${place}.segmentation`, note),
   };
+  return { id, imageId, annotation };
 }
 
-function parseCrowd(object: JsonObject, place: Place): TruthKind {
+/** Of equal ids, the last entry counts once per entry, in the order of the images. */
+function takeLast(entries: readonly Entry[], { images }: Owners, note: NoteOddity): readonly CocoAnnotation[] {
+  const last = indexById(entries, index => note('annotation-repeated', `annotations[${index}]`, `id ${entries[index]?.id}`));
+  const known = entries.filter(({ annotation }) => annotation !== undefined);
+  if (last.size === entries.length) return known.flatMap(({ annotation }) => annotation ?? []);
+  const places = new Map([...images.keys()].sort(compareIds).map((id, index) => [id, index]));
+  return known
+    .toSorted((a, b) => (places.get(a.imageId) ?? 0) - (places.get(b.imageId) ?? 0))
+    .flatMap(({ id }) => last.get(id)?.annotation ?? []);
+}
+
+/** Any number, NaN included, which is outside of no size class. */
+function parseArea(object: JsonObject, place: Place, note: NoteOddity): number {
+  const value = member(object, 'area');
+  if (typeof value !== 'number') throw badField(`${place}.area`, 'a number', value);
+  if (!Number.isFinite(value)) note('not-finite', `${place}.area`);
+  return value;
+}
+
+function parseCrowd(object: JsonObject, place: Place, note: NoteOddity): TruthKind {
   const value = member(object, 'iscrowd');
   if (value === 0 || value === false) return 'object';
   if (value === 1 || value === true) return 'crowd';
-  throw badField(`${place}.iscrowd`, '0 or 1', value);
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 255)
+    throw badField(`${place}.iscrowd`, '0 or 1', value);
+  note('crowd-value', `${place}.iscrowd`, String(value));
+  return 'crowd';
 }

@@ -1,4 +1,5 @@
 /** Cost of each kind of detection error in average precision: the gain where only this kind is corrected (TIDE). */
+import type { CocoId } from './coco-id.js';
 import type { CocoDataset } from './dataset.js';
 import {
   ERROR_KINDS,
@@ -11,7 +12,7 @@ import {
 } from './image-errors.js';
 import type { IouType } from './params.js';
 import { type Detection, describeDetection, describeTruth, type Truth } from './region.js';
-import { type CocoResult, scoreOf } from './results.js';
+import { type CocoResult, compareScores, scoreOf } from './results.js';
 import { groupByImage, takeKnownCategories } from './subset.js';
 
 export interface ErrorSplit {
@@ -80,7 +81,7 @@ function findErrors(dataset: CocoDataset, results: readonly CocoResult[], iouTyp
   const detections = groupByImage(takeKnownCategories(dataset, results));
   return dataset.images.map(image => {
     const best = (detections.get(image.id) ?? [])
-      .toSorted((a, b) => scoreOf(b, iouType) - scoreOf(a, iouType))
+      .toSorted((a, b) => compareScores(scoreOf(a, iouType), scoreOf(b, iouType)))
       .slice(0, options.maxDetections);
     return findImageErrors(
       best.map((result): Labeled<Detection> => ({ categoryId: result.categoryId, value: describeDetection(result, image, iouType) })),
@@ -93,8 +94,8 @@ function findErrors(dataset: CocoDataset, results: readonly CocoResult[], iouTyp
 }
 
 /** Mean over the categories with objects or points; undefined where there are none. */
-function meanPrecision(points: readonly Point[], objects: ReadonlyMap<number, number>): number | undefined {
-  const groups = new Map<number, Point[]>([...objects].filter(([, count]) => count > 0).map(([id]) => [id, []]));
+function meanPrecision(points: readonly Point[], objects: ReadonlyMap<CocoId, number>): number | undefined {
+  const groups = new Map<CocoId, Point[]>([...objects].filter(([, count]) => count > 0).map(([id]) => [id, []]));
   for (const point of points) {
     const group = groups.get(point.categoryId);
     if (group === undefined) groups.set(point.categoryId, [point]);
@@ -109,7 +110,7 @@ function meanPrecision(points: readonly Point[], objects: ReadonlyMap<number, nu
 /** Mean of the interpolated precisions at the recalls 0, 0.01, … 1. Points of equal score keep their order. */
 function averagePrecision(points: readonly Point[], objects: number): number {
   if (objects === 0) return 0;
-  const ranked = points.toSorted((a, b) => b.score - a.score);
+  const ranked = points.toSorted((a, b) => compareScores(a.score, b.score));
   const precision = new Float64Array(ranked.length);
   const recall = new Float64Array(ranked.length);
   let found = 0;
@@ -128,14 +129,14 @@ function averagePrecision(points: readonly Point[], objects: number): number {
   return sum / 101;
 }
 
-function without(counts: ReadonlyMap<number, number>, taken: readonly number[]): ReadonlyMap<number, number> {
+function without(counts: ReadonlyMap<CocoId, number>, taken: readonly CocoId[]): ReadonlyMap<CocoId, number> {
   const rest = new Map(counts);
   for (const id of taken) rest.set(id, (rest.get(id) ?? 0) - 1);
   return rest;
 }
 
-function countBy(ids: readonly number[]): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>();
+function countBy(ids: readonly CocoId[]): ReadonlyMap<CocoId, number> {
+  const counts = new Map<CocoId, number>();
   for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
   return counts;
 }

@@ -1,9 +1,9 @@
 /** Groups objects and detections by category and image, and computes the overlap of all pairs. */
-import { DetectionError } from '../error/detection-error.js';
+import { type CocoId, compareIds } from './coco-id.js';
 import type { CocoCategory, CocoDataset } from './dataset.js';
 import type { CocoParams, IouType } from './params.js';
 import { type Detection, describeDetection, describeTruth, overlap, type Truth } from './region.js';
-import { type CocoResult, scoreOf } from './results.js';
+import { type CocoResult, compareScores, scoreOf } from './results.js';
 
 /** The objects and detections of one category in one image; at least one of the lists is not empty. */
 export interface ImageGroup {
@@ -21,7 +21,7 @@ export interface CategoryGroups {
 
 /**
  * Groups per category by ascending id, or one group where categories are merged.
- * @throws DetectionError `coco-no-region` where only some results have boxes; while iterating, as `describeTruth` and `describeDetection`.
+ * @throws while iterating, as `describeTruth` and `describeDetection`.
  */
 export function* groupByCategoryAndImage(
   dataset: CocoDataset,
@@ -29,15 +29,14 @@ export function* groupByCategoryAndImage(
   iouType: IouType,
   params: CocoParams,
 ): Generator<CategoryGroups> {
-  checkBoxes(results);
   const [truths, detections] = [groupByCategory(dataset.annotations), groupByCategory(results)];
-  const images = dataset.images.toSorted((a, b) => a.id - b.id);
+  const images = dataset.images.toSorted((a, b) => compareIds(a.id, b.id));
   const most = Math.max(...params.maxDetections);
-  const rank = (a: CocoResult, b: CocoResult): number => scoreOf(b, iouType) - scoreOf(a, iouType);
-  const categories = dataset.categories.toSorted((a, b) => a.id - b.id);
+  const rank = (a: CocoResult, b: CocoResult): number => compareScores(scoreOf(a, iouType), scoreOf(b, iouType));
+  const categories = dataset.categories.toSorted((a, b) => compareIds(a.id, b.id));
   const groups = params.categories === 'merged' ? [categories] : categories.map(category => [category]);
 
-  function* groupImages(ids: readonly number[]): Generator<ImageGroup> {
+  function* groupImages(ids: readonly CocoId[]): Generator<ImageGroup> {
     const members = ids.map(id => ({ truths: truths.get(id), detections: detections.get(id) }));
     const present = new Set(members.flatMap(one => [...(one.truths?.keys() ?? []), ...(one.detections?.keys() ?? [])]));
     for (const image of images) {
@@ -65,22 +64,14 @@ export function computeOverlaps({ truths, detections }: ImageGroup): Float64Arra
   return overlaps;
 }
 
-/** All results need boxes, or none: the size class of detections is decided either by boxes or by masks. */
-function checkBoxes(results: readonly CocoResult[]): void {
-  const index = results.findIndex(result => (result.box === undefined) !== (results[0]?.box === undefined));
-  if (index < 0) return;
-  const [has, lacks] = results[0]?.box === undefined ? [index, 0] : [0, index];
-  throw new DetectionError('coco-no-region', `result ${has} has a bbox and result ${lacks} has none; either all results need one, or none`);
-}
+type ByImage<T> = Map<CocoId, T[]>;
 
-type ByImage<T> = Map<number, T[]>;
-
-function groupByCategory<T extends { readonly imageId: number; readonly categoryId: number }>(
+function groupByCategory<T extends { readonly imageId: CocoId; readonly categoryId: CocoId }>(
   members: readonly T[],
-): ReadonlyMap<number, ByImage<T>> {
-  const groups = new Map<number, ByImage<T>>();
+): ReadonlyMap<CocoId, ByImage<T>> {
+  const groups = new Map<CocoId, ByImage<T>>();
   for (const member of members) {
-    const byImage = groups.get(member.categoryId) ?? new Map<number, T[]>();
+    const byImage = groups.get(member.categoryId) ?? new Map<CocoId, T[]>();
     groups.set(member.categoryId, byImage);
     const group = byImage.get(member.imageId);
     if (group === undefined) byImage.set(member.imageId, [member]);

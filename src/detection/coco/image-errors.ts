@@ -1,4 +1,5 @@
 /** Classifies the errors in one image: one of five kinds per false positive, and missed objects. */
+import type { CocoId } from './coco-id.js';
 import type { Detection, Truth } from './region.js';
 import { overlap } from './region.js';
 
@@ -6,13 +7,13 @@ export const ERROR_KINDS = ['classification', 'localization', 'both', 'duplicate
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
 export interface Labeled<T> {
-  readonly categoryId: number;
+  readonly categoryId: CocoId;
   readonly value: T;
 }
 
 /** One detection, as average precision counts it. */
 export interface Point {
-  readonly categoryId: number;
+  readonly categoryId: CocoId;
   readonly score: number;
   readonly correct: boolean;
 }
@@ -31,9 +32,9 @@ export interface ImageErrors {
   readonly points: readonly Point[];
   readonly faults: readonly Fault[];
   /** Categories of the objects that were not found, one entry per object. */
-  readonly unfound: readonly number[];
+  readonly unfound: readonly CocoId[];
   /** The subset that no detection would find with a corrected class or place. */
-  readonly missed: readonly number[];
+  readonly missed: readonly CocoId[];
 }
 
 export interface ErrorThresholds {

@@ -1,4 +1,5 @@
 /** COCO's greedy matching of detections and objects of one category, per image, area range and IoU threshold. */
+import type { CocoId } from './coco-id.js';
 import { computeOverlaps, type ImageGroup } from './group-results.js';
 import type { AreaRange } from './params.js';
 import type { Truth } from './region.js';
@@ -93,13 +94,18 @@ interface Offer {
   readonly countable: boolean;
 }
 
+/** Python converts an id that is text to a number when it records the match. */
+function isZero(id: CocoId): boolean {
+  return id === 0 || (typeof id === 'string' && id.trim() !== '' && Number(id) === 0);
+}
+
 /** Objects that are not ignored come first. */
 function makeOffers(truths: readonly Truth[], range: AreaRange): readonly Offer[] {
   const offers = truths.map((truth, column) => ({
     column,
     ignored: isIgnored(truth, range),
     crowd: truth.kind === 'crowd',
-    countable: truth.id !== 0,
+    countable: !isZero(truth.id),
   }));
   return offers.length < 2 ? offers : offers.sort((a, b) => Number(a.ignored) - Number(b.ignored));
 }

@@ -26,11 +26,13 @@ export {
   type ObjectChange,
   type SeenObject,
 } from './changes.js';
+export type { CocoId } from './coco-id.js';
 export { type CocoAnnotation, type CocoBox, type CocoCategory, type CocoDataset, type CocoImage, parseCocoDataset } from './dataset.js';
 export { ERROR_OPTIONS, type ErrorCost, type ErrorOptions, type ErrorSplit, splitErrors } from './errors.js';
 export { COCO_FIGURE_NAMES, type CocoFigureName, type CocoFigures, evaluateCoco, summarize, summarize as summarise } from './evaluate.js';
 export { ERROR_KINDS, type ErrorKind } from './image-errors.js';
 export { type CocoEvaluation, type EvaluatedCategory, measureCoco } from './measure.js';
+export { countOddities, type NoteOddity, type OddityCounter, type OddityKind } from './oddities.js';
 export { type AreaRange, COCO_PARAMS, type CocoParams, type IouType, splitAreas } from './params.js';
 export { listCurves, type PrecisionRecallCurve, type PrecisionRecallCurves } from './precision-recall.js';
 export { readCocoDataset, readCocoResults } from './read-files.js';

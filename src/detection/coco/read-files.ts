@@ -5,30 +5,32 @@ import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import { isJsonList, isJsonObject, type Json } from '../../base/json.js';
 import { JsonListError, type ListDefect, readListElements } from '../../base/json-elements.js';
+import { parsePythonJson } from '../../base/python-json.js';
 import { codeOrText, isSystemCallError } from '../../base/system-error.js';
 import { DetectionError } from '../error/detection-error.js';
 import { type CocoDataset, parseCocoDataset } from './dataset.js';
+import { ignoreOddity, type NoteOddity } from './oddities.js';
 import { type CocoResult, makeResultParser } from './results.js';
 
-/** @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `parseCocoDataset`, with the file name before the message. */
-export async function readCocoDataset(path: string): Promise<CocoDataset> {
+/** @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `parseCocoDataset`, with the file name before the message; `note` gets what is odd. */
+export async function readCocoDataset(path: string, note: NoteOddity = ignoreOddity): Promise<CocoDataset> {
   const text = await readText(path);
-  return named(path, () => parseCocoDataset(parseJson(path, text)));
+  return named(path, () => parseCocoDataset(parseJson(path, text), note));
 }
 
 /**
  * Reads a list of results, or a document with results as its `annotations`; the document is read as a whole.
  * @throws DetectionError `coco-unreadable`, `coco-malformed`, and as `makeResultParser`, with the file name before the message.
  */
-export async function readCocoResults(path: string, dataset: CocoDataset): Promise<readonly CocoResult[]> {
-  const parse = makeResultParser(dataset);
+export async function readCocoResults(path: string, dataset: CocoDataset, note: NoteOddity = ignoreOddity): Promise<readonly CocoResult[]> {
+  const parse = makeResultParser(dataset, note);
   const results: CocoResult[] = [];
   try {
     for await (const elements of readListElements(createReadStream(path, { highWaterMark: CHUNK_BYTES })))
       for (const element of elements) results.push(named(path, () => parse(element, results.length)));
   } catch (error) {
     if (error instanceof DetectionError) throw error;
-    if (error instanceof JsonListError && error.defect.kind === 'not-a-list') return readDocument(path, dataset);
+    if (error instanceof JsonListError && error.defect.kind === 'not-a-list') return readDocument(path, dataset, note);
     if (error instanceof JsonListError) throw describeDefect(path, error.defect);
     if (isSystemCallError(error)) throw unreadable(path, error);
     throw error;
@@ -38,11 +40,11 @@ export async function readCocoResults(path: string, dataset: CocoDataset): Promi
 
 const CHUNK_BYTES = 1 << 20;
 
-async function readDocument(path: string, dataset: CocoDataset): Promise<readonly CocoResult[]> {
+async function readDocument(path: string, dataset: CocoDataset, note: NoteOddity): Promise<readonly CocoResult[]> {
   const document = parseJson(path, await readText(path));
   const annotations = isJsonObject(document) ? document.annotations : undefined;
   if (!isJsonList(annotations)) throw malformed(path, 'is neither a list of results nor a document with a list of annotations');
-  return named(path, () => annotations.map(makeResultParser(dataset)));
+  return named(path, () => annotations.map(makeResultParser(dataset, note)));
 }
 
 /** A file that exceeds the maximum string length is also unreadable. */
@@ -56,7 +58,7 @@ async function readText(path: string): Promise<string> {
 
 function parseJson(path: string, text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parsePythonJson(text);
   } catch (cause) {
     throw malformed(path, `is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
   }
@@ -89,12 +91,9 @@ function describeDefect(path: string, defect: ListDefect): DetectionError {
 }
 
 function malformed(path: string, what: string, cause?: unknown): DetectionError {
-  const isNoNumber = /Unexpected token '?[NI]'?|No number after minus sign/.test(what);
   return new DetectionError('coco-malformed', `${basename(path)} ${what}`, {
     cause,
-    help: isNoNumber
-      ? 'JSON has no NaN or Infinity: the program that wrote the file computed an invalid score or box'
-      : 'check that it is the right file and complete',
+    help: 'check that it is the right file and complete',
   });
 }
 

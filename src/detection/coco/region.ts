@@ -2,10 +2,11 @@
 import { DetectionError } from '../error/detection-error.js';
 import { type Rle, rleArea, rleBox } from '../masks/rle.js';
 import { intersectionArea, type TruthKind } from '../masks/rle-combine.js';
+import type { CocoId } from './coco-id.js';
 import type { CocoAnnotation, CocoBox } from './dataset.js';
 import type { IouType } from './params.js';
 import { type CocoResult, scoreOf } from './results.js';
-import { rasterize, type Segmentation } from './segmentation.js';
+import { type MaskCanvas, rasterize, type Segmentation } from './segmentation.js';
 
 /** A box, or a mask with its box and area. */
 export type Region = BoxRegion | MaskRegion;
@@ -23,7 +24,7 @@ interface MaskRegion {
 
 /** A ground-truth object. */
 export interface Truth {
-  readonly id: number;
+  readonly id: CocoId;
   readonly kind: TruthKind;
   /** Annotated area, which decides the size class. */
   readonly area: number;
@@ -37,15 +38,8 @@ export interface Detection {
   readonly region: Region;
 }
 
-/** The image that masks belong to. */
-interface Canvas {
-  readonly id: number;
-  readonly height: number;
-  readonly width: number;
-}
-
 /** @throws DetectionError `coco-no-region` where the annotation lacks the box or mask that `iouType` needs. */
-export function describeTruth({ id, kind, area, box, segmentation }: CocoAnnotation, image: Canvas, iouType: IouType): Truth {
+export function describeTruth({ id, kind, area, box, segmentation }: CocoAnnotation, image: MaskCanvas, iouType: IouType): Truth {
   const what = `annotation ${id}`;
   if (iouType === 'segm') return { id, kind, area, region: maskRegion(what, undefined, segmentation, image) };
   if (box === undefined) throw noRegion(what, 'bbox');
@@ -53,29 +47,47 @@ export function describeTruth({ id, kind, area, box, segmentation }: CocoAnnotat
 }
 
 /** @throws DetectionError `coco-no-region` where the result has neither box nor mask. */
-export function describeDetection(result: CocoResult, image: Canvas, iouType: IouType): Detection {
+export function describeDetection(result: CocoResult, image: MaskCanvas, iouType: IouType): Detection {
   const what = `a result of image ${image.id}`;
   const box = boxOf(result, iouType);
   const score = scoreOf(result, iouType);
-  if (box === undefined) {
+  if (box === undefined || result.sizedBy === 'mask') {
     const mask = maskRegion(what, undefined, result.segmentation, image);
-    return { score, area: mask.area, region: iouType === 'segm' ? mask : boxRegion(mask.box) };
+    return { score, area: mask.area, region: iouType === 'segm' ? mask : boxRegion(box ?? mask.box) };
   }
   return { score, area: boxArea(box), region: iouType === 'segm' ? maskRegion(what, box, result.segmentation, image) : boxRegion(box) };
 }
 
-/** Intersection over union, or over the detection's area where the truth is a crowd; 0 where they do not overlap. */
+/**
+ * Intersection over union, or over the detection's area where the truth is a crowd; 0 where they do not overlap. Masks of different sizes have −1 where
+ * their boxes overlap. Boxes with NaN give what the COCO API computes: the smaller and the larger of a number and NaN are the number.
+ */
 export function overlap(detection: Region, truth: Region, kind: TruthKind): number {
-  const shared = intersect(detection, truth);
-  if (shared === 0) return 0;
+  const shared = intersectBoxes(detection.box, truth.box);
+  if (shared === undefined) return 0;
+  if (detection.kind !== 'mask' || truth.kind !== 'mask') return divide(shared, detection, truth, kind);
+  if (detection.rle.height !== truth.rle.height || detection.rle.width !== truth.rle.width) return -1;
+  const pixels = intersectionArea(detection.rle, truth.rle);
+  return pixels === 0 ? 0 : divide(pixels, detection, truth, kind);
+}
+
+function divide(shared: number, detection: Region, truth: Region, kind: TruthKind): number {
   return shared / (kind === 'crowd' ? detection.area : detection.area + truth.area - shared);
 }
 
-function intersect(a: Region, b: Region): number {
-  const width = Math.min(a.box[0] + a.box[2], b.box[0] + b.box[2]) - Math.max(a.box[0], b.box[0]);
-  const height = Math.min(a.box[1] + a.box[3], b.box[1] + b.box[3]) - Math.max(a.box[1], b.box[1]);
-  if (width <= 0 || height <= 0) return 0;
-  return a.kind === 'mask' && b.kind === 'mask' ? intersectionArea(a.rle, b.rle) : width * height;
+/** Undefined where the boxes do not overlap. */
+function intersectBoxes(a: CocoBox, b: CocoBox): number | undefined {
+  const width = lesser(a[0] + a[2], b[0] + b[2]) - greater(a[0], b[0]);
+  const height = lesser(a[1] + a[3], b[1] + b[3]) - greater(a[1], b[1]);
+  return width <= 0 || height <= 0 ? undefined : width * height;
+}
+
+function lesser(a: number, b: number): number {
+  return a < b || Number.isNaN(b) ? a : b;
+}
+
+function greater(a: number, b: number): number {
+  return a > b || Number.isNaN(b) ? a : b;
 }
 
 /** A result with a separate mask score is evaluated as two results: a box and a mask. */
@@ -84,7 +96,7 @@ function boxOf({ box, segmentation, maskScore }: CocoResult, iouType: IouType): 
 }
 
 /** The mask; where there is none, the rectangle of `box`. */
-function maskRegion(what: string, box: CocoBox | undefined, segmentation: Segmentation | undefined, image: Canvas): MaskRegion {
+function maskRegion(what: string, box: CocoBox | undefined, segmentation: Segmentation | undefined, image: MaskCanvas): MaskRegion {
   const drawn = segmentation ?? (box === undefined ? undefined : rectangle(box));
   if (drawn === undefined) throw noRegion(what, 'segmentation');
   const rle = rasterize(drawn, image);

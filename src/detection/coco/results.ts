@@ -1,21 +1,28 @@
 /** Parser and encoder of COCO's results format. */
+
+import { assertNever } from '../../base/assert-never.js';
 import { isJsonList, type Json, type JsonObject } from '../../base/json.js';
+import { DetectionError } from '../error/detection-error.js';
 import type { Rle } from '../masks/rle.js';
 import { encodeRleText } from '../masks/rle-text.js';
+import { type CocoId, indexById, readId } from './coco-id.js';
 import { type CocoBox, type CocoDataset, parseBox, unknownImage } from './dataset.js';
-import { indexById } from './image-entry.js';
+import { ignoreOddity, type NoteOddity } from './oddities.js';
 import type { IouType } from './params.js';
-import { badField, member, readInteger, readNumber, readObject } from './reading.js';
+import { badField, member, type Place, readObject } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';
 
 /** One detection with a box, a mask, or both. */
 export interface CocoResult {
-  readonly imageId: number;
-  readonly categoryId: number;
+  readonly imageId: CocoId;
+  readonly categoryId: CocoId;
+  /** NaN ranks last. */
   readonly score: number;
   /** `mask_score`, an extension of COCO's format: a separate score of the mask. It ranks masks, and `score` ranks boxes. */
   readonly maskScore?: number | undefined;
   readonly box: CocoBox | undefined;
+  /** Set where the mask decides the size class although there is a box: the first result of the file has none. */
+  readonly sizedBy?: 'mask';
   readonly segmentation: Segmentation | undefined;
 }
 
@@ -23,37 +30,51 @@ export interface CocoResult {
  * Parses a results file for a data set. Categories that the data set does not have are allowed: a detector may have more classes.
  * @throws DetectionError `coco-field` where it is not a list, and as `makeResultParser`.
  */
-export function parseCocoResults(value: Json, dataset: CocoDataset): readonly CocoResult[] {
+export function parseCocoResults(value: Json, dataset: CocoDataset, note: NoteOddity = ignoreOddity): readonly CocoResult[] {
   if (!isJsonList(value)) throw badField('the results file', 'a list', value);
-  return value.map(makeResultParser(dataset));
+  return value.map(makeResultParser(dataset, note));
 }
 
 /**
- * A parser of single results; `index` is the position in the file.
- * @throws DetectionError `coco-field` (also without both `bbox` and `segmentation`), `coco-unknown-image`, `coco-segmentation`.
+ * A parser of single results, called in the order of the file; `index` is the position. As in pycocotools, the first result decides whether boxes or
+ * masks give the size classes; if it has a box, all need one. `note` gets what is odd.
+ * @throws DetectionError `coco-field` (also without both `bbox` and `segmentation`), `coco-unknown-image`, `coco-no-region`.
  */
-export function makeResultParser(dataset: CocoDataset): (entry: Json, index: number) => CocoResult {
-  const images = indexById(dataset.images, 'image');
+export function makeResultParser(dataset: CocoDataset, note: NoteOddity = ignoreOddity): (entry: Json, index: number) => CocoResult {
+  const images = indexById(dataset.images);
+  let first: CocoResult | undefined;
   return (entry, index) => {
     const place = `result ${index}`;
     const object = readObject(entry, place);
-    const imageId = readInteger(object, 'image_id', place);
+    const imageId = readId(object, 'image_id', place);
     const image = images.get(imageId);
     if (image === undefined) throw unknownImage(place, imageId);
-    const segmentation = member(object, 'segmentation');
-    const result: CocoResult = {
-      imageId,
-      categoryId: readInteger(object, 'category_id', place),
-      score: readNumber(object, 'score', place),
-      ...(member(object, 'mask_score') === undefined ? {} : { maskScore: readNumber(object, 'mask_score', place) }),
-      box: parseBox(object, place),
-      segmentation:
-        segmentation === undefined || segmentation === null ? undefined : parseSegmentation(segmentation, image, `${place}.segmentation`),
-    };
-    if (result.box === undefined && result.segmentation === undefined)
-      throw badField(`${place}.bbox`, 'present, unless there is a segmentation', undefined);
-    return result;
+    const categoryId = readId(object, 'category_id', place);
+    const score = readScore(object, 'score', place, note);
+    const maskScore = member(object, 'mask_score') === undefined ? undefined : readScore(object, 'mask_score', place, note);
+    const box = parseBox(object, place, note);
+    const segmentation = parseSegmentation(member(object, 'segmentation'), image, `${place}.segmentation`, note);
+    if (box === undefined && segmentation === undefined)
+      throw badField(`${place}.bbox`, 'four numbers, unless there is a segmentation', member(object, 'bbox'));
+    const result: CocoResult = { imageId, categoryId, score, ...(maskScore === undefined ? {} : { maskScore }), box, segmentation };
+    first ??= result;
+    if (first.box !== undefined && box === undefined)
+      throw new DetectionError('coco-no-region', `${place} has no bbox of four numbers, which all results need where the first one has it`);
+    return first.box === undefined && box !== undefined ? { ...result, sizedBy: 'mask' } : result;
   };
+}
+
+function readScore(object: JsonObject, name: string, place: Place, note: NoteOddity): number {
+  const value = member(object, name);
+  if (typeof value !== 'number') throw badField(`${place}.${name}`, 'a number', value);
+  if (!Number.isFinite(value)) note('not-finite', `${place}.${name}`);
+  return value;
+}
+
+/** Order by falling score; NaN is last, as numpy sorts it. */
+export function compareScores(a: number, b: number): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return a === b ? 0 : a > b ? -1 : 1;
 }
 
 /** The score that ranks a result for `iouType`. */
@@ -80,7 +101,16 @@ export function encodeResult(result: CocoResult): JsonObject {
 }
 
 function encodeSegmentation(segmentation: Segmentation): Json {
-  return segmentation.kind === 'polygons' ? segmentation.polygons : encodeRle(segmentation.rle);
+  switch (segmentation.kind) {
+    case 'polygons':
+      return segmentation.polygons;
+    case 'rle':
+      return encodeRle(segmentation.rle);
+    case 'invalid':
+      return segmentation.json;
+    default:
+      return assertNever(segmentation);
+  }
 }
 
 /** COCO's compressed form: `{size: [height, width], counts: text}`. */

@@ -1,82 +1,126 @@
 /** Parser of COCO segmentations: polygons, plain run lengths and compressed run lengths. */
 import { assertNever } from '../../base/assert-never.js';
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { ImageSize } from '../image/image-size.js';
 import { type Polygon, rasterizePolygons } from '../masks/polygon.js';
 import { makeRle, type Rle } from '../masks/rle.js';
 import { decodeRleText } from '../masks/rle-text.js';
+import type { CocoId } from './coco-id.js';
+import type { NoteOddity } from './oddities.js';
 import { describeJson, type Place } from './reading.js';
 
 export type Segmentation =
   | { readonly kind: 'polygons'; readonly polygons: readonly Polygon[] }
-  | { readonly kind: 'rle'; readonly rle: Rle };
+  | { readonly kind: 'rle'; readonly rle: Rle }
+  /** Read from a file that has no mask here: `problem` is thrown where the mask is needed. */
+  | { readonly kind: 'invalid'; readonly problem: DetectionError; readonly json: Json };
 
 /** Limit of an outline in pixels: longer than real annotations, and short enough to trace quickly. */
 const LONGEST_OUTLINE = 2_000_000;
+/** Coordinates are traced in fifths of a pixel, as integers of 32 bits. */
+const FARTHEST = 2 ** 31 / 5 - 1;
+/** Run lengths have 32 bits. */
+const MOST_PIXELS = 2 ** 31;
 
-/**
- * Parses polygons, plain run lengths or compressed run lengths. An empty list gives undefined.
- * @param image the required size of the mask.
- * @throws DetectionError `coco-segmentation` for other values, other sizes, too many pixels, and polygons far outside the image.
- */
-export function parseSegmentation(value: Json, image: ImageSize, place: Place): Segmentation | undefined {
-  if (isJsonObject(value)) return { kind: 'rle', rle: parseRle(value, image, place) };
-  if (!Array.isArray(value)) throw bad(place, 'is neither a list of polygons nor run lengths');
-  if (value.length === 0) return undefined;
-  return { kind: 'polygons', polygons: value.map((polygon: Json, index) => parsePolygon(polygon, image, `${place}[${index}]`)) };
+/** The image that a mask belongs to; `unsized` where its size is not known. */
+export interface MaskCanvas extends ImageSize {
+  readonly id: CocoId;
+  readonly unsized?: true;
 }
 
-/** The mask of a segmentation in an image of this size. */
-export function rasterize(segmentation: Segmentation, image: ImageSize): Rle {
+/**
+ * Parses polygons, plain run lengths or compressed run lengths. An empty list, null and absence give undefined. What is no mask becomes `invalid`, so
+ * that figures of boxes can be computed from a file with such a mask.
+ */
+export function parseSegmentation(value: Json | undefined, image: MaskCanvas, place: Place, note: NoteOddity): Segmentation | undefined {
+  if (value === undefined || value === null || (isJsonList(value) && value.length === 0)) return undefined;
+  try {
+    if (isJsonList(value)) return { kind: 'polygons', polygons: parsePolygons(value, place, note) };
+    if (!isJsonObject(value)) throw bad(place, 'is neither a list of polygons nor run lengths');
+    const rle = parseRle(value, place);
+    if (image.unsized === undefined && (rle.height !== image.height || rle.width !== image.width))
+      note('mask-of-other-size', place, `${rle.height}×${rle.width}, its image is ${image.height}×${image.width} (height×width)`);
+    return { kind: 'rle', rle };
+  } catch (problem) {
+    if (!(problem instanceof DetectionError)) throw problem;
+    note('mask-invalid', problem.message);
+    return { kind: 'invalid', problem, json: value };
+  }
+}
+
+/**
+ * The mask of a segmentation in an image. Run lengths keep their own size.
+ * @throws DetectionError `coco-segmentation` for an invalid one, and for polygons in an image of unknown size.
+ */
+export function rasterize(segmentation: Segmentation, image: ImageSize | MaskCanvas): Rle {
   switch (segmentation.kind) {
     case 'rle':
       return segmentation.rle;
     case 'polygons':
+      if ('unsized' in image && image.unsized)
+        throw new DetectionError('coco-segmentation', `image ${image.id} has no valid width and height, which its polygons need`);
       return rasterizePolygons(segmentation.polygons, image.height, image.width);
+    case 'invalid':
+      throw segmentation.problem;
     default:
       return assertNever(segmentation);
   }
 }
 
-function parseRle(value: JsonObject, image: ImageSize, place: Place): Rle {
+function parseRle(value: JsonObject, place: Place): Rle {
   const { size, counts } = value;
-  if (!Array.isArray(size) || size.length !== 2) throw bad(place, 'has no size of height and width');
-  if (size[0] !== image.height || size[1] !== image.width)
-    throw bad(place, `has size ${describeJson(size)}, but its image is ${image.height}×${image.width} (height×width)`);
+  if (!isSize(size)) throw bad(place, `has the size ${describeJson(size ?? null)}, not height and width`);
+  const [height, width] = size;
   try {
-    if (typeof counts === 'string') return decodeRleText(counts, image.height, image.width);
-    if (isRunLengths(counts)) return makeRle(image.height, image.width, counts);
+    if (typeof counts === 'string') return decodeRleText(counts, height, width);
+    if (isRunLengths(counts)) return makeRle(height, width, counts);
   } catch (cause) {
     throw bad(place, cause instanceof Error ? cause.message : String(cause), cause);
   }
   throw bad(place, 'has counts that are neither text nor integers ≥ 0');
 }
 
+function isSize(value: Json | undefined): value is readonly [number, number] {
+  if (!isJsonList(value) || value.length !== 2) return false;
+  const [height, width] = value;
+  return typeof height === 'number' && typeof width === 'number' && isSide(height) && isSide(width) && height * width < MOST_PIXELS;
+}
+
+function isSide(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
 function isRunLengths(counts: Json | undefined): counts is readonly number[] {
   return Array.isArray(counts) && counts.every(count => typeof count === 'number' && Number.isSafeInteger(count) && count >= 0);
 }
 
-function parsePolygon(value: Json, image: ImageSize, place: Place): Polygon {
-  if (!Array.isArray(value) || value.length < 6 || value.length % 2 === 1)
-    throw bad(place, 'is not a list of alternating x and y of at least 3 points');
+/** As in pycocotools, the first polygon needs more than two points; a later one may be a line. */
+function parsePolygons(values: readonly Json[], place: Place, note: NoteOddity): readonly Polygon[] {
+  return values.map((value, index) => parsePolygon(value, `${place}[${index}]`, index === 0 ? 6 : 2, note));
+}
+
+function parsePolygon(value: Json, place: Place, fewest: number, note: NoteOddity): Polygon {
+  if (!isJsonList(value) || value.length < fewest)
+    throw bad(place, `is not a list of alternating x and y of at least ${fewest / 2} point${fewest === 2 ? '' : 's'}`);
   // The outline is traced step by step, so distant points would need unbounded time and memory.
-  const farthest = 4 * Math.max(image.height, image.width);
-  for (const coordinate of value as readonly Json[]) {
+  for (const coordinate of value) {
     if (typeof coordinate !== 'number') throw bad(place, `has the coordinate ${describeJson(coordinate)}`);
-    if (!(Math.abs(coordinate) <= farthest))
-      throw bad(place, `reaches to ${coordinate}, far outside its ${image.width}×${image.height} image`);
+    if (!(Math.abs(coordinate) < FARTHEST)) throw bad(place, `reaches to ${coordinate}, too far to be drawn`);
   }
   const polygon = value as readonly number[];
   if (lengthOf(polygon) > LONGEST_OUTLINE) throw bad(place, `has an outline of more than ${LONGEST_OUTLINE} pixels`);
-  return polygon;
+  if (polygon.length % 2 === 0) return polygon;
+  note('polygon-odd', place);
+  return polygon.slice(0, -1);
 }
 
 /** Length of the outline in pixels, measured along the longer axis of each edge: the number of trace steps. */
 function lengthOf(polygon: readonly number[]): number {
   let length = 0;
-  for (let i = 2; i < polygon.length; i += 2) {
-    const side = (axis: number) => Math.abs((polygon[i + axis] as number) - (polygon[i + axis - 2] as number));
+  const points = polygon.length - (polygon.length % 2);
+  for (let i = 0; i < points; i += 2) {
+    const side = (axis: number) => Math.abs((polygon[i + axis] as number) - (polygon[((i + points - 2) % points) + axis] as number));
     length += Math.max(side(0), side(1));
   }
   return length;

@@ -1,9 +1,11 @@
 /** Semantic segmentation figures of masks: masks are painted into one class map per image, and pixels are compared. */
+
 import { DetectionError } from '../error/detection-error.js';
 import type { Rle } from '../masks/rle.js';
+import { compareIds } from './coco-id.js';
 import type { CocoCategory, CocoDataset, CocoImage } from './dataset.js';
 import { describeDetection, describeTruth, type Region } from './region.js';
-import { type CocoResult, scoreOf } from './results.js';
+import { type CocoResult, compareScores, scoreOf } from './results.js';
 import { groupByImage } from './subset.js';
 
 export interface SemanticFigures {
@@ -32,11 +34,11 @@ export interface ClassFigures {
  * those with at least `minScore`, by ascending score, so that the best are on top. Unpainted pixels are background, which counts as a class. Pixels of all
  * images are counted together. mPA is the mean over classes of the ground truth, mIoU over classes of either map. Results of categories that the data set
  * does not have are ignored.
- * @throws DetectionError `coco-no-region`, `image-too-large`.
+ * @throws DetectionError `coco-no-region`, `coco-segmentation` (a mask of another size than its image), `image-too-large`.
  * @see Long, Shelhamer, Darrell: Fully Convolutional Networks for Semantic Segmentation, CVPR 2015, section 5.
  */
 export function measureSemantic(dataset: CocoDataset, results: readonly CocoResult[], minScore: number): SemanticFigures {
-  const categories = dataset.categories.toSorted((a, b) => a.id - b.id);
+  const categories = dataset.categories.toSorted((a, b) => compareIds(a.id, b.id));
   const labels = new Map(categories.map(({ id }, index) => [id, index + 1]));
   const classes = categories.length + 1;
   const counts = new Float64Array(classes * classes);
@@ -49,10 +51,10 @@ export function measureSemantic(dataset: CocoDataset, results: readonly CocoResu
     const pixels = image.width * image.height;
     const [truth, detected] = [canvas.subarray(0, pixels).fill(0), canvas.subarray(most, most + pixels).fill(0)];
     for (const annotation of truths.get(image.id) ?? [])
-      paint(truth, describeTruth(annotation, image, 'segm').region, labels.get(annotation.categoryId) ?? 0);
+      paint(truth, image, describeTruth(annotation, image, 'segm').region, labels.get(annotation.categoryId) ?? 0);
     // Of equal scores, the first in the file is on top.
-    for (const result of (found.get(image.id) ?? []).toSorted((a, b) => scoreOf(b, 'segm') - scoreOf(a, 'segm')).reverse())
-      paint(detected, describeDetection(result, image, 'segm').region, labels.get(result.categoryId) ?? 0);
+    for (const result of (found.get(image.id) ?? []).toSorted((a, b) => compareScores(scoreOf(a, 'segm'), scoreOf(b, 'segm'))).reverse())
+      paint(detected, image, describeDetection(result, image, 'segm').region, labels.get(result.categoryId) ?? 0);
     countPixels(counts, classes, truth, detected);
   }
   return conclude(counts, [undefined, ...categories]);
@@ -66,8 +68,14 @@ function countPaintable({ id, width, height }: CocoImage): number {
 }
 
 /** Class maps are column-major, like run lengths. */
-function paint(picture: Uint16Array, region: Region, label: number): void {
-  if (region.kind === 'mask') fillRuns(picture, region.rle, label);
+function paint(picture: Uint16Array, { id, height, width }: CocoImage, region: Region, label: number): void {
+  if (region.kind !== 'mask') return;
+  const { rle } = region;
+  if (rle.height !== height || rle.width !== width)
+    throw new DetectionError('coco-segmentation', `image ${id} is ${height}×${width}, and a mask of it is ${rle.height}×${rle.width}`, {
+      help: 'pixels are compared at the size of the image; write the mask at that size',
+    });
+  fillRuns(picture, rle, label);
 }
 
 function fillRuns(picture: Uint16Array, { counts }: Rle, label: number): void {

@@ -1,9 +1,10 @@
 /** Subsets of data sets and results by image and by category. */
+import type { CocoId } from './coco-id.js';
 import type { CocoDataset } from './dataset.js';
 import type { CocoResult } from './results.js';
 
 /** The data set restricted to some images. All categories are kept. */
-export function takeImages(dataset: CocoDataset, ids: ReadonlySet<number>): CocoDataset {
+export function takeImages(dataset: CocoDataset, ids: ReadonlySet<CocoId>): CocoDataset {
   return {
     images: dataset.images.filter(({ id }) => ids.has(id)),
     categories: dataset.categories,
@@ -11,14 +12,14 @@ export function takeImages(dataset: CocoDataset, ids: ReadonlySet<number>): Coco
   };
 }
 
-export function takeResults(results: readonly CocoResult[], ids: ReadonlySet<number>): readonly CocoResult[] {
+export function takeResults(results: readonly CocoResult[], ids: ReadonlySet<CocoId>): readonly CocoResult[] {
   return results.filter(({ imageId }) => ids.has(imageId));
 }
 
 /** Ids of result categories that the data set does not have, with their number of results. */
-export function countUnknownCategories(dataset: CocoDataset, results: readonly CocoResult[]): ReadonlyMap<number, number> {
+export function countUnknownCategories(dataset: CocoDataset, results: readonly CocoResult[]): ReadonlyMap<CocoId, number> {
   const known = new Set(dataset.categories.map(({ id }) => id));
-  const unknown = new Map<number, number>();
+  const unknown = new Map<CocoId, number>();
   for (const { categoryId } of results) if (!known.has(categoryId)) unknown.set(categoryId, (unknown.get(categoryId) ?? 0) + 1);
   return unknown;
 }
@@ -30,8 +31,8 @@ export function takeKnownCategories(dataset: CocoDataset, results: readonly Coco
 }
 
 /** Groups by image id. Members keep their order. */
-export function groupByImage<T extends { readonly imageId: number }>(members: readonly T[]): ReadonlyMap<number, T[]> {
-  const groups = new Map<number, T[]>();
+export function groupByImage<T extends { readonly imageId: CocoId }>(members: readonly T[]): ReadonlyMap<CocoId, T[]> {
+  const groups = new Map<CocoId, T[]>();
   for (const member of members) {
     const group = groups.get(member.imageId);
     if (group === undefined) groups.set(member.imageId, [member]);

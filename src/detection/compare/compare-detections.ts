@@ -1,6 +1,7 @@
 /** Compares the detections of two detectors. Objects are matched by class and box IoU, independent of their order. */
 import { integer, number, openObject } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
+import type { CocoId } from '../coco/coco-id.js';
 import type { DetectedObjects } from '../detector/detector.js';
 import { findObjectMask } from '../detector/object-masks.js';
 import { type Rle, rleArea } from '../masks/rle.js';
@@ -9,7 +10,7 @@ import { matchDetections } from './match-detections.js';
 
 /** An object without a partner. */
 export interface LoneObject {
-  readonly image: number;
+  readonly image: CocoId;
   readonly label: number;
   readonly score: number;
   /** x1 y1 x2 y2 in the image. */
@@ -41,7 +42,7 @@ export interface MatchRule {
 
 /** Compares the objects of one image. References, by falling score, match the candidate with the largest IoU. */
 export function compareDetections(
-  image: number,
+  image: CocoId,
   reference: DetectedObjects,
   candidate: DetectedObjects,
   rule: MatchRule,
@@ -123,7 +124,7 @@ export function detectionFiguresOf({ reference, candidate, missed, extra, partne
   };
 }
 
-function describeObject(image: number, { boxes, scores, labels }: DetectedObjects, index: number): LoneObject {
+function describeObject(image: CocoId, { boxes, scores, labels }: DetectedObjects, index: number): LoneObject {
   return { image, label: labels[index] ?? 0, score: scores[index] ?? 0, box: [...boxes.subarray(4 * index, 4 * index + 4)] };
 }
 

@@ -33,7 +33,7 @@ export interface DataPaths extends ImagePaths {
 
 /**
  * @param count  number of images, the first by id or by name; undefined: all.
- * @throws DetectionError `data-source` unless exactly one source is connected; `bad-annotations`, `coco-field`, `coco-file-name`, `coco-duplicate-id`, `no-images`, `too-few-images`.
+ * @throws DetectionError `data-source` unless exactly one source is connected; `bad-annotations`, `coco-field`, `coco-file-name`, `no-images`, `too-few-images`.
  */
 export async function openDataSource({ tensors, ...images }: DataPaths, count: number | undefined): Promise<DataSource> {
   if (tensors === undefined) return openImageSource(images, count);

@@ -2,28 +2,28 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Json } from '../../base/json.js';
-import { indexById, parseFileName, parseImageId } from '../coco/image-entry.js';
+import { type CocoId, compareIds, indexById, readId } from '../coco/coco-id.js';
+import { parseFileName } from '../coco/image-entry.js';
 import { readList, readObject } from '../coco/reading.js';
 import { DetectionError } from '../error/detection-error.js';
 
 export interface ListedImage {
-  readonly id: number;
+  readonly id: CocoId;
   /** Relative to the image folder. */
   readonly fileName: string;
 }
 
 /**
- * The images of a COCO annotations file, by ascending id. The rest of the file is ignored.
- * @throws DetectionError `coco-field` where `images` is missing or an entry lacks id or file name, `coco-file-name`, `coco-duplicate-id`.
+ * The images of a COCO annotations file, by ascending id; of equal ids the last one. The rest of the file is ignored.
+ * @throws DetectionError `coco-field` where `images` is missing or an entry lacks id or file name, `coco-file-name`.
  */
 export function listImages(annotations: Json): ListedImage[] {
   const images = readList(readObject(annotations, 'the file'), 'images', 'the file').map((entry, index) => {
     const place = `images[${index}]`;
     const object = readObject(entry, place);
-    return { id: parseImageId(object, place), fileName: parseFileName(object, place) };
+    return { id: readId(object, 'id', place), fileName: parseFileName(object, place) };
   });
-  indexById(images, 'image');
-  return images.sort((a, b) => a.id - b.id);
+  return [...indexById(images).values()].sort((a, b) => compareIds(a.id, b.id));
 }
 
 /** File extensions of images, compared without case. */
@@ -78,7 +78,7 @@ export function takeFromFolders<Image extends ListedImage>(images: readonly Imag
     ranked.sort((a, b) => a.rank - b.rank).map(({ image }) => image),
     count,
   );
-  return [...taken].sort((a, b) => a.id - b.id);
+  return [...taken].sort((a, b) => compareIds(a.id, b.id));
 }
 
 /** The path of an image. @throws DetectionError `image-missing` where the file does not exist. */

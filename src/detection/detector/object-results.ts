@@ -1,10 +1,11 @@
 /** Converts found objects to COCO results, with masks as run lengths at the size of the image. */
+import type { CocoId } from '../coco/coco-id.js';
 import type { CocoResult } from '../coco/results.js';
 import type { DetectedObjects } from './detector.js';
 import { findObjectMask } from './object-masks.js';
 
 /** All objects of an image, in their order. */
-export function makeCocoResults(imageId: number, objects: DetectedObjects): CocoResult[] {
+export function makeCocoResults(imageId: CocoId, objects: DetectedObjects): CocoResult[] {
   const { maskScores } = objects;
   return Array.from(objects.scores, (score, index) => {
     const mask = findObjectMask(objects, index);

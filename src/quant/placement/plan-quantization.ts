@@ -28,6 +28,8 @@ export interface PlanRequest {
   readonly observations: ReadonlyMap<ValueId, Observation>;
   readonly excluded: ReadonlySet<NodeId>;
   readonly excludedValues?: ReadonlySet<ValueId>;
+  /** Further nodes that stay in float, with the reason. */
+  readonly inFloat?: ReadonlyMap<NodeId, string>;
   /** Settings of single tensors that differ from the scheme. */
   readonly settings?: ReadonlyMap<ValueId, TensorSettings>;
 }
@@ -74,10 +76,11 @@ function placeNode(node: Node, draft: Draft): string | undefined {
   return reason;
 }
 
-function reasonToSkip(node: Node, { scheme, excluded }: PlanRequest): string | undefined {
+function reasonToSkip(node: Node, { scheme, excluded, inFloat }: PlanRequest): string | undefined {
   if (excluded.has(node.id)) return 'excluded';
   if (node.domain !== '') return `domain ${node.domain} is not quantized`;
-  return scheme.opTypes.includes(node.opType) ? undefined : `${node.opType} is not in the list of operators to quantize`;
+  if (scheme.opTypes.includes(node.opType)) return inFloat?.get(node.id);
+  return `${node.opType} is not in the list of operators to quantize`;
 }
 
 function nothingToQuantize(kept: ReadonlyMap<NodeId, string>, graph: Graph): QuantError {

@@ -117,7 +117,10 @@ export const QUANTIZATION_SCHEMA = object(
     inFloat: anyList(REASON_SCHEMA),
     accumulators: anyList(ACCUMULATOR_SCHEMA, "Bounds on the accumulator sums of the quantized model's layers."),
   },
-  { joins: anyList(JOIN_SCHEMA, 'Concats of unlike ranges; absent if there are none.') },
+  {
+    joins: anyList(JOIN_SCHEMA, 'Concats of unlike ranges; absent if there are none.'),
+    unreached: anyList(text(), 'Values of which calibration saw no element; absent if there are none.'),
+  },
 );
 
 export type QuantizationReport = FromSchema<typeof QUANTIZATION_SCHEMA>;

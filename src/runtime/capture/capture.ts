@@ -13,6 +13,8 @@ export interface CaptureOptions {
   readonly budgetBytes: number;
   /** The size assumed for a free dimension when the budget is divided. */
   readonly freeDim: number;
+  /** Threads inside one operator, as `SessionOptions.threads`; default 1. For comparisons with records of other programs. */
+  readonly threads?: number;
 }
 
 /** Graph optimization is off, so that every value of the graph exists and results do not depend on the segments. */
@@ -46,7 +48,8 @@ export function openCapture(model: Model, options: CaptureOptions): Capture {
       const { dtype, dims } = getDefined(live.get(id), `tensor of "${getValue(graph, id).name}"`);
       return { dtype, dims };
     };
-    return openSession(encodeModel(segmentModel(model, segment, typeOf)), CAPTURE_SESSION);
+    const threads = options.threads === undefined ? {} : { threads: options.threads };
+    return openSession(encodeModel(segmentModel(model, segment, typeOf)), { ...CAPTURE_SESSION, ...threads });
   };
 
   return {

@@ -119,7 +119,7 @@ suite('the trained narrow YOLACT', () => {
 
 /** Recorded detections that have one of ours in their image: same category, sides within a pixel, score within 1e-4, the same mask within a hundredth. */
 function countPartners(recorded: readonly CocoResult[], found: readonly CocoResult[]): number {
-  const free = new Map<number, CocoResult[]>();
+  const free = new Map<CocoResult['imageId'], CocoResult[]>();
   for (const one of found) free.set(one.imageId, [...(free.get(one.imageId) ?? []), one]);
   let partners = 0;
   for (const one of recorded) {

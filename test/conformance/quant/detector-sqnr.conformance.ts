@@ -169,7 +169,10 @@ async function readSamples({ recipe, parts, val }: ShapesParts): Promise<{ id: n
   );
   const samples: { id: number; inputs: PartInputs }[] = [];
   for (const { id, fileName } of takeFirstImages(listImages(JSON.parse(readFileSync(val.annotations, 'utf8'))), 32)) {
-    samples.push({ id, inputs: await collectPartInputs(detector, join(val.images, fileName), part => (part === 'mask_head' ? 8 : 50)) });
+    samples.push({
+      id: Number(id),
+      inputs: await collectPartInputs(detector, join(val.images, fileName), part => (part === 'mask_head' ? 8 : 50)),
+    });
   }
   await detector.close();
   return samples;

@@ -89,6 +89,13 @@ describe('tanren coco eval', () => {
     );
   });
 
+  it('what is odd is computed, with warnings', () => {
+    world.write('odd.json', '[{"image_id": 5, "category_id": 2, "bbox": [1, 1, 1, 1], "score": NaN}]');
+    const { stderr, exitCode } = evaluate('odd.json');
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe('warning[coco-odd]: odd.json: 1 value of NaN or infinity; a score of NaN ranks last (result 0.score)\n');
+  });
+
   it.each([
     [['-d', 'absent.json'], 'error[coco-unreadable]: absent.json cannot be read: ENOENT'],
     [['-d', 'nan.json'], 'error[coco-malformed]: nan.json is not valid JSON in result 0'],
@@ -97,7 +104,7 @@ describe('tanren coco eval', () => {
     [['-d', 'found.json', '--curves', 'found.json/curves.json'], 'error[not-writable]: "curves.json" cannot be written: E'],
     [['-d', 'found.json', '--curves', 'curves.pdf'], 'error[curves-format]: curves are not written as ".pdf"'],
   ])('%j: exit code 2', (args, message) => {
-    world.write('nan.json', '[{"image_id": 5, "category_id": 2, "bbox": [1, 1, 1, 1], "score": NaN}]');
+    world.write('nan.json', '[{"image_id": 5, "category_id": 2, "bbox": [1, 1, 1, 1], "score": nan}]');
     const { stdout, stderr, exitCode } = world.run('coco', 'eval', '-g', 'truth.json', '-t', 'bbox', ...args);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
     expect(stderr).toContain(message);

@@ -138,7 +138,6 @@ describe('evaluate', () => {
     writeFile(join(images, String(data.images[2]?.file_name)), 'no image');
 
   it.each<[string, (annotations: Annotations, images: string) => Promise<void> | void, string, RegExp]>([
-    ['an annotation without image', misplaceAnnotation, 'coco-unknown-image', /77/],
     ['an image without file', setImage(1, { file_name: 'absent.jpg' }), 'image-missing', /absent\.jpg/],
     ['an image that does not decode', damageImage, 'image-decode', /1014/],
     [
@@ -154,6 +153,14 @@ describe('evaluate', () => {
     const failure = await failureOf(() => run({}, { data }));
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(message);
+  });
+
+  it('an annotation without image is ignored, with a warning', async () => {
+    const data = await makeData('an-annotation-without-image', misplaceAnnotation);
+    const { log } = await run({}, { data });
+    expect(log).toContainEqual(
+      expect.stringMatching(/^warning: .*: 1 annotation of an image that the file does not have, ignored \(annotations\[0\]: image 77\)$/),
+    );
   });
 
   it('more samples than images are refused', async () => {

@@ -79,6 +79,68 @@ describe('quantize', () => {
 
   const opTypes = ({ graph }: Model) => [...graph.nodes.values()].map(node => node.opType);
 
+  describe('values that calibration did not reach', () => {
+    /** The second Conv runs on no row at all: Slice takes rows 0 to 0. */
+    function withEmpty(): Model {
+      const small = smallGraph();
+      small.input('x', [1, 2, 4, 4]);
+      const weights = Array.from({ length: 36 }, (_, i) => Math.cos(i));
+      small.floats('w', [2, 2, 3, 3], weights);
+      small.ints('from', [0]);
+      small.ints('to', [0]);
+      small.ints('axes', [2]);
+      small.node('Conv x w -> a', { pads: ints([1, 1, 1, 1]) });
+      small.node('Slice a from to axes -> empty');
+      small.node('Relu empty -> none');
+      small.node('Add none none -> twice');
+      small.output('a');
+      small.output('twice');
+      return small.model;
+    }
+
+    it('stay in float, with a warning that names them', async () => {
+      const content = withEmpty();
+      const path = join(folder.path, 'empty.json');
+      await writeFile(path, JSON.stringify(await sketchesOf(content)));
+      const { report, log, model: result } = await run({ preset: 'u8s8' }, { model: await write('empty.onnx', content), sketches: path });
+      expect(report.unreached).toEqual(['empty', 'none', 'twice']);
+      expect(log).toContain(
+        'warning: calibration saw no element of "empty", "none", "twice": the nodes around stay in float; calibrate with samples that reach them',
+      );
+      expect(report.inFloat).toContainEqual(expect.objectContaining({ opType: 'Add', reason: 'calibration saw no element of "none"' }));
+      expect(parseQuantizationReport(report, () => undefined).unreached).toHaveLength(3);
+      const session = await openSession(
+        await readFile((await run({ preset: 'u8s8' }, { model: await write('again.onnx', content), sketches: path })).path),
+        {
+          optimization: 'all',
+        },
+      );
+      const outputs = await session.run(feeds());
+      await session.close();
+      expect(outputs.twice?.dims).toEqual([1, 2, 0, 4]);
+      expect(opTypes(result).filter(op => op === 'QuantizeLinear')).not.toHaveLength(0);
+    });
+
+    it('are an error only where there is nothing else', async () => {
+      const small = smallGraph();
+      small.input('x', [0, 2]);
+      small.node('Relu x -> y');
+      small.output('y');
+      const sketcher = openSketcher(small.model, { budgetBytes: 1e9, freeDim: 1 });
+      const total = new Map<string, Sketch>();
+      addSample(total, await sketcher.sample({ x: makeTensor('float32', [0, 2], new Float32Array(0)) }));
+      await sketcher.close();
+      const all = new Map([...total].map(([address, sketch]) => [address, { name: 'a value', sketch }]));
+      const path = join(folder.path, 'nothing.json');
+      await writeFile(path, JSON.stringify(encodeModelSketches({ model: digestModelContent(small.model), samples: 1, values: all })));
+      expect(
+        await failureOf(async () => run({ preset: 'u8s8' }, { model: await write('nothing.onnx', small.model), sketches: path })),
+      ).toMatchObject({
+        code: 'no-elements',
+      });
+    });
+  });
+
   it('gives a model close to the float one, and reports every tensor', async () => {
     const { path, report } = await run({});
     const [float, int8] = [await openSession(model, { optimization: 'all' }), await openSession(path, { optimization: 'all' })];

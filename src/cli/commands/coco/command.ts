@@ -1,7 +1,10 @@
 /** What all commands on COCO files share: reading the files and reporting errors. */
+
 import { basename } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
+import { type CocoId, compareIds } from '../../../detection/coco/coco-id.js';
 import type { CocoDataset } from '../../../detection/coco/dataset.js';
+import { countOddities, type OddityCounter } from '../../../detection/coco/oddities.js';
 import { readCocoDataset, readCocoResults } from '../../../detection/coco/read-files.js';
 import type { CocoResult } from '../../../detection/coco/results.js';
 import { countUnknownCategories, takeImages, takeKnownCategories, takeResults } from '../../../detection/coco/subset.js';
@@ -23,7 +26,7 @@ export async function runCoco({ json }: { readonly json: boolean }, action: (con
 export type ImageChoice =
   | 'all'
   | { readonly kind: 'first'; readonly count: number }
-  | { readonly kind: 'ids'; readonly ids: readonly number[] };
+  | { readonly kind: 'ids'; readonly ids: readonly string[] };
 
 /** The whole data set of the file, and the data set of the chosen images. */
 export interface GroundTruth {
@@ -31,9 +34,11 @@ export interface GroundTruth {
   readonly chosen: CocoDataset;
 }
 
-/** @throws CodedError `image-unknown`; DetectionError if the file cannot be read or is invalid. */
-export async function readGroundTruth(path: string, choice: ImageChoice): Promise<GroundTruth> {
-  const whole = await readCocoDataset(path);
+/** Oddities of the file are warnings. @throws CodedError `image-unknown`; DetectionError if the file cannot be read or is invalid. */
+export async function readGroundTruth(path: string, choice: ImageChoice, console: Console): Promise<GroundTruth> {
+  const oddities = countOddities();
+  const whole = await readCocoDataset(path, oddities.note);
+  report(path, oddities, console);
   return { whole, chosen: choice === 'all' ? whole : takeImages(whole, choose(whole, choice)) };
 }
 
@@ -42,11 +47,14 @@ export async function readGroundTruth(path: string, choice: ImageChoice): Promis
  * @throws DetectionError if the file cannot be read or is invalid.
  */
 export async function readDetections(path: string, { whole, chosen }: GroundTruth, console: Console): Promise<readonly CocoResult[]> {
-  const results = takeResults(await readCocoResults(path, whole), new Set(chosen.images.map(({ id }) => id)));
+  const oddities = countOddities();
+  const all = await readCocoResults(path, whole, oddities.note);
+  report(path, oddities, console);
+  const results = takeResults(all, new Set(chosen.images.map(({ id }) => id)));
   const unknown = countUnknownCategories(chosen, results);
   if (unknown.size > 0) {
     const count = [...unknown.values()].reduce((sum, one) => sum + one, 0);
-    const ids = [...unknown.keys()].sort((a, b) => a - b);
+    const ids = [...unknown.keys()].sort(compareIds);
     console.problem(
       'warning',
       `warning[${LEFT_OUT}]: ${basename(path)}: ${count} of ${results.length} detections are of categories that the ground truth lacks (${list(ids)}) and are ignored`,
@@ -55,21 +63,26 @@ export async function readDetections(path: string, { whole, chosen }: GroundTrut
   return takeKnownCategories(chosen, results);
 }
 
-function choose({ images }: CocoDataset, choice: Exclude<ImageChoice, 'all'>): ReadonlySet<number> {
-  const ids = images.map(({ id }) => id).sort((a, b) => a - b);
+function report(path: string, oddities: OddityCounter, console: Console): void {
+  for (const oddity of oddities.list()) console.problem('warning', `warning[${ODD}]: ${basename(path)}: ${oddity}`);
+}
+
+function choose({ images }: CocoDataset, choice: Exclude<ImageChoice, 'all'>): ReadonlySet<CocoId> {
+  const ids = images.map(({ id }) => id).sort(compareIds);
   if (choice.kind === 'first') return new Set(ids.slice(0, choice.count));
-  const known = new Set(ids);
+  const known = new Map(ids.map(id => [String(id), id]));
   const lacking = choice.ids.filter(id => !known.has(id));
-  if (lacking.length === 0) return new Set(choice.ids);
+  if (lacking.length === 0) return new Set(choice.ids.flatMap(id => known.get(id) ?? []));
   throw new CodedError('image-unknown', `the ground truth has no image ${list(lacking)}`, {
     help: `its ${ids.length} images have ids from ${ids[0] ?? '–'} to ${ids.at(-1) ?? '–'}`,
   });
 }
 
 const LEFT_OUT = 'coco-left-out';
+const ODD = 'coco-odd';
 
 const LISTED = 6;
 
-function list(ids: readonly number[]): string {
+function list(ids: readonly CocoId[]): string {
   return ids.length > LISTED ? `${ids.slice(0, LISTED).join(', ')} and ${ids.length - LISTED} more` : ids.join(', ');
 }

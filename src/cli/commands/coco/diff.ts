@@ -10,6 +10,7 @@ import {
   type ObjectChange,
   type SeenObject,
 } from '../../../detection/coco/changes.js';
+import type { CocoId } from '../../../detection/coco/coco-id.js';
 import type { CocoDataset } from '../../../detection/coco/dataset.js';
 import { nameCategory } from '../../../detection/coco/name-category.js';
 import type { IouType } from '../../../detection/coco/params.js';
@@ -36,7 +37,7 @@ export interface CocoDiffOptions {
 export function runCocoDiff(before: string, after: string, options: CocoDiffOptions): Promise<ExitCode> {
   return runCoco(options, async console => {
     const { type, minScore, top } = options;
-    const truth = await readGroundTruth(options.groundTruth, options.images);
+    const truth = await readGroundTruth(options.groundTruth, options.images, console);
     const [earlier, later] = [await readDetections(before, truth, console), await readDetections(after, truth, console)];
     const changes = findChanges(truth.chosen, earlier, later, { ...CHANGE_RULE, iouType: type, minScore });
     const pictures =
@@ -125,7 +126,7 @@ function format(changes: Changes, dataset: CocoDataset, top: number): readonly s
   ];
 }
 
-function categoryOf({ truth, before, after }: Pick<ObjectChange, 'truth' | 'before' | 'after'>): number {
+function categoryOf({ truth, before, after }: Pick<ObjectChange, 'truth' | 'before' | 'after'>): CocoId {
   return truth?.categoryId ?? before?.result.categoryId ?? after?.result.categoryId ?? 0;
 }
 

@@ -34,7 +34,7 @@ export function runCocoEval(options: CocoEvalOptions): Promise<ExitCode> {
   return runCoco(options, async console => {
     const { type, semantic } = options;
     if (options.curves !== undefined) checkCurvesPath(options.curves);
-    const truth = await readGroundTruth(options.groundTruth, options.images);
+    const truth = await readGroundTruth(options.groundTruth, options.images, console);
     const results = await readDetections(options.detections, truth, console);
     const evaluation = measureCoco(truth.chosen, results, type, paramsOf(options));
     const answer: Answer = {

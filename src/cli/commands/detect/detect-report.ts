@@ -1,4 +1,5 @@
 /** Formats detections in pictures: a line per picture and detector, then tables with a column per detector. */
+import type { CocoId } from '../../../detection/coco/coco-id.js';
 import { nameCategory } from '../../../detection/coco/name-category.js';
 import type { CocoResult } from '../../../detection/coco/results.js';
 import type { DetectionFigures } from '../../../detection/compare/compare-detections.js';
@@ -10,7 +11,7 @@ import type { Timing } from './step-times.js';
 const NAMED = 6;
 
 /** "3 objects: star 0.98, circle 0.97, ring 0.81". */
-export function describeObjects(results: readonly CocoResult[], categories: ReadonlyMap<number, string>, minScore: number): string {
+export function describeObjects(results: readonly CocoResult[], categories: ReadonlyMap<CocoId, string>, minScore: number): string {
   const shown = results.filter(({ score }) => score >= minScore);
   if (shown.length === 0) return 'no objects';
   const named = shown.slice(0, NAMED).map(({ categoryId, score }) => `${nameCategory(categoryId, categories)} ${score.toFixed(2)}`);

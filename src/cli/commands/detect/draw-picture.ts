@@ -1,6 +1,8 @@
 /** Writes the overlay of detected objects as one PNG per picture, named after the picture. */
+
 import { join } from 'node:path';
 import type { NewFile } from '../../../base/write-beside.js';
+import { type CocoId, numberOf } from '../../../detection/coco/coco-id.js';
 import { nameCategory } from '../../../detection/coco/name-category.js';
 import type { CocoResult } from '../../../detection/coco/results.js';
 import type { RgbImage } from '../../../detection/image/decode-image.js';
@@ -14,7 +16,7 @@ export interface OverlayJob {
   readonly fileName: string;
   readonly image: RgbImage;
   readonly results: readonly CocoResult[];
-  readonly categories: ReadonlyMap<number, string>;
+  readonly categories: ReadonlyMap<CocoId, string>;
   readonly minScore: number;
 }
 
@@ -25,12 +27,12 @@ export async function writeOverlay({ folder, fileName, image, results, categorie
   await writeFiles([file]);
 }
 
-function drawnOf({ categoryId, score, box, segmentation }: CocoResult, categories: ReadonlyMap<number, string>): DrawnObject {
+function drawnOf({ categoryId, score, box, segmentation }: CocoResult, categories: ReadonlyMap<CocoId, string>): DrawnObject {
   const [x = 0, y = 0, width = 0, height = 0] = box ?? [];
   return {
     box: [x, y, x + width, y + height],
     mask: segmentation?.kind === 'rle' ? segmentation.rle : undefined,
     tag: `${nameCategory(categoryId, categories)} ${score.toFixed(2)}`,
-    color: categoryId,
+    color: Math.abs(numberOf(categoryId)),
   };
 }

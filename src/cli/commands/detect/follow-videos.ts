@@ -1,4 +1,5 @@
 /** Measures how stable each detector is over the frames of a folder. Frames of one folder and one size form a video. */
+import { numberOf } from '../../../detection/coco/coco-id.js';
 import type { CocoResult } from '../../../detection/coco/results.js';
 import {
   type FrameObjects,
@@ -45,7 +46,7 @@ function toFrame(results: readonly CocoResult[]): FrameObjects {
       }),
     ),
     scores: Float32Array.from(results, ({ score }) => score),
-    labels: results.map(({ categoryId }) => categoryId),
+    labels: results.map(({ categoryId }) => numberOf(categoryId)),
     masks: results.map(({ segmentation }) => (segmentation?.kind === 'rle' ? segmentation.rle : undefined)),
   };
 }

@@ -25,7 +25,6 @@ const truth = {
 };
 const dataset = parseCocoDataset(truth);
 const found = { image_id: 5, category_id: 2, score: 0.9, bbox: [10, 10, 10, 10] };
-const mask = (counts: Json, size = [48, 64]): string => JSON.stringify([{ ...found, segmentation: { size, counts } }]);
 
 let folder: string;
 beforeAll(() => {
@@ -56,9 +55,6 @@ describe('result files', () => {
     [JSON.stringify([{ ...found, score: '0.9' }]), 'coco-field', 'bad.json: result 0.score should be a number, it is "0.9"'],
     [JSON.stringify([{ ...found, bbox: [1, 2, 3] }]), 'coco-field', 'bad.json: result 0.bbox should be four numbers'],
     [`[${'['.repeat(100_000)}${']'.repeat(100_000)}]`, 'coco-field', 'bad.json: result 0 should be an object, it is a list of 1'],
-    [mask([10, 4000]), 'coco-segmentation', 'bad.json: result 0.segmentation run lengths add up to 4010 pixels, the mask has 48×64 = 3072'],
-    [mask('~~'), 'coco-segmentation', 'bad.json: result 0.segmentation invalid compressed run lengths'],
-    [mask([10, 20], [64, 48]), 'coco-segmentation', 'bad.json: result 0.segmentation has size [64,48], but its image is 48×64'],
   ])('%.80s is refused', async (text, code, message) => {
     const failure = await readCocoResults(write(text), dataset).then(
       () => undefined,
@@ -67,12 +63,18 @@ describe('result files', () => {
     expect(failure).toMatchObject({ code, message: expect.stringContaining(message) as unknown });
   });
 
-  it.each(['NaN', '-NaN', 'Infinity', '-Infinity'])('a score of %s is reported as invalid JSON', async score => {
-    const path = write(`[{"image_id": 5, "category_id": 2, "bbox": [1, 1, 1, 1], "score": ${score}}]`);
-    await expect(readCocoResults(path, dataset)).rejects.toMatchObject({
-      code: 'coco-malformed',
-      help: expect.stringContaining('JSON has no NaN') as unknown,
-    });
+  it('a score of -NaN is invalid JSON, in Python too', async () => {
+    const path = write('[{"image_id": 5, "category_id": 2, "bbox": [1, 1, 1, 1], "score": -NaN}]');
+    await expect(readCocoResults(path, dataset)).rejects.toMatchObject({ code: 'coco-malformed' });
+  });
+
+  it.each([
+    ['NaN', Number.NaN],
+    ['Infinity', Number.POSITIVE_INFINITY],
+    ['-Infinity', Number.NEGATIVE_INFINITY],
+  ])('a score of %s is read', async (text, score) => {
+    const path = write(`[{"image_id": 5, "category_id": 2, "bbox": [1, 1, 1, 1], "score": ${text}}]`);
+    expect(await readCocoResults(path, dataset)).toMatchObject([{ score }]);
   });
 
   it('a missing file is named', async () => {
@@ -90,8 +92,7 @@ describe('annotation files', () => {
   it.each([
     ['[]', 'coco-field'],
     ['{"images": [', 'coco-malformed'],
-    [JSON.stringify({ ...truth, annotations: [annotation, annotation] }), 'coco-duplicate-id'],
-    [JSON.stringify({ ...truth, annotations: [{ ...annotation, category_id: 3 }] }), 'coco-unknown-category'],
+    [JSON.stringify({ ...truth, annotations: [{ ...annotation, id: [1] }] }), 'coco-field'],
   ])('%s is refused', async (text, code) => {
     expect(await failureOf(() => readCocoDataset(write(text)))).toMatchObject({ code });
   });

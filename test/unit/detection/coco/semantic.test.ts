@@ -17,7 +17,7 @@ const sets = JSON.parse(gunzipSync(readFileSync(fixturePath('detection', 'random
 
 /** Pixel by pixel: from the definitions, with the masks as they are painted by hand. */
 function countPlainly({ images, annotations, categories }: CocoDataset, results: readonly CocoResult[], minScore: number) {
-  const classes = [0, ...categories.map(({ id }) => id)];
+  const classes = [0, ...categories.map(({ id }) => Number(id))];
   const right = new Map(classes.map(id => [id, 0]));
   const [truePixels, foundPixels] = [new Map(right), new Map(right)];
   const add = (counts: Map<number, number>, id: number) => counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -27,10 +27,10 @@ function countPlainly({ images, annotations, categories }: CocoDataset, results:
       masks.findLast(({ mask }) => mask[at] === 1)?.id ?? 0;
     const maskOf = (one: { readonly segmentation: CocoResult['segmentation'] }): Uint8Array =>
       one.segmentation === undefined ? new Uint8Array(0) : decodeMask(rasterize(one.segmentation, image));
-    const truths = annotations.filter(one => one.imageId === image.id).map(one => ({ id: one.categoryId, mask: maskOf(one) }));
+    const truths = annotations.filter(one => one.imageId === image.id).map(one => ({ id: Number(one.categoryId), mask: maskOf(one) }));
     const found = results
-      .filter(one => one.imageId === image.id && one.score >= minScore && classes.includes(one.categoryId))
-      .map((one, place) => ({ id: one.categoryId, mask: maskOf(one), score: one.score, place }))
+      .filter(one => one.imageId === image.id && one.score >= minScore && classes.includes(Number(one.categoryId)))
+      .map((one, place) => ({ id: Number(one.categoryId), mask: maskOf(one), score: one.score, place }))
       .sort((a, b) => a.score - b.score || b.place - a.place);
     for (let at = 0; at < image.height * image.width; at++) {
       const [t, f] = [top(truths, at), top(found, at)];
