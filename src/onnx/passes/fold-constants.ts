@@ -26,9 +26,9 @@ export const foldConstants: Pass = {
     const { types } = context.infer(model);
     const outcomes: PassOutcome[] = [];
     for (const scope of scopesOf(model)) {
-      const plan = planFolding(scope, types, context.foldLimitBytes);
+      const plan = planFolding(scope, { types, limitBytes: context.foldLimitBytes });
       outcomes.push({ changed: [], declined: plan.declined });
-      if (plan.nodes.length > 0) outcomes.push(await foldTogether(scope, plan.nodes, context));
+      if (plan.nodes.length > 0) outcomes.push(await foldTogether(scope, plan, context));
     }
     return joinOutcomes(outcomes);
   },
@@ -36,27 +36,47 @@ export const foldConstants: Pass = {
 
 interface FoldingPlan {
   readonly nodes: readonly Node[];
+  /** The largest result that each node may have, in bytes. */
+  readonly limits: ReadonlyMap<Node['id'], number>;
   readonly declined: PassOutcome['declined'];
 }
 
-function planFolding(scope: Scope, types: KnownTypes, limitBytes: number): FoldingPlan {
+interface Sizes {
+  readonly types: KnownTypes;
+  readonly limitBytes: number;
+}
+
+function planFolding(scope: Scope, sizes: Sizes): FoldingPlan {
   const constant = new Set<ValueId>();
   const nodes: Node[] = [];
+  const limits = new Map<Node['id'], number>();
   const declined: { node: string; reason: string }[] = [];
   for (const node of scope.graph.nodes.values()) {
     if (!node.inputs.every(input => input === undefined || constant.has(input) || findConstantIn(scope, input) !== undefined)) continue;
-    const reason = declineReason(scope.graph, node, types, limitBytes);
+    const limitBytes = Math.max(sizes.limitBytes, sizeOfInputs(scope, node, sizes.types));
+    const reason = declineReason(scope.graph, node, { ...sizes, limitBytes });
     if (reason !== undefined) {
       declined.push({ node: describeNode(node, scope.graph), reason });
       continue;
     }
     nodes.push(node);
+    limits.set(node.id, limitBytes);
     for (const output of node.outputs) if (output !== undefined) constant.add(output);
   }
-  return { nodes, declined };
+  return { nodes, limits, declined };
 }
 
-function declineReason(graph: Graph, node: Node, types: KnownTypes, limitBytes: number): string | undefined {
+/** Bytes of all inputs: a result that is no larger does not enlarge the model. */
+function sizeOfInputs(scope: Scope, node: Node, types: KnownTypes): number {
+  const sizes = [...new Set(node.inputs)].map(input => {
+    const constant = findConstantIn(scope, input);
+    if (constant === undefined) return input === undefined ? 0 : (sizeOf(types, input) ?? 0);
+    return constant.dtype === 'string' ? 0 : byteLength(constant.dtype, countElements(constant.dims));
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function declineReason(graph: Graph, node: Node, { types, limitBytes }: Sizes): string | undefined {
   if (isQuantizer(node)) return 'quantizers are not folded';
   if (!isDeterministic(node)) return 'its results may differ between runs';
   if (hasSubgraph(node)) return 'it has a subgraph';
@@ -75,32 +95,34 @@ function sizeOf(types: KnownTypes, value: ValueId): number | undefined {
   return type?.dtype !== undefined && isStatic(type.dims) ? byteLength(type.dtype, countElements(type.dims)) : undefined;
 }
 
-async function foldTogether(scope: Scope, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
+type Foldable = Pick<FoldingPlan, 'nodes' | 'limits'>;
+
+async function foldTogether(scope: Scope, plan: Foldable, context: PassContext): Promise<PassOutcome> {
   try {
-    return await fold(scope, nodes, context);
+    return await fold(scope, plan, context);
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    const [node] = nodes;
-    if (nodes.length === 1 && node !== undefined)
+    const [node] = plan.nodes;
+    if (plan.nodes.length === 1 && node !== undefined)
       return { changed: [], declined: [{ node: describeNode(node, scope.graph), reason: error.message }] };
-    return foldOneByOne(scope, nodes, context);
+    return foldOneByOne(scope, plan, context);
   }
 }
 
 /** After a failed evaluation of all nodes together, evaluates each node alone, so that only the failing one is left. */
-async function foldOneByOne(scope: Scope, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
+async function foldOneByOne(scope: Scope, { nodes, limits }: Foldable, context: PassContext): Promise<PassOutcome> {
   const changed: string[] = [];
   const declined: { node: string; reason: string }[] = [];
   for (const node of nodes) {
     if (!node.inputs.every(input => input === undefined || findConstantIn(scope, input) !== undefined)) continue;
-    const outcome = await foldTogether(scope, [node], context);
+    const outcome = await foldTogether(scope, { nodes: [node], limits }, context);
     changed.push(...outcome.changed);
     declined.push(...outcome.declined);
   }
   return { changed, declined };
 }
 
-async function fold(scope: Scope, nodes: readonly Node[], context: PassContext): Promise<PassOutcome> {
+async function fold(scope: Scope, { nodes, limits }: Foldable, context: PassContext): Promise<PassOutcome> {
   const { graph } = scope;
   const folded = new Set(nodes.map(node => node.id));
   const wanted = outputsReadOutside(graph, nodes, folded);
@@ -114,11 +136,9 @@ async function fold(scope: Scope, nodes: readonly Node[], context: PassContext):
     const producer = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
     if (constant === undefined || producer === undefined) continue;
     const sizeBytes = constant.dtype === 'string' ? 0 : constant.bytes.byteLength;
-    if (sizeBytes > context.foldLimitBytes) {
-      declined.push({
-        node: describeNode(producer, graph),
-        reason: `its result has ${sizeBytes} bytes, the limit is ${context.foldLimitBytes}`,
-      });
+    const limitBytes = limits.get(producer.id) ?? context.foldLimitBytes;
+    if (sizeBytes > limitBytes) {
+      declined.push({ node: describeNode(producer, graph), reason: `its result has ${sizeBytes} bytes, the limit is ${limitBytes}` });
       continue;
     }
     producer.outputs = producer.outputs.map(output => (output === value.id ? undefined : output));

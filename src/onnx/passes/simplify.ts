@@ -12,10 +12,10 @@ import { fuseInstanceNorm } from '../rules/simplify/fuse-instance-norm.js';
 import { fuseL2Normalization } from '../rules/simplify/fuse-l2-normalization.js';
 import { fuseLayerNorm } from '../rules/simplify/fuse-layer-norm.js';
 import { mergeConcats } from '../rules/simplify/merge-concats.js';
-import { fixReshape, mergeReshapes, mergeTransposes } from '../rules/simplify/merge-reshapes.js';
+import { fixReshape, mergeReshapes, mergeTransposes, reshapeBeforeTranspose } from '../rules/simplify/merge-reshapes.js';
 import { mergeSlices } from '../rules/simplify/merge-slices.js';
 import { NO_OP_RULES } from '../rules/simplify/no-ops.js';
-import { removeDivideByOne, removeMultiplyByOne } from '../rules/simplify/remove-unit-factor.js';
+import { removeAddZero, removeDivideByOne, removeMultiplyByOne, removeSubtractZero } from '../rules/simplify/remove-unit-factor.js';
 import { scalarRange } from '../rules/simplify/scalar-range.js';
 import { sliceChannels } from '../rules/simplify/slice-channels.js';
 import { splitBatchNormalization } from '../rules/simplify/split-batch-normalization.js';
@@ -41,8 +41,10 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   inlineBranches,
   unrollLoops,
   ...NO_OP_RULES.map(passOfRule),
-  ...[removeMultiplyByOne, removeDivideByOne].map(passOfRule),
-  ...[mergeTransposes, mergeReshapes, mergeSlices, mergeConcats, sliceChannels, scalarRange, fixReshape].map(passOfRule),
+  ...[removeMultiplyByOne, removeDivideByOne, removeAddZero, removeSubtractZero].map(passOfRule),
+  ...[mergeTransposes, mergeReshapes, reshapeBeforeTranspose, mergeSlices, mergeConcats, sliceChannels, scalarRange, fixReshape].map(
+    passOfRule,
+  ),
   ...[splitBatchNormalization, foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad, foldPoolPad].map(passOfRule),
   ...[fuseGemm, fuseGelu, fuseLayerNorm, fuseInstanceNorm, fuseL2Normalization].map(passOfRule),
   { ...passOfRule(getRule('hard-swish', 'fuse')), name: 'fuse-hard-swish' },

@@ -39,7 +39,16 @@ export function inferShapes(model: Model, options: InferOptions = {}): KnownType
 }
 
 export function startInference(model: Model, options: InferOptions = {}): Inference {
-  const state: State = { model, types: new Map(), names: collectNames(model.graph), options, graphs: [], stated: 'types', next: 0 };
+  const state: State = {
+    model,
+    types: new Map(),
+    names: collectNames(model.graph),
+    options,
+    fixed: isFixed(model),
+    graphs: [],
+    stated: 'types',
+    next: 0,
+  };
   inferGraph(state, model.graph, undefined);
   return {
     types: state.types,
@@ -66,6 +75,8 @@ interface State {
   readonly types: KnownTypes;
   readonly names: ReadonlySet<string>;
   readonly options: InferOptions;
+  /** Whether initializers that are inputs are constant. */
+  readonly fixed: boolean;
   /** From the main graph to the one being inferred. */
   readonly graphs: Graph[];
   /** Which parts of declared types are used: in the body of a Loop that changes dims, only dtypes. */
@@ -79,15 +90,23 @@ function inferGraph(state: State, graph: Graph, inputs: readonly (Known | undefi
     if (value.producer !== undefined) continue;
     const position = graph.inputs.indexOf(value.id);
     const given = position >= 0 ? inputs?.[position] : undefined;
-    const own = knownOfValue(state, value, position < 0 || isFixed(state.model) ? 'fixed' : 'default');
+    const own = knownOfValue(state, value, position < 0 || state.fixed ? 'fixed' : 'default');
     state.types.set(value.id, nameUnknown(state, given === undefined ? own : merge(value, undefined, own, given)));
   }
   for (const node of graph.nodes.values()) inferNode(state, graph, node);
   state.graphs.pop();
 }
 
-/** Before IR version 4, initializers were also inputs and could not be overridden. */
-const isFixed = (model: Model): boolean => model.irVersion < 4;
+/**
+ * Before IR version 4, initializers were also inputs and could not be overridden. Exporters that still list every initializer mean no more by it; where only some
+ * are listed, a caller may override them.
+ */
+function isFixed({ irVersion, graph }: Model): boolean {
+  if (irVersion < 4) return true;
+  const inputs = new Set(graph.inputs);
+  for (const { id, constant } of graph.values.values()) if (constant !== undefined && !inputs.has(id)) return false;
+  return true;
+}
 
 function knownOfValue(state: State, value: Value, constant: 'fixed' | 'default'): Known {
   if (value.constant === undefined) return knownAsStated(state, value.type);
@@ -157,7 +176,7 @@ function findConstant(state: State, id: ValueId | undefined): Constant | undefin
   for (const graph of state.graphs.toReversed()) {
     const value = graph.values.get(id);
     if (value === undefined) continue;
-    if (value.constant !== undefined) return graph.inputs.includes(id) && !isFixed(state.model) ? undefined : value.constant;
+    if (value.constant !== undefined) return graph.inputs.includes(id) && !state.fixed ? undefined : value.constant;
     const producer = value.producer === undefined ? undefined : graph.nodes.get(value.producer);
     return producer && findConstantOf(producer);
   }

@@ -15,12 +15,8 @@ import { compileModel } from '../../../src/target/compile-model.js';
 import { chooseTarget, getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
 import type { ModelReport } from '../../../src/target/report/compile-report.js';
 import { quantizeOn } from '../../support/quantize-small.js';
-import { findSharedFolder } from '../../support/shared-folder.js';
 import { randomFloats } from '../../support/small-model.js';
 import { readWildModel } from '../../support/wild-models.js';
-
-const shared = findSharedFolder();
-const suite = shared === undefined ? describe.skip : describe;
 
 type RuleForm = readonly [rule: string, form?: string];
 
@@ -49,7 +45,7 @@ function enlarge(model: Model): void {
 }
 
 async function report(name: string, dtype: 'xint8' | 'a8w8', asByAmd?: AsByAmd): Promise<ModelReport> {
-  const model = readWildModel(shared ?? '', name);
+  const model = readWildModel(name);
   if (asByAmd !== undefined) enlarge(model);
   await simplifyToFixedPoint(model, { evaluate, foldLimitBytes: 1 << 20, check: () => [] });
   if (asByAmd !== undefined) rewrite(model, asByAmd.before);
@@ -61,7 +57,7 @@ async function report(name: string, dtype: 'xint8' | 'a8w8', asByAmd?: AsByAmd):
   return (await compileModel(name, quantized, target, { evaluate, undocumented: 'cpu', accept: 'quantized' })).report;
 }
 
-suite('node counts', () => {
+describe('node counts', () => {
   it('of shufflenet_v2_x1_0 in XINT8 have the sum of AMD’s 467 + 50 + 100, with the factor that AMD’s quantizer adds after the average', async () => {
     const { counts, units } = await report('tv_shufflenet_v2_x1_0.ts', 'xint8');
     expect(counts.nodes + 1).toBe(467 + 50 + 100);

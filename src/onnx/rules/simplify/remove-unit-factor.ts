@@ -1,4 +1,4 @@
-/** Simplify rules `remove-multiply-by-one` and `remove-divide-by-one`: multiplication or division by 1 without broadcasting is removed. */
+/** Simplify rules that remove a multiplication or division by 1, and an addition or subtraction of 0, if nothing is broadcast. */
 import type { DType } from '../../../tensor/dtype.js';
 import { encodeBfloat16, encodeFloat16 } from '../../../tensor/numeric/half.js';
 import { decodeRawTensor } from '../../../tensor/raw-tensor.js';
@@ -9,10 +9,18 @@ import { decline, type Match, type RewriteRule } from '../../rewrite/rule.js';
 import { formatDims } from '../../shape-inference/context/node-context.js';
 
 function rewriteFactor(match: Match): ReturnType<RewriteRule['rewrite']> {
+  return isAllOnes(match.constant('factor')) ? passUnbroadcast(match, 'factor') : decline('the factor is not 1', match.node);
+}
+
+function rewriteTerm(match: Match): ReturnType<RewriteRule['rewrite']> {
+  return isAllZero(match.constant('term')) ? passUnbroadcast(match, 'term') : decline('the term is not 0', match.node);
+}
+
+/** Replaces the result by "x". */
+function passUnbroadcast(match: Match, operand: string): ReturnType<RewriteRule['rewrite']> {
   const [x, output] = [match.type(match.value('x')), match.type(match.output())];
-  if (!isAllOnes(match.constant('factor'))) return decline('the factor is not 1', match.node);
   const same = x.dims !== undefined && x.dims.length === output.dims?.length && x.dims.every((dim, axis) => dim === output.dims?.[axis]);
-  if (!same) return decline(`the factor may broadcast its input ${formatDims(x.dims)}`, match.node);
+  if (!same) return decline(`the ${operand} may broadcast its input ${formatDims(x.dims)}`, match.node);
   return patch({ replace: [[match.output(), match.value('x')]] });
 }
 
@@ -39,6 +47,11 @@ function isAllOnes(factor: Constant): boolean {
   return Array.from(data as ArrayLike<number | bigint>).every(value => Number(value) === one);
 }
 
+/** −0 is none: x − (−0) and x + (−0) are not removed. */
+function isAllZero(term: Constant): boolean {
+  return ONES[term.dtype] !== undefined && !('data' in term) && term.bytes.every(byte => byte === 0);
+}
+
 const proofText = 'x × 1 and x ÷ 1 are x for every float, infinities and signed zeros included.';
 
 export const removeMultiplyByOne: RewriteRule = {
@@ -55,4 +68,20 @@ export const removeDivideByOne: RewriteRule = {
   proofText,
   pattern: op('Div', { inputs: [any('x'), constant('factor')] }),
   rewrite: rewriteFactor,
+};
+
+export const removeAddZero: RewriteRule = {
+  name: 'remove-add-zero',
+  proof: 'rounding',
+  proofText: 'x + 0 is x, except that −0 + 0 is 0.',
+  pattern: op('Add', { inputs: [any('x'), constant('term')], order: 'commutative' }),
+  rewrite: rewriteTerm,
+};
+
+export const removeSubtractZero: RewriteRule = {
+  name: 'remove-subtract-zero',
+  proof: 'exact',
+  proofText: 'x − 0 is x for every float, infinities and signed zeros included.',
+  pattern: op('Sub', { inputs: [any('x'), constant('term')] }),
+  rewrite: rewriteTerm,
 };

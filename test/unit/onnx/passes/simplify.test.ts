@@ -147,6 +147,21 @@ describe('simplify', () => {
     expect(declined).toContainEqual({ pass: 'fold-constants', node: `${node.op} "k"`, reason });
   });
 
+  it('folds what is no larger than its inputs, whatever the limit', async () => {
+    const model = smallModel({
+      inputs: { x: ['float32', [1, 100]] },
+      constants: { w: randomConstant([4, 100], 1) },
+      nodes: [
+        { op: 'ReduceMean', in: ['w'], out: ['mean'], attributes: { axes: ints([1]) } },
+        { op: 'Sub', in: ['w', 'mean'], out: ['centered'] },
+        { op: 'Gemm', in: ['x', 'centered'], out: ['y'], attributes: { transB: int(1) } },
+      ],
+      outputs: ['y'],
+    });
+    await simplify(model, { foldLimitBytes: 100 });
+    expect(operators(model)).toEqual(['Gemm']);
+  });
+
   it('keeps a node that cannot be computed, and folds the others', async () => {
     const model = smallModel({
       inputs: { x: ['float32', [2]] },

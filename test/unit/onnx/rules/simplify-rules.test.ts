@@ -12,10 +12,15 @@ import { fuseInstanceNorm } from '../../../../src/onnx/rules/simplify/fuse-insta
 import { fuseL2Normalization } from '../../../../src/onnx/rules/simplify/fuse-l2-normalization.js';
 import { fuseLayerNorm } from '../../../../src/onnx/rules/simplify/fuse-layer-norm.js';
 import { mergeConcats } from '../../../../src/onnx/rules/simplify/merge-concats.js';
-import { fixReshape, mergeReshapes, mergeTransposes } from '../../../../src/onnx/rules/simplify/merge-reshapes.js';
+import { fixReshape, mergeReshapes, mergeTransposes, reshapeBeforeTranspose } from '../../../../src/onnx/rules/simplify/merge-reshapes.js';
 import { mergeSlices } from '../../../../src/onnx/rules/simplify/merge-slices.js';
 import { NO_OP_RULES } from '../../../../src/onnx/rules/simplify/no-ops.js';
-import { removeDivideByOne, removeMultiplyByOne } from '../../../../src/onnx/rules/simplify/remove-unit-factor.js';
+import {
+  removeAddZero,
+  removeDivideByOne,
+  removeMultiplyByOne,
+  removeSubtractZero,
+} from '../../../../src/onnx/rules/simplify/remove-unit-factor.js';
 import { scalarRange } from '../../../../src/onnx/rules/simplify/scalar-range.js';
 import { sliceChannels } from '../../../../src/onnx/rules/simplify/slice-channels.js';
 import { splitBatchNormalization } from '../../../../src/onnx/rules/simplify/split-batch-normalization.js';
@@ -38,8 +43,11 @@ const ALL = [
   ...CHANNEL_AFFINE_RULES,
   removeMultiplyByOne,
   removeDivideByOne,
+  removeAddZero,
+  removeSubtractZero,
   mergeTransposes,
   mergeReshapes,
+  reshapeBeforeTranspose,
   fixReshape,
   foldBatchNormalization,
   foldPad,
@@ -196,6 +204,48 @@ const EXACT: readonly (Case & { readonly left: readonly string[] })[] = [
     left: ['Reshape'],
   },
   {
+    name: 'Transpose that moves only dims of size 1, and Reshape',
+    rule: 'merge-reshapes',
+    dims: [1, 4, 1, 6],
+    constants: { s: integers([2, 12]) },
+    nodes: [
+      { op: 'Transpose', in: ['a'], out: ['t'], attributes: { perm: ints([2, 1, 0, 3]) } },
+      { op: 'Reshape', in: ['t', 's'], out: ['b'] },
+    ],
+    left: ['Reshape'],
+  },
+  {
+    name: 'Reshape that adds a dim of size 1 behind a Transpose',
+    rule: 'reshape-before-transpose',
+    dims: [5, 24],
+    constants: { heads: integers([5, 4, 6]), batch: integers([1, 4, 5, 6]) },
+    nodes: [
+      { op: 'Reshape', in: ['a', 'heads'], out: ['r'] },
+      { op: 'Transpose', in: ['r'], out: ['t'], attributes: { perm: ints([1, 0, 2]) } },
+      { op: 'Reshape', in: ['t', 'batch'], out: ['b'] },
+    ],
+    left: ['Reshape', 'Transpose'],
+  },
+  {
+    name: 'Squeeze and Unsqueeze around a Transpose of equal dims',
+    rule: 'reshape-before-transpose',
+    dims: [3, 2, 3, 2],
+    constants: { first: integers([0, 3]), middle: integers([3]) },
+    nodes: [
+      { op: 'Unsqueeze', in: ['a', 'first'], out: ['r'] },
+      { op: 'Transpose', in: ['r'], out: ['t'], attributes: { perm: ints([0, 4, 2, 3, 5, 1]) } },
+      { op: 'Squeeze', in: ['t', 'middle'], out: ['b'] },
+    ],
+    left: ['Reshape', 'Transpose'],
+  },
+  {
+    name: 'Sub of 0',
+    rule: 'remove-subtract-zero',
+    constants: { zero: floats([], [0]) },
+    nodes: [{ op: 'Sub', in: ['a', 'zero'], out: ['b'] }],
+    left: [],
+  },
+  {
     name: 'Slice of Slice, other axes',
     rule: 'merge-slices',
     constants: { one: integers([1]), four: integers([-1]), two: integers([2]), three: integers([3]), end: integers([2 ** 40]) },
@@ -285,6 +335,13 @@ function normalization(axes: readonly number[], gamma: string, beta: string, squ
 }
 
 const ROUNDING: readonly (Case & { readonly left: readonly string[] })[] = [
+  {
+    name: 'Add of 0',
+    rule: 'remove-add-zero',
+    constants: { zero: floats([1, 4, 1, 1], [0, 0, 0, 0]) },
+    nodes: [{ op: 'Add', in: ['zero', 'a'], out: ['b'] }],
+    left: [],
+  },
   {
     name: 'Conv and BatchNormalization',
     rule: 'fold-batch-normalization',
@@ -666,6 +723,43 @@ const DECLINES: readonly (Case & { readonly reason: string })[] = [
       { op: 'Add', in: ['d', 'kept'], out: ['b'] },
     ],
     reason: 'another output of the node is read',
+  },
+  {
+    name: 'Add of −0',
+    rule: 'remove-add-zero',
+    constants: { zero: floats([], [-0]) },
+    nodes: [{ op: 'Add', in: ['a', 'zero'], out: ['b'] }],
+    reason: 'the term is not 0',
+  },
+  {
+    name: 'Sub of 0 that broadcasts',
+    rule: 'remove-subtract-zero',
+    dims: [1, 4],
+    constants: { zero: floats([2, 1], [0, 0]) },
+    nodes: [{ op: 'Sub', in: ['a', 'zero'], out: ['b'] }],
+    reason: 'the term may broadcast its input [1, 4]',
+  },
+  {
+    name: 'Transpose and Reshape',
+    rule: 'merge-reshapes',
+    constants: { s: integers([4, 60]) },
+    nodes: [
+      { op: 'Transpose', in: ['a'], out: ['t'], attributes: { perm: ints([1, 0, 2, 3]) } },
+      { op: 'Reshape', in: ['t', 's'], out: ['b'] },
+    ],
+    reason: 'a Transpose moves dims larger than 1',
+  },
+  {
+    name: 'Reshape that divides a dim behind a Transpose',
+    rule: 'reshape-before-transpose',
+    dims: [5, 24],
+    constants: { heads: integers([5, 4, 6]), other: integers([4, 5, 2, 3]) },
+    nodes: [
+      { op: 'Reshape', in: ['a', 'heads'], out: ['r'] },
+      { op: 'Transpose', in: ['r'], out: ['t'], attributes: { perm: ints([1, 0, 2]) } },
+      { op: 'Reshape', in: ['t', 'other'], out: ['b'] },
+    ],
+    reason: 'it changes dims other than those of size 1',
   },
   {
     name: 'Reshape of Reshape before opset 5',

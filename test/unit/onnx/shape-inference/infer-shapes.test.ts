@@ -1,6 +1,6 @@
 /** Tests of shape inference. */
 import { float, floats as floatsAttribute, int, ints, string, tensor } from '../../../../src/onnx/ir/attribute.js';
-import type { Attribute, Constant, Dim } from '../../../../src/onnx/ir/model.js';
+import type { Attribute, Constant, Dim, ValueId } from '../../../../src/onnx/ir/model.js';
 import { inferShapes, writeTypes } from '../../../../src/onnx/shape-inference/infer-shapes.js';
 import type { DType } from '../../../../src/tensor/dtype.js';
 import { failureOf } from '../../../support/error-code.js';
@@ -461,5 +461,27 @@ describe('shape inference', () => {
     );
     expect(failure.code).toBe('shape-mismatch');
     expect(failure.message).toContain(message);
+  });
+});
+
+describe('initializers that are also inputs', () => {
+  const dimsOf = (constants: Readonly<Record<string, Constant>>): readonly Dim[] | undefined => {
+    const model = smallModel({
+      inputs: { x: ['float32', [2, 3, 4]] },
+      constants,
+      nodes: [{ op: 'Reshape', in: ['x', 'shape'], out: ['y'] }],
+      outputs: ['y'],
+    });
+    const find = (name: string) => [...model.graph.values.values()].find(value => value.name === name)?.id as ValueId;
+    model.graph.inputs.push(find('shape'));
+    return inferShapes(model).get(find('y'))?.dims;
+  };
+
+  it('are constant where every initializer is listed, as older exporters do', () => {
+    expect(dimsOf({ shape: integers([2, 12]) })).toEqual([2, 12]);
+  });
+
+  it('may be overridden where others are not listed', () => {
+    expect(dimsOf({ shape: integers([2, 12]), other: integers([1]) })).toEqual([expect.any(String), expect.any(String)]);
   });
 });
