@@ -3,6 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
 import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
 import { type FormReport, readBenchReport } from '../../src/runtime/measure/bench-report.js';
+import type { LatencySummary } from '../../src/runtime/measure/latency.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { readInput } from '../../src/stage/paths.js';
@@ -33,7 +34,9 @@ function parseMeasured(value: Json): Measured {
     });
   }
   const { parts, detector } = read.value;
-  const figures = parts.map(({ part, forms }) => [part, forms[0] === undefined ? {} : figuresOf(forms[0])] as const);
+  const figures = parts.map(
+    ({ part, forms }) => [part, forms[0] === undefined ? {} : figuresOf(forms[0], detector?.models?.[part])] as const,
+  );
   return {
     report: value,
     metrics: {
@@ -45,11 +48,12 @@ function parseMeasured(value: Json): Measured {
   };
 }
 
-/** The form of the model that the board ran. */
-function figuresOf({ form, rows }: FormReport): JsonObject {
+/** The form of the model that the board ran. `inDetector`: its times per image, if the detector runs it. */
+function figuresOf({ form, rows }: FormReport, inDetector: LatencySummary | undefined): JsonObject {
   const [row] = rows;
   const [count] = row?.counts ?? [];
   if (row === undefined || count === undefined) return {};
   const { repeats: _repeats, ...figures } = count.here;
-  return { [`${form}Ms`]: count.here.p50Ms, [`${form}BestMs`]: row.perImageMs, [form]: figures };
+  const perImage = inDetector === undefined ? {} : { [`${form}BestMs`]: inDetector.p50Ms };
+  return { [`${form}Ms`]: count.here.p50Ms, ...perImage, [form]: figures };
 }

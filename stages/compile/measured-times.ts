@@ -25,10 +25,11 @@ export async function readMeasuredTimes(inputs: InputPaths): Promise<FindTime> {
 
 function findTime(bench: BenchReport | undefined, model: string, form: Form, calls: number): number | undefined {
   const found = bench?.parts.find(({ part }) => part === model)?.forms.find(one => one.form === form);
-  const ms = found?.rows[found.best]?.perImageMs;
-  if (ms === undefined) return undefined;
-  // `runner.py check` times one call of a model, unless it ran the whole detector on images.
-  return bench?.where.runner === 'bundle' && bench.detector === undefined ? ms * calls : ms;
+  const row = found?.rows[found.best];
+  if (row === undefined || bench?.where.runner !== 'bundle') return row?.perImageMs;
+  // `runner.py check` times one call of each model, and all calls of those that the detector ran on images.
+  const [call] = row.counts;
+  return bench.detector?.models?.[model]?.p50Ms ?? (call === undefined ? undefined : call.here.p50Ms * calls);
 }
 
 function wrongInput(message: string): StageError {

@@ -1,6 +1,6 @@
 /** Report section on latency: measurements of `bench`, and in separate tables the estimates of `compile`. */
 import { assertNever } from '../../src/base/assert-never.js';
-import type { Json } from '../../src/base/json.js';
+import { isJsonObject, type Json } from '../../src/base/json.js';
 import { seriesColor, variable } from '../../src/report/colors.js';
 import { drawBadge, type Section } from '../../src/report/document.js';
 import { type Html, type HtmlValue, html } from '../../src/report/html.js';
@@ -21,8 +21,9 @@ ${bench.map(({ name, value }) => drawMeasured(bench.length > 1 ? name : undefine
   };
 }
 
-/** Of all parts of an image, each in its fastest way; undefined where a part lacks the form. */
+/** Of all parts of an image, each in its fastest way; undefined where a part lacks the form, and where single calls were timed on a board. */
 export function addPerImage(bench: BenchReport, form: string): number | undefined {
+  if (bench.where.runner === 'bundle') return undefined;
   let sum = 0;
   for (const part of bench.parts) {
     const timed = part.forms.find(one => one.form === form);
@@ -33,8 +34,10 @@ export function addPerImage(bench: BenchReport, form: string): number | undefine
   return bench.parts.length === 0 ? undefined : sum;
 }
 
-/** The processor of this machine, or the device that an external runner names. */
+/** The processor of this machine, or the device that an external runner or a bundle names. */
 export function nameDevice({ where }: BenchReport): string {
+  const { identity } = where;
+  if (where.runner === 'bundle' && isJsonObject(identity) && isJsonObject(identity.device)) return String(identity.device.name);
   const named = [where.processor, where.label].find(name => typeof name === 'string' && name !== '');
   return named === undefined ? 'the device of the runner' : `${String(named)}${where.runner === 'cpu' ? ' (CPU)' : ''}`;
 }
@@ -72,7 +75,22 @@ ${drawTable({
     number('Speedup of int8'),
   ],
   rows: parts.flatMap(part => part.forms.map(({ form, rows }, index) => drawReference(part, form, rows[0], index))),
-})}${parts.filter(({ counts }) => counts.length > 0).map(drawHead)}${drawOperators(parts)}`;
+})}${drawSteps(bench)}${parts.filter(({ counts }) => counts.length > 0).map(drawHead)}${drawOperators(parts)}`;
+}
+
+/** The whole detector of a bundle. */
+function drawSteps({ detector }: BenchReport): HtmlValue {
+  if (detector === undefined) return undefined;
+  return drawTable({
+    caption: `The whole detector on ${formatCount(detector.images)} images, in milliseconds per image by step.`,
+    columns: [text('Step'), number('p50'), number('p90'), number('p99')],
+    rows: Object.entries(detector.steps).map(([step, { p50Ms, p90Ms, p99Ms }]) => [
+      step,
+      formatMs(p50Ms),
+      formatMs(p90Ms),
+      formatMs(p99Ms),
+    ]),
+  });
 }
 
 function drawReference(part: PartReport, form: string, row: StrategyReport | undefined, index: number): readonly HtmlValue[] {

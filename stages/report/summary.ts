@@ -111,7 +111,22 @@ function partitionTile({ value: { target, models } }: Named<CompileView>): reado
   ];
 }
 
+/** The whole detector of a bundle. */
+function boardTile(name: string | undefined, bench: BenchReport): readonly Tile[] {
+  const total = bench.detector?.steps.total?.p50Ms;
+  if (total === undefined) return [];
+  const models = Object.values(bench.detector?.models ?? {}).reduce((sum, { p50Ms }) => sum + p50Ms, 0);
+  return [
+    {
+      label: `${name === undefined ? 'Detector' : `${name}, detector`} per image, measured`,
+      value: `${formatNumber(Number(total.toPrecision(3)))} ms`,
+      note: `on ${nameDevice(bench)}${models === 0 ? '' : `; its models take ${formatNumber(Number(models.toPrecision(3)))} ms of it`}`,
+    },
+  ];
+}
+
 function latencyTile(name: string | undefined, bench: BenchReport): readonly Tile[] {
+  if (bench.where.runner === 'bundle') return boardTile(name, bench);
   const [float, int8] = [addPerImage(bench, 'float'), addPerImage(bench, 'int8')];
   const last = int8 ?? float;
   if (last === undefined) return [];

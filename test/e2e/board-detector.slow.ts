@@ -19,6 +19,18 @@ interface Found {
   readonly segmentation: { readonly size: readonly [number, number]; readonly counts: string };
 }
 
+interface Times {
+  readonly p50Ms: number;
+}
+
+interface BoardReport {
+  readonly parts: readonly {
+    readonly part: string;
+    readonly forms: readonly { readonly rows: readonly { readonly counts: readonly { readonly here: Times }[] }[] }[];
+  }[];
+  readonly detector: { readonly steps: Readonly<Record<string, Times>>; readonly models: Readonly<Record<string, Times>> };
+}
+
 let project: ShapesProject;
 beforeAll(() => {
   project = givenShapesProject(IMAGES);
@@ -81,6 +93,39 @@ describeWithOnnxRuntime('detector.py', () => {
       expect(stdout).toContain(`${type}: ${figures} on ${IMAGES} images`);
     }
     expect(readJson<{ steps: Json }>(times)).toMatchObject({ images: IMAGES, threads: 1, steps: { total: { repeats: IMAGES } } });
+  });
+
+  it('times the models that it runs with all their calls per image, and `place: auto` takes these times', () => {
+    const built = project.build('compile', 'bench');
+    const bundle = project.path(built.stages.get('compile')?.artifacts.bundle ?? '');
+    const json = project.path('board.json');
+    const images = ['--images', project.path('examples/shapes/data/val'), '--samples', '3', '--repeats', '4'];
+    const cpu = ['--provider', 'CPUExecutionProvider', '--warm-up', '1'];
+    expect(runProgram(bundle, 'runner.py', ['check', ...cpu, ...images, '--json', json]).exitCode).toBe(0);
+    const { parts, detector } = readJson<BoardReport>(json);
+    expect(Object.keys(detector.models).sort()).toEqual(['backbone', 'box_head_tiles', 'mask_head_tiles']);
+    const callMs = parts.find(({ part }) => part === 'box_head_tiles')?.forms[0]?.rows[0]?.counts[0]?.here.p50Ms ?? 0;
+    // 200 proposals take 8 calls of 25 tiles.
+    expect(detector.models.box_head_tiles?.p50Ms).toBeGreaterThan(3 * callMs);
+    expect(detector.models.box_head_tiles?.p50Ms).toBeLessThanOrEqual(detector.steps.box_head?.p50Ms ?? 0);
+    const auto = readFileSync(project.path('pipeline.yaml'), 'utf8')
+      .replace('\nstages:\n', '\n  measured: board.json\n\nstages:\n  board: {uses: bench, inputs: {measured: "${sources.measured}"}}\n')
+      .replace('pin: {box_rois: 1, mask_rois: 1}}', 'pin: {box_rois: 1, mask_rois: 1}, place: auto}')
+      .replace(
+        'recipe: tile-rois.recipe\n      config:',
+        'recipe: tile-rois.recipe\n      measured: {npu: board.report, cpu: bench.report}\n      config:',
+      );
+    writeFileSync(project.path('pipelines/auto.yaml'), auto);
+    const placed = project.build('-f', 'pipelines/auto.yaml', 'compile');
+    expect([placed.exitCode, placed.failed]).toEqual([0, []]);
+    const report = readJson<{ placements: { part: string; basis: string; npuMs: number }[] }>(
+      project.path(placed.stages.get('compile')?.artifacts.report ?? ''),
+    );
+    expect(report.placements.map(({ part, basis, npuMs }) => [part, basis, npuMs])).toEqual([
+      ['backbone', 'measured', detector.models.backbone?.p50Ms],
+      ['box_head', 'measured', detector.models.box_head_tiles?.p50Ms],
+      ['mask_head', 'measured', detector.models.mask_head_tiles?.p50Ms],
+    ]);
   });
 
   it('draws pictures, and keeps the folder of the bundle as it is', async () => {

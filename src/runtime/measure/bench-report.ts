@@ -102,8 +102,8 @@ export const BENCH_REPORT_SCHEMA = openObject(
     conditions: openObject({ before: CONDITIONS, after: CONDITIONS }, {}, 'On the machine that runs the stage.'),
     detector: openObject(
       { images: integer(1), steps: mapOf(LATENCY_SCHEMA) },
-      {},
-      'The whole detector on images, by its steps: only from a bundle.',
+      { models: mapOf(LATENCY_SCHEMA) },
+      'The whole detector on images, by its steps, and by the models that it runs with all their calls: only from a bundle.',
     ),
   },
 );

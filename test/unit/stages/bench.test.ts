@@ -305,7 +305,7 @@ describe('figures of a board', () => {
     warmup: 1,
     repeats: 4,
     parts: [{ part: 'head', fed: 'golden', counts: [], imagesWithout: 0, forms: [{ form: 'int8', rows: [row], best: 0, bestAt: [0] }] }],
-    detector: { images: 4, steps: { total: latency } },
+    detector: { images: 4, steps: { total: latency }, models: { head: { ...latency, p50Ms: 9 } } },
   };
   const place = async (value: unknown): Promise<string> => {
     await writeFile(at('measured.json'), JSON.stringify(value));
@@ -320,6 +320,16 @@ describe('figures of a board', () => {
       perImage: { total: 2 },
     });
     expect(parseBench(report as unknown as JsonObject).parts).toHaveLength(1);
+  });
+
+  it('have no time per image of a model that the detector did not run', async () => {
+    const { models: _models, ...detector } = measured.detector;
+    expect((await run({}, { measured: await place({ ...measured, detector }) })).metrics).toMatchObject({ head: { int8Ms: 2 } });
+    for (const value of [
+      { ...measured, detector },
+      { ...measured, detector: { ...detector, models: { head_tiles: latency } } },
+    ])
+      expect((await run({}, { measured: await place(value) })).metrics.head).not.toHaveProperty('int8BestMs');
   });
 
   it('name the form of a float model, which the CPU of the board ran', async () => {

@@ -101,6 +101,51 @@ describe('the page', () => {
   });
 });
 
+describe('figures of a board', () => {
+  const latency = (p50Ms: number) => ({ repeats: 4, minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms, p90Ms: p50Ms + 1, p99Ms: p50Ms + 2 });
+  const part = (name: string, ms: number) => {
+    const row = { strategy: { kind: 'whole' }, counts: [{ calls: 1, padded: 0, here: latency(ms) }], perImageMs: ms };
+    return { part: name, fed: 'golden', counts: [], imagesWithout: 0, forms: [{ form: 'int8', rows: [row], best: 0, bestAt: [0] }] };
+  };
+  const board = {
+    format: 'tanren-bench/1',
+    where: { runner: 'bundle', identity: { device: { kind: 'npu', name: 'stx-krk', driver: '32.0.203.376' } } },
+    warmup: 1,
+    repeats: 4,
+    parts: [part('backbone', 10), part('box_head', 1), part('box_head_tiles', 5)],
+  };
+  const detector = {
+    images: 4,
+    steps: { transform: latency(3), backbone: latency(11), box_head: latency(42), total: latency(77) },
+    models: { backbone: latency(11), box_head_tiles: latency(40) },
+  };
+  const pageWith = async (value: JsonObject): Promise<string> => {
+    const path = join(folder.path, 'board.json');
+    writeFileSync(path, JSON.stringify(value));
+    return pageOf({ bench: { board: path } });
+  };
+  const topOf = (page: string): string => page.slice(page.indexOf('<main>'), page.indexOf('<section'));
+
+  it('have the time of the whole detector at the top, and a row for each of its steps', async () => {
+    const page = await pageWith({ ...board, detector });
+    expect(topOf(page)).toMatch(/Detector per image, measured.*77 ms.*on stx-krk; its models take 51 ms of it/s);
+    const table = page.match(/<table(?:(?!<\/table>).)*The whole detector on 4 images.*?<\/table>/s)?.[0] ?? '';
+    const cells = [...table.matchAll(/<tr>(<th scope="row".*?)<\/tr>/gs)].map(([, row = '']) =>
+      row.replace(/<[^>]*>/g, '|').replace(/\|+/g, '|'),
+    );
+    expect(cells).toEqual([
+      '|transform|3.00|4.00|5.00|',
+      '|backbone|11.0|12.0|13.0|',
+      '|box_head|42.0|43.0|44.0|',
+      '|total|77.0|78.0|79.0|',
+    ]);
+  });
+
+  it('have no time per image where single calls were timed, of heads that run once per RoI or canvas', async () => {
+    expect(topOf(await pageWith(board))).not.toContain('per image, measured');
+  });
+});
+
 describe('recovered accuracy', () => {
   const recoveryOf = async (connected: InputPaths): Promise<string> => {
     const page = await pageOf(connected);

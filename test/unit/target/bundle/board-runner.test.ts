@@ -130,6 +130,21 @@ describeWithPython('runner.py check', () => {
     expect(check([], onBoard(oneChannel)).stderr).toContain('error[golden-mismatch]');
   });
 
+  it('names the tile of a RoI that the device never writes, where the model runs on tiles', async () => {
+    const own = await writeSmallBundle(folder.path);
+    const canvas = { name: 'y', channels: 2, tile: [1, 2], pitch: [2, 2] };
+    const steps = [{ model: 'net', grid: [2, 2], inputs: [], outputs: [canvas] }];
+    writeFileSync(own.path('detector.json'), JSON.stringify({ recipe: { tiles: { head: { steps } } } }));
+    const at = (rows: readonly number[], channels = 2) =>
+      runRunner(own, ['check', '--cache-dir', cache()], stubEnvironment(own, { log, unwritten: [[0, 1], [0, channels], rows, [2, 4]] }))
+        .stderr;
+    expect(at([2, 3])).toContain(
+      'error[unwritten-tile]: net: output y: tile 3 of 4 (row 1, column 1) has the same values for two different inputs',
+    );
+    expect(at([0, 1])).toContain('tile 1 of 4 (row 0, column 1)');
+    expect(at([2, 3], 1)).not.toContain('unwritten-tile');
+  });
+
   it('accepts differences from rounding', () => {
     const { exitCode, stdout } = check([], onBoard({ disturb: 0.001 }));
     expect(stdout).toMatch(/y: largest difference 0\.00\d+, SQNR [3-9]\d\.\d dB/);

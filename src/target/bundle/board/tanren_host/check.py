@@ -122,28 +122,34 @@ def time_detector(arguments, detector):
     images = [read_image(path) for path in paths]
     for _ in range(arguments.warm_up):
         detector.detect(images[0])
-    times = [detector.detect(image).steps for image in images]
-    steps = {step: summarize([one.get(step, 0.0) for one in times]) for step in dict.fromkeys(step for one in times for step in one)}
+    found = [detector.detect(image) for image in images]
+    steps, models = summarize_names([one.steps for one in found]), summarize_names([one.models for one in found])
     print(f"detector, per image: {show(steps['total'])}")
-    return {"images": len(images), "steps": steps}
+    return {"images": len(images), "steps": steps, "models": models}
+
+
+def summarize_names(times):
+    """Figures of each name over all images. An image without it counts as 0."""
+    return {name: summarize([one.get(name, 0.0) for one in times]) for name in dict.fromkeys(name for one in times for name in one)}
 
 
 def describe(arguments, device, identity, parts, detector):
     """The measurement as the document that `bench` writes, with the whole detector added."""
     machine = {name: value for name, value in device.machine.items() if name != "device"}
-    steps = {} if detector is None else detector["steps"]
+    models = {} if detector is None else detector["models"]
     timed = {name: part for name, part in parts.items() if "latency" in part}
     report = {
         "format": FORMAT,
         "where": {"runner": "bundle", "identity": identity, "machine": machine, "threads": arguments.threads},
         "warmup": arguments.warm_up,
         "repeats": arguments.repeats,
-        "parts": [describe_part(name, part, steps.get(name)) for name, part in timed.items()],
+        "parts": [describe_part(name, part, models.get(name)) for name, part in timed.items()],
     }
     return report if detector is None else {**report, "detector": detector}
 
 
 def describe_part(name, part, in_detector):
+    """@param in_detector times per image of a model that the detector runs. Of others, the time of one call stands in their place."""
     row = {
         "strategy": {"kind": "whole"},
         "counts": [{"calls": 1, "padded": 0, "here": part["latency"]}],

@@ -37,9 +37,11 @@ class Clock:
 class Detection:
     """The objects of one image, by falling score."""
 
-    def __init__(self, found, size, threshold, steps):
+    def __init__(self, found, size, threshold, steps, models):
         self.boxes, self.scores, self.labels, self.maps, self.mask_scores = found
-        self.size, self.threshold, self.steps = size, threshold, steps
+        self.size, self.threshold = size, threshold
+        # Milliseconds by step, and by model with all its calls.
+        self.steps, self.models = steps, models
 
     def masks(self):
         """Masks at the size of the image; None for a detector without masks."""
@@ -70,7 +72,7 @@ class Detector:
         """@param least_sqnr the smallest SQNR of golden outputs in dB; None: they are not checked"""
         require_models(manifest)
         definition = read_definition()
-        recipe, self.clock = definition["recipe"], Clock()
+        recipe, self.clock, self.model_clock = definition["recipe"], Clock(), Clock()
         # A single network has all settings in its recipe.
         self.config = definition.get("config") or recipe.get("config")
         self.names = {int(label): name for label, name in definition["categories"].items()}
@@ -93,19 +95,21 @@ class Detector:
         with self.clock(part):
             names = self.outputs[part]
             if part in self.tiles:
-                return run_tiles(self.sessions, self.tiles[part]["steps"], feeds, names)
+                return run_tiles(self.sessions, self.tiles[part]["steps"], feeds, names, lambda model: self.model_clock(model))
             session = self.sessions[part]
-            if part in IMAGE_PARTS:
-                return dict(zip(names, session.run_once(feeds, names)))
-            return run_rois(session, feeds, names)
+            with self.model_clock(part):
+                if part in IMAGE_PARTS:
+                    return dict(zip(names, session.run_once(feeds, names)))
+                return run_rois(session, feeds, names)
 
     def detect(self, image):
         """@param image uint8 [height, width, 3]"""
-        self.clock.steps = {}
+        self.clock.steps, self.model_clock.steps = {}, {}
         started = time.perf_counter()
         found = self.host.detect(image)
         steps = {**self.clock.steps, "total": 1000 * (time.perf_counter() - started)}
-        return Detection(found, image.shape[:2], None if self.config is None else self.config["mask"]["threshold"], steps)
+        threshold = None if self.config is None else self.config["mask"]["threshold"]
+        return Detection(found, image.shape[:2], threshold, steps, dict(self.model_clock.steps))
 
 
 def read_definition():

@@ -1,9 +1,10 @@
 """Compares what the device computes with the golden values of the bundle."""
+import functools
 import zipfile
 
 import numpy as np
 
-from .bundle import HERE
+from .bundle import HERE, read_json
 from .errors import Refused
 
 MOST_BYTES = 1 << 31
@@ -70,8 +71,35 @@ def check_slots(loaded, entry):
         if slots:
             where = f"slot {', '.join(map(str, slots))} of {len(one)}"
             raise Refused("unwritten-slot", f"{entry['name']}: output {name}: {where} has the same values for two different inputs, so the device does not write it: compile with batch 1")
+        canvas = find_canvases().get((entry["name"], name))
+        if one.ndim == 4 and canvas is not None:
+            check_rois(entry, name, expected[0], written[0], *canvas)
         if one.ndim == 4:
             check_tiles(entry, name, expected.any(axis=1), written.any(axis=1))
+
+
+@functools.cache
+def find_canvases():
+    """Grid and canvas of the outputs of models on tiles, by (model, output)."""
+    path = HERE / "detector.json"
+    tiles = read_json(path)["recipe"].get("tiles", {}) if path.exists() else {}
+    steps = [step for part in tiles.values() for step in part["steps"]]
+    return {(step["model"], canvas["name"]): (step["grid"], canvas) for step in steps for canvas in step["outputs"]}
+
+
+# Fewer could be equal by rounding.
+LEAST_ELEMENTS = 4
+
+
+def check_rois(entry, name, expected, written, grid, canvas):
+    """Finds RoIs whose tile is never written, which may be a single position."""
+    (height, width), (below, right) = canvas["tile"], canvas["pitch"]
+    for number in range(grid[0] * grid[1]):
+        row, column = divmod(number, grid[1])
+        tile = (slice(None), slice(row * below, row * below + height), slice(column * right, column * right + width))
+        if expected[tile].sum() >= LEAST_ELEMENTS and not written[tile].any():
+            where = f"tile {number} of {grid[0] * grid[1]} (row {row}, column {column})"
+            raise Refused("unwritten-tile", f"{entry['name']}: output {name}: {where} has the same values for two different inputs, so the device does not write it")
 
 
 def check_tiles(entry, name, expected, written):

@@ -1,11 +1,14 @@
 """Runs a part whose RoIs lie as tiles on a canvas, so that one call serves a whole grid of them."""
+import contextlib
+
 import numpy as np
 
 
-def run_tiles(sessions, steps, feeds, outputs):
+def run_tiles(sessions, steps, feeds, outputs, clock=lambda model: contextlib.nullcontext()):
     """
     @param sessions by model
     @param steps    of the host recipe: grid, inputs, outputs and masks of each call
+    @param clock    a context for each model with all its calls
     @returns        {output: one row per RoI}
     """
     known, count = dict(feeds), len(next(iter(feeds.values())))
@@ -14,12 +17,13 @@ def run_tiles(sessions, steps, feeds, outputs):
         masks = {mask["name"]: pack(np.ones((step["grid"][0] * step["grid"][1], row_size(mask)), np.float32), mask, step["grid"]) for mask in step.get("masks", [])}
         rows = {canvas["name"]: np.zeros((count, row_size(canvas)), np.float32) for canvas in step["outputs"]}
         per_call = step["grid"][0] * step["grid"][1]
-        for start in range(0, count, per_call):
-            packed = {canvas["name"]: pack(known[canvas["name"]][start : start + per_call], canvas, step["grid"]) for canvas in step["inputs"]}
-            found = sessions[step["model"]].run_once({**packed, **masks}, names)
-            for canvas, values in zip(step["outputs"], found):
-                part = rows[canvas["name"]][start : start + per_call]
-                part[:] = unpack(np.asarray(values), len(part), canvas, step["grid"])
+        with clock(step["model"]):
+            for start in range(0, count, per_call):
+                packed = {canvas["name"]: pack(known[canvas["name"]][start : start + per_call], canvas, step["grid"]) for canvas in step["inputs"]}
+                found = sessions[step["model"]].run_once({**packed, **masks}, names)
+                for canvas, values in zip(step["outputs"], found):
+                    part = rows[canvas["name"]][start : start + per_call]
+                    part[:] = unpack(np.asarray(values), len(part), canvas, step["grid"])
         known.update({canvas["name"]: rows[canvas["name"]].reshape(count, *row_shape(canvas)) for canvas in step["outputs"]})
     return {name: known[name] for name in outputs}
 
