@@ -8,8 +8,17 @@ export interface PluginSchema {
   readonly name: string;
   readonly description: string;
   readonly params: JsonObject;
-  /** Names of the input ports; undefined if they depend on the params. */
-  readonly inputs: readonly string[] | undefined;
+  /** The input ports; undefined if the params name them. */
+  readonly inputs: { readonly names: readonly string[]; readonly rules: readonly PortRule[] } | undefined;
+}
+
+/** The input ports with one value of a param; undefined: with no value. */
+export interface PortRule {
+  readonly param: string;
+  readonly value: string | undefined;
+  /** Whether the param has this value where it is not given. */
+  readonly isDefault: boolean;
+  readonly ports: readonly string[];
 }
 
 /** `__proto__` is excluded because it is not an ordinary key of a JavaScript object. */
@@ -143,8 +152,9 @@ export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject
       ...(isRequired(plugin.params) ? { required: ['with'] } : {}),
       properties: {
         with: { description: plugin.description, ...allowReferences(plugin.params) },
-        ...(plugin.inputs === undefined ? {} : { inputs: { propertyNames: { enum: plugin.inputs } } }),
+        ...(plugin.inputs === undefined ? {} : { inputs: namesIn(plugin.inputs.names) }),
       },
+      ...(plugin.inputs === undefined || plugin.inputs.rules.length === 0 ? {} : { allOf: plugin.inputs.rules.map(describeRule) }),
     },
   }));
   return {
@@ -155,6 +165,23 @@ export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject
     if: { not: { required: ['plugins'] } },
     // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
     then: { properties: { stages: { additionalProperties: { properties: { uses: { enum: names } } } } } },
+  };
+}
+
+function namesIn(names: readonly string[]): JsonObject {
+  return { propertyNames: { enum: names } };
+}
+
+function describeRule({ param, value, isDefault, ports }: PortRule): JsonObject {
+  const given = (member: JsonObject): JsonObject => ({
+    properties: { with: { properties: { [param]: member }, required: [param] } },
+    required: ['with'],
+  });
+  const other = value === undefined ? {} : { not: { const: value } };
+  return {
+    if: isDefault ? { not: given(other) } : given({ const: value ?? null }),
+    // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
+    then: { properties: { inputs: namesIn(ports) } },
   };
 }
 

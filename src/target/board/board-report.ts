@@ -1,46 +1,49 @@
 /** The report of a run on a board: where each node and operator ran, with the reasons that the vendor's tools gave. */
+import { anyList, anyText, constant, integer, mapOf, number, openObject, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 import { addTo, type BoardGraph, openBoardGraph } from './board-graph.js';
-import type { Evidence, Place, PlacedNode, Reason, SummaryCount } from './evidence.js';
+import { type Evidence, PLACE, type PlacedNode, REASON, type Reason, SUMMARY_COUNT } from './evidence.js';
 
 export const BOARD_REPORT_FORMAT = 'tanren-board-report/1';
 
-export type PlaceCounts = { readonly [place in Place]: number };
+const COUNT = integer(0);
 
-export type BoardOperator = {
-  /** As in limits, with its domain if that is not ai.onnx: "DepthwiseConv", "com.microsoft::QuantizeLinear". */
-  readonly op: string;
-  readonly counts: PlaceCounts;
-  /** Each reason once, with the number of its nodes; the most frequent first. */
-  readonly reasons: readonly { readonly text: string; readonly nodes: number }[];
-  /** Nodes off the NPU about which no file says anything. */
-  readonly unexplained: number;
-};
+const PLACE_COUNTS = openObject({ npu: COUNT, cpu: COUNT, host: COUNT, other: COUNT });
 
-export type BoardNode = {
-  readonly name: string;
-  readonly op: string;
-  readonly place: Place;
-  readonly device: string;
-  readonly reasons: readonly Reason[];
-};
+export type PlaceCounts = FromSchema<typeof PLACE_COUNTS>;
 
-export type BoardReport = {
-  readonly format: typeof BOARD_REPORT_FORMAT;
-  /** The file name of the model from which the cache was built. */
-  readonly model?: string;
-  /** Names of compiler targets in messages. */
-  readonly targets: readonly string[];
-  readonly counts: PlaceCounts;
-  readonly subgraphs: Readonly<Record<string, number>>;
-  /** Operators that are not on the NPU, then the others; each by its number of nodes. */
-  readonly operators: readonly BoardOperator[];
-  /** Nodes that are not on the NPU, in the order of the report. */
-  readonly nodes: readonly BoardNode[];
-  /** Reasons that are about no node of the report. */
-  readonly others: readonly Reason[];
-  readonly summary: Readonly<Record<string, SummaryCount>>;
-  readonly plan: Readonly<Record<string, number>>;
-};
+const OPERATOR = openObject({
+  op: text('As in limits, with its domain if that is not ai.onnx: "DepthwiseConv", "com.microsoft::QuantizeLinear".'),
+  counts: PLACE_COUNTS,
+  reasons: anyList(
+    openObject({ text: anyText(), nodes: COUNT }),
+    'Each reason once, with the number of its nodes; the most frequent first.',
+  ),
+  unexplained: integer(0, 'Nodes off the NPU about which no file says anything.'),
+});
+
+export type BoardOperator = FromSchema<typeof OPERATOR>;
+
+const NODE = openObject({ name: text(), op: text(), place: PLACE, device: text(), reasons: anyList(REASON) });
+
+export type BoardNode = FromSchema<typeof NODE>;
+
+export const BOARD_REPORT_SCHEMA = openObject(
+  {
+    format: constant(BOARD_REPORT_FORMAT),
+    targets: anyList(text(), 'Names of compiler targets in messages.'),
+    counts: PLACE_COUNTS,
+    subgraphs: mapOf(COUNT),
+    operators: anyList(OPERATOR, 'Operators that are not on the NPU, then the others; each by its number of nodes.'),
+    nodes: anyList(NODE, 'Nodes that are not on the NPU, in the order of the report.'),
+    others: anyList(REASON, 'Reasons that are about no node of the report.'),
+    summary: mapOf(SUMMARY_COUNT),
+    plan: mapOf(number()),
+  },
+  { model: text('The file name of the model from which the cache was built.') },
+);
+
+export type BoardReport = FromSchema<typeof BOARD_REPORT_SCHEMA>;
 
 /** A node with what was said about it. */
 export interface ExplainedNode {

@@ -1,9 +1,15 @@
 /** What the files of a run on a board say: where nodes ran, and the reasons that the vendor's tools gave. */
+import { anyText, integer, number, oneOf, openObject, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 
-/** 'host': the vendor's provider ran the node on the CPU (VITIS_EP_CPU). 'other': a device name that is not known. */
-export type Place = 'npu' | 'cpu' | 'host' | 'other';
+export const PLACE = oneOf(
+  ['npu', 'cpu', 'host', 'other'],
+  "host: the vendor's provider ran the node on the CPU (VITIS_EP_CPU). other: a device name that is not known.",
+);
 
-export type PlacedNode = {
+export type Place = FromSchema<typeof PLACE>;
+
+export interface PlacedNode {
   /** The first output, which names the node. */
   readonly name: string;
   /** As in the report. */
@@ -15,7 +21,7 @@ export type PlacedNode = {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly comment: string;
-};
+}
 
 /** `vitisai_ep_report.json`. */
 export interface Assignment {
@@ -26,26 +32,32 @@ export interface Assignment {
   readonly subgraphs: Readonly<Record<string, number>>;
 }
 
-/**
- * 'partitioner': the compiler placed the operator on the CPU. 'conversion': the provider did not convert the node, because of its shape, attributes or
- * parameters. 'unsupported': the node is in VAIML's list of unsupported operators. 'compiler-error': a VAIML error code. 'whole-model': nothing of a
- * subgraph or of the model was compiled.
- */
-export type ReasonKind = 'partitioner' | 'conversion' | 'unsupported' | 'compiler-error' | 'whole-model';
+export const REASON = openObject(
+  {
+    kind: oneOf(
+      ['partitioner', 'conversion', 'unsupported', 'compiler-error', 'whole-model'],
+      "partitioner: the compiler placed the operator on the CPU. conversion: the provider did not convert the node, because of its shape, attributes or parameters. unsupported: the node is in VAIML's list of unsupported operators. compiler-error: a VAIML error code. whole-model: nothing of a subgraph or of the model was compiled.",
+    ),
+    text: anyText(),
+    at: text('"session.log:12".'),
+  },
+  {
+    subject: text("The name in the vendor's message; absent if the message names no node."),
+    type: text('The operator\'s type in the vendor\'s words, for example "qlinear-conv".'),
+  },
+);
 
-export type Reason = {
-  readonly kind: ReasonKind;
-  readonly text: string;
-  /** The name in the vendor's message; absent if the message names no node. */
-  readonly subject?: string;
-  /** The operator's type in the vendor's words, for example "qlinear-conv". */
-  readonly type?: string;
-  /** "session.log:12". */
-  readonly at: string;
-};
+export type Reason = FromSchema<typeof REASON>;
 
-/** A count of VAIML's summary, for example "operators supported" → 122 of 100 %. */
-export type SummaryCount = { readonly count: number; readonly percent?: number };
+export type ReasonKind = Reason['kind'];
+
+export const SUMMARY_COUNT = openObject(
+  { count: integer(0) },
+  { percent: number() },
+  'A count of VAIML\'s summary, for example "operators supported" → 122 of 100 %.',
+);
+
+export type SummaryCount = FromSchema<typeof SUMMARY_COUNT>;
 
 /** `context.json`. */
 export type CompiledContext = {

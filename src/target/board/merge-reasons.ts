@@ -1,29 +1,32 @@
 /** Compares where nodes ran with the prediction of `compile`, and adds a board's reasons to the vendor's report. */
-
 import { findOwn } from '../../base/find-own.js';
-import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { anyList, integer, openObject, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { type NodeReasons, REASONS_MEMBER, readNodeReasons } from '../report/node-reasons.js';
 import type { Explained } from './board-report.js';
-import type { Place, Reason } from './evidence.js';
+import { PLACE, type Reason } from './evidence.js';
 import { readAssignment } from './json-files.js';
 
-export type Difference = {
-  readonly name: string;
-  readonly opType: string;
-  readonly predicted: Place;
-  readonly ran: Place;
-  /** Messages of the prediction's findings. */
-  readonly expected: readonly string[];
-  /** What the board's files say. */
-  readonly observed: readonly string[];
-};
+const DIFFERENCE = openObject({
+  name: text(),
+  opType: text(),
+  predicted: PLACE,
+  ran: PLACE,
+  expected: anyList(text(), "Messages of the prediction's findings."),
+  observed: anyList(text(), "What the board's files say."),
+});
 
-export type Comparison = {
-  readonly differences: readonly Difference[];
-  /** Nodes of both reports; the rest are of one only. */
-  readonly both: number;
-  readonly onlyPredicted: number;
-  readonly onlyReal: number;
-};
+export type Difference = FromSchema<typeof DIFFERENCE>;
+
+const COMPARISON = openObject({
+  differences: anyList(DIFFERENCE),
+  both: integer(0, 'Nodes of both reports; the rest are of one only.'),
+  onlyPredicted: integer(0),
+  onlyReal: integer(0),
+});
+
+export type Comparison = FromSchema<typeof COMPARISON>;
 
 /** @param predicted a bundle's `report/NAME.predicted.json`. @throws TargetError `board-file-malformed`. */
 export function compareWithPrediction(predicted: Json, file: string, { nodes }: Explained): Comparison {
@@ -39,23 +42,19 @@ export function compareWithPrediction(predicted: Json, file: string, { nodes }: 
   return { differences, both: both.length, onlyPredicted: ours.length - both.length, onlyReal: nodes.length - both.length };
 }
 
-/** The messages of `x-reasons` by node. Entries of another form are ignored: the member is ours, but an older version's. */
+/** The messages of a prediction by node. */
 function readFindings(predicted: Json): ReadonlyMap<string, readonly string[]> {
-  const entries = isJsonObject(predicted) ? findOwn(predicted, 'x-reasons') : undefined;
-  const found = new Map<string, readonly string[]>();
-  if (!isJsonList(entries)) return found;
-  for (const entry of entries) {
-    if (!isJsonObject(entry) || !isJsonList(entry.nodes) || !isJsonList(entry.findings)) continue;
-    const messages = entry.findings.flatMap(one => (isJsonObject(one) && typeof one.message === 'string' ? [one.message] : []));
-    const demoted = typeof entry.demoted === 'string' ? [entry.demoted] : [];
-    for (const name of entry.nodes) if (typeof name === 'string') found.set(name, [...messages, ...demoted]);
-  }
-  return found;
+  const member = isJsonObject(predicted) ? findOwn(predicted, REASONS_MEMBER) : undefined;
+  const messages = ({ findings, demoted }: NodeReasons): readonly string[] => [
+    ...findings.map(({ message }) => message),
+    ...(demoted === undefined ? [] : [demoted]),
+  ];
+  return new Map(readNodeReasons(member).flatMap(entry => entry.nodes.map(name => [name, messages(entry)] as const)));
 }
 
 /** The vendor's report with `x-reasons` in the form of a prediction, for `runner.py diff-report`. */
 export function withReasons(report: JsonObject, { nodes }: Explained): JsonObject {
-  const reasons = nodes.flatMap(({ node, reasons }): JsonObject[] =>
+  const reasons = nodes.flatMap(({ node, reasons }): NodeReasons[] =>
     node.place === 'npu' || reasons.length === 0
       ? []
       : [
@@ -68,7 +67,7 @@ export function withReasons(report: JsonObject, { nodes }: Explained): JsonObjec
           },
         ],
   );
-  return { ...report, 'x-reasons': reasons };
+  return { ...report, [REASONS_MEMBER]: reasons };
 }
 
 function textsOf(reasons: readonly Reason[]): readonly string[] {

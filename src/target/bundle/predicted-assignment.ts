@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../base/json.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
 import type { ModelReport, UnitReport } from '../report/compile-report.js';
+import { type NodeReasons, REASONS_MEMBER } from '../report/node-reasons.js';
 
 /** Device names of the vendor's execution provider. VITIS_EP_CPU: nodes at the edges of the model that it runs on the host. */
 type ReportDevice = 'CPU' | 'NPU' | 'VITIS_EP_CPU';
@@ -33,7 +34,7 @@ export function predictAssignment(report: ModelReport, parts: readonly Model[]):
       { device: 'Actually running on NPU', count: onNpu },
     ],
     'x-predicted': true,
-    'x-reasons': report.units.flatMap(describeReasons),
+    [REASONS_MEMBER]: report.units.flatMap(describeReasons),
   };
 }
 
@@ -84,7 +85,7 @@ function describeShapes(parts: readonly Model[]): Json {
   return [...shapes.values()];
 }
 
-function describeReasons({ nodes, name, opType, device, findings, demoted }: UnitReport): readonly JsonObject[] {
+function describeReasons({ nodes, name, opType, device, findings, demoted }: UnitReport): readonly NodeReasons[] {
   if (findings.length === 0 && demoted === undefined) return [];
   return [{ nodes, name, opType, device, findings, ...(demoted === undefined ? {} : { demoted }) }];
 }

@@ -122,6 +122,26 @@ describe('the published schema of pipeline files', () => {
     ['a value of the wrong type', 'version: 1\nstages: {a: {uses: calibrate, with: {samples: [many]}}}', '/stages/a/with/samples'],
     ['an unknown plugin', 'version: 1\nstages: {a: {uses: quantise}}', '/stages/a/uses'],
     ['an unknown input port', 'version: 1\nstages: {a: {uses: quantize, inputs: {modle: b.model}}}', '/stages/a/inputs'],
+    [
+      'an input port that the plugin has for no params',
+      'version: 1\nstages: {a: {uses: verify, inputs: {refrence: b.model}}}',
+      '/stages/a/inputs',
+    ],
+    [
+      'an input port that the value of a param excludes',
+      'version: 1\nstages: {a: {uses: verify, with: {reference: captured}, inputs: {data: b.out}}}',
+      '/stages/a/inputs',
+    ],
+    [
+      'an input port that the default of a param excludes',
+      'version: 1\nstages: {a: {uses: bench, inputs: {runner: {bundle: b.bundle}}}}',
+      '/stages/a/inputs',
+    ],
+    [
+      'an input port that needs a param which is not given',
+      'version: 1\nstages: {a: {uses: split, with: {parts: {p: {inputs: [x], outputs: [y]}}}, inputs: {model: b.model, config: c.out}}}',
+      '/stages/a/inputs',
+    ],
     ['a gate without an operator', 'version: 1\nstages: {a: {uses: evaluate, gate: {bbox.AP: "0.3"}}}', '/stages/a/gate/bbox.AP'],
     ['a gate without a number', 'version: 1\nstages: {a: {uses: evaluate, gate: {bbox.AP: ">= high"}}}', '/stages/a/gate/bbox.AP'],
     [
@@ -146,6 +166,16 @@ describe('the published schema of pipeline files', () => {
     const inputs = '{model: "${sources.net}", sketches: "calibrate@${item}.sketches"}';
     expect(errorsOf(`version: 1\nstages: {a: {uses: quantize, timeout: 1.5h, inputs: ${inputs}}}`)).toEqual([]);
     expect(errorsOf('version: 1\nstages: {a: {uses: compile, inputs: {models: {b: quantize@b.model}}, with: {target: x}}}')).toEqual([]);
+  });
+
+  it('takes input ports that a param adds, also if its value is a reference, and ports that params name', () => {
+    const bench = (runner: string): string =>
+      `version: 1\nstages: {a: {uses: bench, with: {runner: ${runner}}, inputs: {runner: {bundle: b.bundle}}}}`;
+    expect(errorsOf(bench('external'))).toEqual([]);
+    expect(errorsOf(bench('"${where}"'))).toEqual([]);
+    expect(
+      errorsOf('version: 1\nstages: {a: {uses: command, with: {run: [x], inputs: {i: in}, outputs: {o: out}}, inputs: {i: b.o}}}'),
+    ).toEqual([]);
   });
 
   it('takes a bound with a reference, and other plugins in a file that names some', () => {

@@ -2,7 +2,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/base/json.js';
-import { type BoardReport, type Explained, explainNodes, reportBoard } from '../../../src/target/board/board-report.js';
+import { readJsonShape } from '../../../src/base/json-shape.js';
+import { readerOf } from '../../../src/base/schema/schema-reader.js';
+import {
+  BOARD_REPORT_SCHEMA,
+  type BoardReport,
+  type Explained,
+  explainNodes,
+  reportBoard,
+} from '../../../src/target/board/board-report.js';
 import type { Evidence } from '../../../src/target/board/evidence.js';
 import { type Learned, learn } from '../../../src/target/board/learn.js';
 import { readLog } from '../../../src/target/board/log-lines.js';
@@ -44,6 +52,11 @@ function changed(change: (node: Record<string, unknown>) => void, run = 'xint8')
 }
 
 describe('the report of an XINT8 run', () => {
+  it('has the form that its schema declares, as JSON', () => {
+    const report = reportOf(filesOf('xint8'));
+    expect(readJsonShape(readerOf(BOARD_REPORT_SCHEMA), JSON.parse(JSON.stringify(report)))).toEqual({ kind: 'ok', value: report });
+  });
+
   it('counts where nodes ran, and names model and compiler target', () => {
     expect(reportOf(filesOf('xint8'))).toMatchObject({
       model: 'neck_int8.onnx',
