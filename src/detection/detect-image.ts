@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { JsonObject } from '../base/json.js';
+import type { SimulateParams } from '../runtime/device/runner-params.js';
 import type { OpenModel, SessionOptions } from '../runtime/session/session.js';
 import type { CocoId } from './coco/coco-id.js';
 import { encodeCocoResults } from './coco/results.js';
@@ -21,6 +22,8 @@ export interface DetectionSettings extends JsonObject {
   readonly session: JsonObject;
   /** Recipe, config and fit policy: what `DetectorDefinition.files` holds. */
   readonly definition: DefinitionFiles & JsonObject;
+  /** The arithmetic of the device that is simulated. */
+  readonly simulate?: SimulateParams;
 }
 
 /** An image of the annotations. */

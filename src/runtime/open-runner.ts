@@ -1,26 +1,34 @@
-/** Opens the runner that the params choose: this machine's CPU, or an external program. */
+/** Opens the runner that the params choose: this machine's CPU, a simulation of a device, or an external program. */
 import { getDefined } from '../base/invariant.js';
 import { openMixedRunner } from './device/mixed-runner.js';
 import { openCpuRunner, type Runner } from './device/runner.js';
-import type { ExternalParams, RunnerParams } from './device/runner-params.js';
+import { type ExternalParams, type RunnerParams, type SimulateParams, simulateParams } from './device/runner-params.js';
 import { openExternalRunner, type RunnerHost } from './external/open-external.js';
 import { RunnerError } from './external/runner-error.js';
+import type { OpenModel } from './session/session.js';
+
+/** What opens models for `runner: simulate`. `warn` is called for models that are simulated slowly or in part. */
+export type OpenSimulated = (params: SimulateParams, warn: (message: string) => void) => OpenModel;
 
 /**
  * Opens a runner. `files` are copied to the external runner's folder; `host` is the stage's context.
+ * @param openSimulated opens models in the arithmetic of a device.
  * @param models paths of connected models by name; those that `external.here` names run on this machine.
  * @throws RunnerError if an external runner does not start, or is not what the params require; `runner-here`.
  */
 export async function openRunner(
-  { runner, external }: RunnerParams,
+  params: RunnerParams,
   files: Readonly<Record<string, string>>,
   host: RunnerHost,
   models: readonly (readonly [name: string, path: string])[],
+  openSimulated: OpenSimulated,
 ): Promise<Runner> {
-  if (runner === 'cpu') return openCpuRunner();
-  const params = getDefined(external, 'external');
-  const here = findHere(params, models);
-  const device = await openExternalRunner(params, files, host);
+  const simulate = simulateParams(params);
+  if (simulate !== undefined) return openCpuRunner(openSimulated(simulate, message => host.log('warning', message)));
+  if (params.runner === 'cpu') return openCpuRunner();
+  const external = getDefined(params.external, 'external');
+  const here = findHere(external, models);
+  const device = await openExternalRunner(external, files, host);
   return here.size === 0 ? device : openMixedRunner(device, here);
 }
 

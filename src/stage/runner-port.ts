@@ -3,7 +3,7 @@ import type { InputPaths } from './define-stage.js';
 import { type Ports, recordPort } from './ports.js';
 
 /** Ports that a plugin with `runner` params adds to its own. An entry becomes "./<entry><extension>" in the runner's folder. */
-export function runnerPorts({ runner }: { readonly runner: 'cpu' | 'external' }): Ports {
+export function runnerPorts({ runner }: { readonly runner: 'cpu' | 'simulate' | 'external' }): Ports {
   if (runner !== 'external') return {};
   return {
     runner: recordPort(

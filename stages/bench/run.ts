@@ -4,11 +4,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
+import { withoutUndefined } from '../../src/base/without-undefined.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { TilesByPart } from '../../src/detection/tiles/part-tiles.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
+import { openSimulated } from '../../src/quant/simulate/open-simulated.js';
 import { type Captured, openCaptured } from '../../src/runtime/capture/captured.js';
 import type { Runner } from '../../src/runtime/device/runner.js';
+import { simulateParams } from '../../src/runtime/device/runner-params.js';
 import { BENCH_FORMAT, type BenchReport, type Conditions, type Form, type PartReport } from '../../src/runtime/measure/bench-report.js';
 import { type ModelProfile, parseProfile } from '../../src/runtime/measure/profile.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
@@ -41,7 +44,7 @@ export async function runBench(job: BenchJob): Promise<void> {
   const captured = inputs.captured === undefined ? undefined : await readInput(inputs, 'captured', openCaptured);
   const tiles = inputs.recipe === undefined ? {} : readDefinition({ recipe: await readInput(inputs, 'recipe', readJsonFile) }).tiles;
   const paths = parts.flatMap(([part, models]) => models.map(([, path]) => [part, path] as const));
-  const runner = await openRunner(params, runnerFiles(inputs), context, paths);
+  const runner = await openRunner(params, runnerFiles(inputs), context, paths, openSimulated);
   try {
     const before = readConditions();
     const reports: PartReport[] = [];
@@ -185,8 +188,10 @@ function describeWhere(params: BenchParams, { identity }: Runner): JsonObject {
   if (identity !== undefined) return { runner: 'external', label: params.external?.label ?? '', identity };
   const [processor] = cpus();
   const session = sessionManifest({ optimization: params.optimization, threads: params.threads });
+  const simulate = simulateParams(params);
   return {
-    runner: 'cpu',
+    runner: params.runner,
+    ...withoutUndefined({ simulate }),
     processor: processor?.model.trim() ?? 'unknown',
     processors: cpus().length,
     system: `${platform()} ${arch()}`,

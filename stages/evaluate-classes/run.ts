@@ -7,6 +7,7 @@ import { readImageInput } from '../../src/detection/data/image-samples.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
+import { openSimulated } from '../../src/quant/simulate/open-simulated.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
@@ -93,7 +94,7 @@ async function openClassifying(job: ClassesJob): Promise<Classifying> {
       close: async () => undefined,
     };
   }
-  const runner = await openRunner(params, runnerFiles(inputs), context, []);
+  const runner = await openRunner(params, runnerFiles(inputs), context, [], openSimulated);
   try {
     const session = await runner.open(model, { optimization: params.optimization });
     return {

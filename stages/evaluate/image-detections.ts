@@ -7,6 +7,7 @@ import type { CocoId } from '../../src/detection/coco/coco-id.js';
 import { type DetectionSettings, detectInImage, openParts } from '../../src/detection/detect-image.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
+import { openSimulated } from '../../src/quant/simulate/open-simulated.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
 import { makeOpenOrReuse, stampFile } from '../../src/stage/reuse-open.js';
 
@@ -43,6 +44,7 @@ async function getDetector({ manifest, blobs }: PartJob<ImageDetectionsManifest>
     Object.entries(blobs).flatMap(([role, path]) => (role.startsWith(PART_PREFIX) ? [[role.slice(PART_PREFIX.length), path]] : [])),
   ) as Record<string, string>;
   const stamps = await Promise.all(Object.entries(parts).map(async ([part, path]) => [part, ...(await stampFile(path))]));
-  const { optimization, session, definition } = manifest;
-  return reuse(JSON.stringify([optimization, session, definition, stamps]), () => openParts(parts, manifest, openExact));
+  const { optimization, session, definition, simulate = null } = manifest;
+  const open = simulate === null ? openExact : openSimulated(simulate, () => undefined);
+  return reuse(JSON.stringify([optimization, session, definition, simulate, stamps]), () => openParts(parts, manifest, open));
 }

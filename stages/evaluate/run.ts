@@ -1,9 +1,10 @@
 /** Runs `evaluate`: detects the objects of every image, and computes the COCO figures. */
 
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
-import type { Json } from '../../src/base/json.js';
+import type { Json, JsonObject } from '../../src/base/json.js';
+import { withoutUndefined } from '../../src/base/without-undefined.js';
 import { parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
 import { countOddities } from '../../src/detection/coco/oddities.js';
@@ -11,8 +12,12 @@ import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/re
 import { takeImages } from '../../src/detection/coco/subset.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
 import { type AnnotatedImage, type DetectionSettings, detectInImage, openParts } from '../../src/detection/detect-image.js';
+import { decodeImage } from '../../src/detection/image/decode-image.js';
 import { checkModelNames } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
+import { countRoundings, describeCounts, sumCounts } from '../../src/quant/simulate/count-roundings.js';
+import { openSimulated } from '../../src/quant/simulate/open-simulated.js';
+import { simulateParams } from '../../src/runtime/device/runner-params.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -65,8 +70,10 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   for (const [type, { AP, AP50, AP75 }] of Object.entries(figures)) {
     context.log('info', `${type}: AP ${AP.toFixed(4)}, AP50 ${AP50.toFixed(4)}, AP75 ${AP75.toFixed(4)} on ${images.length} images`);
   }
+  const [first] = images;
+  const rounding = first === undefined ? undefined : await countInImage(job, await findImageFile(folder, first));
   const metrics = makeMetrics(figures, { images: images.length, detections: results.length }, baseline);
-  await writeMetricsFile(getOutputPath(outputs, 'metrics'), metrics);
+  await writeMetricsFile(getOutputPath(outputs, 'metrics'), { ...metrics, ...withoutUndefined({ rounding }) });
   await writeFile(getOutputPath(outputs, 'detections'), encodeCocoResults(results));
 }
 
@@ -81,7 +88,7 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
   const { params, inputs, context } = job;
   const { settings, parts } = await makeRequest(job);
   const blobs = Object.fromEntries(Object.entries(parts).map(([part, path]) => [`${PART_PREFIX}${part}`, path]));
-  if (params.runner === 'cpu') {
+  if (params.runner !== 'external') {
     return {
       async detect(path, image) {
         const { files } = await context.memo(imageDetections, {
@@ -93,7 +100,7 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
       close: async () => undefined,
     };
   }
-  const runner = await openRunner(params, runnerFiles(inputs), context, Object.entries(parts));
+  const runner = await openRunner(params, runnerFiles(inputs), context, Object.entries(parts), openSimulated);
   try {
     const detector = await openParts(parts, settings, runner.open);
     return {
@@ -104,6 +111,19 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
     await runner.close();
     throw error;
   }
+}
+
+/** The share of results that the rounding of the simulated device makes different from rounding to even, in one image. */
+async function countInImage(job: EvaluateJob, path: string): Promise<JsonObject | undefined> {
+  const simulate = simulateParams(job.params);
+  if (simulate === undefined) return undefined;
+  const counter = countRoundings(simulate);
+  const { settings, parts } = await makeRequest(job);
+  const detector = await openParts(parts, settings, counter.open);
+  await detector.trace(await decodeImage(await readFile(path), basename(path))).finally(() => detector.close());
+  const total = sumCounts(counter.counts());
+  if (total.elements > 0) job.context.log('info', describeCounts(simulate, counter.counts()));
+  return total.elements === 0 ? undefined : { ...total };
 }
 
 /** Settings and models that all images share. */
@@ -119,6 +139,7 @@ async function makeRequest({ params, inputs }: EvaluateJob) {
     optimization: params.optimization,
     session: sessionManifest({ optimization: params.optimization }),
     definition: definition.files,
+    ...withoutUndefined({ simulate: simulateParams(params) }),
   };
   return { settings, parts };
 }

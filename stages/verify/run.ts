@@ -3,6 +3,7 @@
 import type { CocoId } from '../../src/detection/coco/coco-id.js';
 import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
+import { openSimulated } from '../../src/quant/simulate/open-simulated.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { type OpenModel, openSession } from '../../src/runtime/session/session.js';
 import { shareSessions } from '../../src/runtime/session/shared-sessions.js';
@@ -34,7 +35,7 @@ export async function runVerify(job: VerifyJob): Promise<void> {
   const errors = openValueErrors(job);
   const { candidate = {} } = inputs;
   const models = typeof candidate === 'string' ? [] : Object.entries(candidate);
-  const runner = await openRunner(params, runnerFiles(inputs), context, models);
+  const runner = await openRunner(params, runnerFiles(inputs), context, models, openSimulated);
   const { summary, on } = await compare(job, runner.open, errors)
     .finally(runner.close)
     .finally(() => errors.close());

@@ -2,6 +2,24 @@
 import type { JsonObject } from '../../base/json.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 
+export const ROUNDING_MODES = ['ort', 'pow2-dpu', 'pow2-py3', 'pow2-std', 'tflite'] as const;
+
+/** The arithmetic that `runner: simulate` computes. */
+const SIMULATE_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'The arithmetic of the device, with runner: simulate.',
+  properties: {
+    rounding: {
+      type: 'string',
+      enum: ROUNDING_MODES,
+      default: 'pow2-dpu',
+      description:
+        'How sums are rounded to integers. ort: as the integer kernels of ONNX Runtime. tflite: as the reference kernels of TensorFlow Lite. For power-of-two scales: pow2-dpu, halves up; pow2-py3, halves to even; pow2-std, halves away from zero.',
+    },
+  },
+} as const;
+
 const seconds = (preset: number, description: string) =>
   ({ type: 'number', exclusiveMinimum: 0, maximum: 86_400, default: preset, description }) as const;
 
@@ -9,10 +27,12 @@ const seconds = (preset: number, description: string) =>
 export const RUNNER_SCHEMA = {
   runner: {
     type: 'string',
-    enum: ['cpu', 'external'],
+    enum: ['cpu', 'simulate', 'external'],
     default: 'cpu',
-    description: 'Where the models run. cpu: ONNX Runtime on this machine. external: your own program on your device; see `external`.',
+    description:
+      'Where the models run. cpu: ONNX Runtime on this machine. simulate: here, in the arithmetic of a device; see `simulate`. external: your own program on your device; see `external`.',
   },
+  simulate: SIMULATE_SCHEMA,
   external: {
     type: 'object',
     additionalProperties: false,
@@ -83,6 +103,13 @@ export const RUNNER_SCHEMA = {
 /** Part of a plugin's params. `external` is present with `runner: external`. */
 export type RunnerParams = FromSchema<{ readonly type: 'object'; readonly properties: typeof RUNNER_SCHEMA }>;
 
+export type SimulateParams = NonNullable<RunnerParams['simulate']>;
+
+/** Settings of `runner: simulate`, with the defaults where the params have none; undefined for other runners. */
+export function simulateParams({ runner, simulate }: RunnerParams): SimulateParams | undefined {
+  return runner === 'simulate' ? (simulate ?? { rounding: 'pow2-dpu' }) : undefined;
+}
+
 export type ExternalParams = NonNullable<RunnerParams['external']>;
 
 export type DeviceKind = ExternalParams['device'];
@@ -109,7 +136,8 @@ export function runnerDevice({ runner, external }: RunnerParams): JsonObject | u
 }
 
 /** For `checkParams` of a plugin. */
-export function checkRunnerParams({ runner, external }: RunnerParams): readonly string[] {
+export function checkRunnerParams({ runner, external, simulate }: RunnerParams): readonly string[] {
+  if (runner !== 'simulate' && simulate !== undefined) return ['`simulate` requires runner: simulate'];
   if (runner === 'external' && external === undefined)
     return ['runner: external requires `external` with the command that starts the runner'];
   if (runner !== 'external' && external !== undefined) return ['`external` requires runner: external'];

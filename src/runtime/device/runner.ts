@@ -1,6 +1,6 @@
 /** Runners open sessions: ONNX Runtime on this machine, or an external program for a device. */
 import type { Tensor } from '../../tensor/tensor.js';
-import { openSession, type Session, type SessionOptions } from '../session/session.js';
+import { type OpenModel, openSession, type Session, type SessionOptions } from '../session/session.js';
 import type { Placement, RunnerIdentity } from './runner-identity.js';
 
 export interface Runner {
@@ -30,13 +30,13 @@ export interface Measurement {
   readonly durationsMs: readonly number[];
 }
 
-/** ONNX Runtime in this process. */
-export function openCpuRunner(): Runner {
+/** ONNX Runtime in this process. @param openModel opens the models, as they are by default. */
+export function openCpuRunner(openModel: OpenModel = openSession): Runner {
   const open = new Set<Session>();
   return {
     identity: undefined,
     async open(model, options) {
-      const session = await openSession(model, options);
+      const session = await openModel(model, options);
       open.add(session);
       const close = async (): Promise<void> => {
         if (open.delete(session)) await session.close();

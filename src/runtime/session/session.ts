@@ -18,8 +18,9 @@ export interface SessionOptions {
   /**
    * How ONNX Runtime computes operators between DequantizeLinear and QuantizeLinear. 'fused' (default): in integers if it has a kernel, otherwise in float with
    * weights dequantized in every run. 'float': in float, with weights dequantized once. It can change results, except in a model that is exact in float.
+   * 'integers': in integers also where activations are int8, for which it prefers float on x86-64.
    */
-  readonly quantized?: 'fused' | 'float';
+  readonly quantized?: 'fused' | 'float' | 'integers';
   /** Threads inside one operator; default 1. More threads can change the last bits of sums, so use them only for measurements. */
   readonly threads?: number;
   /** ONNX Runtime writes its profile to "<prefix>_<time>.json" when the session is closed. Does not change results. */
@@ -37,7 +38,7 @@ export function sessionManifest(options: SessionOptions): JsonObject {
     optimization: options.optimization,
     intraOpThreads: options.threads ?? INTRA_OP_THREADS,
     executionProvider: 'cpu',
-    ...(options.quantized === 'float' ? { quantized: options.quantized } : {}),
+    ...(options.quantized === undefined || options.quantized === 'fused' ? {} : { quantized: options.quantized }),
   };
 }
 
@@ -55,6 +56,9 @@ export interface Session {
 /** Opens models: `openSession`, or that of a runner. @throws RuntimeError `model-load`. */
 export type OpenModel = (model: string | Uint8Array, options: SessionOptions) => Promise<Session>;
 
+/** Keys of ONNX Runtime's session configuration. */
+const QUANTIZED = { fused: {}, float: { disable_quant_qdq: '1' }, integers: { qdqisint8allowed: '1' } } as const;
+
 const LEVELS = { disabled: 'disabled', basic: 'basic', extended: 'extended', all: 'all' } as const;
 
 /** Opens `model`: a path (so that external data is found), or bytes. @throws RuntimeError `model-load`. */
@@ -68,7 +72,7 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
     executionMode: 'sequential',
     // Errors are thrown, and their catcher reports them.
     logSeverityLevel: 4,
-    ...(options.quantized === 'float' ? { extra: { session: { disable_quant_qdq: '1' } } } : {}),
+    ...(options.quantized === undefined ? {} : { extra: { session: QUANTIZED[options.quantized] } }),
     ...(options.profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
   };
   const session = await create(model, settings);

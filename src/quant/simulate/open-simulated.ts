@@ -1,0 +1,60 @@
+/** Opens models in the arithmetic of a device: what `runner: simulate` of the stages runs. */
+
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Graph, Model } from '../../onnx/ir/model.js';
+import { decodeModel } from '../../onnx/serde/decode-model.js';
+import { encodeModel } from '../../onnx/serde/encode-model.js';
+import { readModel } from '../../onnx/serde/model-file.js';
+import type { OpenSimulated } from '../../runtime/open-runner.js';
+import { listModelInputs } from '../../runtime/session/model-inputs.js';
+import { type OpenModel, openSession, type Session } from '../../runtime/session/session.js';
+import { QuantError } from '../integers/quant-error.js';
+import { nudgeModel } from './nudged-model.js';
+import { openPlainExecutor } from './plain/executor.js';
+import { findExactValues } from './steps/exact-values.js';
+import { isShiftMode, type RoundingMode } from './steps/rounding-mode.js';
+
+/**
+ * Models without QuantizeLinear run as they are: a device leaves them to the host.
+ * The opened models throw QuantError `simulate-scales`, `simulate-subgraph`.
+ */
+export const openSimulated: OpenSimulated =
+  ({ rounding }, warn): OpenModel =>
+  async (file, options) => {
+    const model = typeof file === 'string' ? await readModel(file) : decodeModel(file);
+    if (!isQuantized(model.graph)) return openSession(file, options);
+    if (rounding === 'ort') return openSession(file, { ...options, quantized: 'integers' });
+    if (!isShiftMode(rounding)) return openPlain(model, rounding);
+    assertPowerOfTwo(model, rounding);
+    const nudged = nudgeModel(model, rounding);
+    if (nudged.kind === 'model') return openSession(encodeModel(nudged.model), { ...options, quantized: 'float' });
+    warn(`simulated node by node, which is slow, since float32 is not exact for this model: ${nudged.reason}`);
+    return openPlain(model, rounding);
+  };
+
+function isQuantized({ nodes }: Graph): boolean {
+  return [...nodes.values()].some(({ opType }) => opType === 'QuantizeLinear');
+}
+
+/** @throws QuantError `simulate-scales` if no layer has scales that are powers of two. */
+function assertPowerOfTwo({ graph }: Model, rounding: RoundingMode): void {
+  const { steps } = findExactValues(graph);
+  if ([...steps.values()].some(({ kind }) => kind !== 'dequantize')) return;
+  throw new QuantError('simulate-scales', `rounding ${rounding} is for scales that are powers of two, and no layer of the model has them`, {
+    help: 'simulate with `rounding: ort` or `tflite`, or quantize with the preset xint8',
+  });
+}
+
+function openPlain(model: Model, rounding: RoundingMode): Session {
+  const { graph } = model;
+  const executor = openPlainExecutor(model, rounding);
+  return {
+    inputNames: listModelInputs(model).map(({ name }) => name),
+    outputNames: graph.outputs.map(id => getValue(graph, id).name),
+    async run(feeds, fetches) {
+      const outputs = await executor.run(feeds);
+      return fetches === undefined ? outputs : Object.fromEntries(Object.entries(outputs).filter(([name]) => fetches.includes(name)));
+    },
+    close: executor.close,
+  };
+}
