@@ -80,6 +80,21 @@ describe.each(cases)('a runner by %s', (_name, way) => {
     expect(output()).toBe('value');
   });
 
+  it('cuts a long text of progress, so that it fits in a line', async () => {
+    const { failure, heard } = await run(way, 'progress');
+    expect(failure).toBeUndefined();
+    expect(heard.progress).toEqual([`1/2 ${'x'.repeat(200)}… (cut here: it has 10000 characters)`]);
+  });
+
+  it('refuses an identity of a device that is too large for keys and messages', async () => {
+    const { failure, heard } = await run(way, 'long identity');
+    expect(failure).toMatchObject({
+      code: 'device-unidentified',
+      message: 'the identity of the device has 70011 characters as JSON; it may have at most 65536',
+    });
+    expect(heard.identities).toEqual([]);
+  });
+
   it('asks for parts, and hands over those that were computed', async () => {
     const { failure, output, kept } = await run(way, 'part');
     expect(failure).toBeUndefined();

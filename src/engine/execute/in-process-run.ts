@@ -1,9 +1,11 @@
 /** The runner for plugins that only start programs. It needs no worker, because the programs are separate processes. */
 import { join } from 'node:path';
+import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/clip-text.js';
 import type { Context } from '../../stage/context.js';
 import { type StagePlugin, withCheckedParams } from '../../stage/define-stage.js';
 import { seededRandom } from '../../stage/random.js';
 import { baseEnvironment, runTool, startTool } from '../../stage/tool-runner.js';
+import { checkIdentitySize } from '../model/device-identity.js';
 import type { Failure } from '../model/failure.js';
 import { toFailure } from '../model/failure.js';
 import type { Runner, RunOrder } from './runner.js';
@@ -21,12 +23,16 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
   // The inputs are read in place, because no program sees these paths.
   const places = new Map(order.links.map(({ link, to }) => [link, to]));
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
-  const watched = { signal: order.signal, log: order.listener.log };
+  const { listener } = order;
+  const watched: Pick<Context, 'signal' | 'log'> = {
+    signal: order.signal,
+    log: (level, message) => listener.log(level, clipText(message)),
+  };
   const programs = {
     env: { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv },
     signal: order.signal,
     group: 'own',
-    log: (text: string) => order.listener.log('output', text),
+    log: (text: string) => listener.log('output', text),
     watch: order.reaper.watch,
     start: order.starters.start,
     tools: order.local.tools,
@@ -36,14 +42,17 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
   const context: Context = {
     ...watched,
     scratch,
-    progress: order.listener.progress,
+    progress: (done, total, what) => listener.progress(done, total, clipText(what, MAX_PROGRESS_CHARACTERS)),
     random: label => seededRandom(action.key, label),
     memo: createMemo(order.partStore, join(order.folder, RUN_LAYOUT.parts), new Map(), watched),
     build: action.build,
     env: order.declaredEnv,
     spawn: (command, options) => runTool(command, options, programs),
     start: (command, options) => startTool(command, options, programs),
-    identify: order.listener.identify,
+    identify(identity) {
+      checkIdentitySize(identity);
+      listener.identify(identity);
+    },
   };
   try {
     await plugin.run({
