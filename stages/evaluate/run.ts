@@ -116,7 +116,7 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
 /** The share of results that the rounding of the simulated device makes different from rounding to even, in one image. */
 async function countInImage(job: EvaluateJob, path: string): Promise<JsonObject | undefined> {
   const simulate = simulateParams(job.params);
-  if (simulate === undefined) return undefined;
+  if (simulate === undefined || simulate.arithmetic !== 'integers') return undefined;
   const counter = countRoundings(simulate);
   const { settings, parts } = await makeRequest(job);
   const detector = await openParts(parts, settings, counter.open);

@@ -29,12 +29,13 @@ export interface RoundingCounter {
   counts(): readonly RoundingCount[];
 }
 
-export function countRoundings({ rounding }: SimulateParams): RoundingCounter {
+export function countRoundings(simulate: SimulateParams): RoundingCounter {
+  const { arithmetic, rounding } = simulate;
   const counts = new Map<string, RoundingCount>();
   let opened = 0;
-  const openPlainly = openSimulated({ rounding }, () => undefined);
+  const openPlainly = openSimulated(simulate, () => undefined);
   const open: OpenModel = async (file, options) => {
-    if (!isShiftMode(rounding)) return openPlainly(file, options);
+    if (arithmetic !== 'integers' || !isShiftMode(rounding)) return openPlainly(file, options);
     const { nudged, counted } = nudgeAndCount(typeof file === 'string' ? await readModel(file) : decodeModel(file), rounding);
     if (nudged.kind === 'declined' || counted.length === 0) return openPlainly(file, options);
     return countIn(await openSession(encodeModel(nudged.model), { ...options, quantized: 'float' }), counted, `${opened++}`, counts);

@@ -9,19 +9,21 @@ import type { OpenSimulated } from '../../runtime/open-runner.js';
 import { listModelInputs } from '../../runtime/session/model-inputs.js';
 import { type OpenModel, openSession, type Session } from '../../runtime/session/session.js';
 import { QuantError } from '../integers/quant-error.js';
+import { roundModel } from './floats/rounded-model.js';
 import { nudgeModel } from './nudged-model.js';
 import { openPlainExecutor } from './plain/executor.js';
 import { findExactValues } from './steps/exact-values.js';
 import { isShiftMode, type RoundingMode } from './steps/rounding-mode.js';
 
 /**
- * Models without QuantizeLinear run as they are: a device leaves them to the host.
- * The opened models throw QuantError `simulate-scales`, `simulate-subgraph`.
+ * In integers, models without QuantizeLinear run as they are: a device leaves them to the host.
+ * The opened models throw QuantError `simulate-scales`, `simulate-subgraph`, `simulate-quantized`.
  */
 export const openSimulated: OpenSimulated =
-  ({ rounding }, warn): OpenModel =>
+  ({ arithmetic, rounding }, warn): OpenModel =>
   async (file, options) => {
     const model = typeof file === 'string' ? await readModel(file) : decodeModel(file);
+    if (arithmetic !== 'integers') return openSession(encodeModel(roundModel(model, arithmetic)), options);
     if (!isQuantized(model.graph)) return openSession(file, options);
     if (rounding === 'ort') return openSession(file, { ...options, quantized: 'integers' });
     if (!isShiftMode(rounding)) return openPlain(model, rounding);

@@ -10,6 +10,13 @@ const SIMULATE_SCHEMA = {
   additionalProperties: false,
   description: 'The arithmetic of the device, with runner: simulate.',
   properties: {
+    arithmetic: {
+      type: 'string',
+      enum: ['integers', 'bf16', 'bfp16'],
+      default: 'integers',
+      description:
+        'integers: of a quantized model. bf16, bfp16: weights, inputs and the result of each operator of a float model are rounded to this format.',
+    },
     rounding: {
       type: 'string',
       enum: ROUNDING_MODES,
@@ -107,7 +114,7 @@ export type SimulateParams = NonNullable<RunnerParams['simulate']>;
 
 /** Settings of `runner: simulate`, with the defaults where the params have none; undefined for other runners. */
 export function simulateParams({ runner, simulate }: RunnerParams): SimulateParams | undefined {
-  return runner === 'simulate' ? (simulate ?? { rounding: 'pow2-dpu' }) : undefined;
+  return runner === 'simulate' ? (simulate ?? { arithmetic: 'integers', rounding: 'pow2-dpu' }) : undefined;
 }
 
 export type ExternalParams = NonNullable<RunnerParams['external']>;

@@ -12,8 +12,12 @@ export class ModelEditor {
   #uses: ReadonlyMap<ValueId, readonly Use[]>;
   #count = 0;
 
-  constructor(model: Model) {
+  readonly #prefix: string;
+
+  /** @param prefix of the names of new nodes and values. */
+  constructor(model: Model, prefix = 'tanren.simulate/') {
     this.model = model;
+    this.#prefix = prefix;
     this.graph = model.graph;
     this.#uses = indexUses(model.graph);
   }
@@ -75,6 +79,6 @@ export class ModelEditor {
   }
 
   #freshName(): string {
-    return `tanren.simulate/${this.#count++}`;
+    return `${this.#prefix}${this.#count++}`;
   }
 }

@@ -211,7 +211,7 @@ describe('a layer whose sums can reach 2²⁴', () => {
 describe('counting roundings', () => {
   it('counts the halves that a mode rounds to another side, and expects 2^−(shift + 1)', async () => {
     const model = quantizedOp([{ op: 'Identity', in: ['xf'], out: ['yf'] }], [1, 1, 16, 16], 3);
-    const counter = countRoundings({ rounding: 'pow2-dpu' });
+    const counter = countRoundings({ arithmetic: 'integers', rounding: 'pow2-dpu' });
     const session = await counter.open(encodeModel(model), { optimization: 'all' });
     const outputs = await session.run({ x: everyInt8([1, 1, 16, 16]) }).finally(session.close);
     expect(Object.keys(outputs)).toEqual(['y']);

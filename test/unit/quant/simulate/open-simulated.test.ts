@@ -30,7 +30,9 @@ const float = smallModel({
 });
 
 async function simulate(model: Model, rounding: RoundingMode, warnings: string[] = []): Promise<Tensor | undefined> {
-  const session = await openSimulated({ rounding }, message => warnings.push(message))(encodeModel(model), { optimization: 'all' });
+  const session = await openSimulated({ arithmetic: 'integers', rounding }, message => warnings.push(message))(encodeModel(model), {
+    optimization: 'all',
+  });
   return Object.values(await session.run(feeds).finally(session.close))[0];
 }
 
