@@ -26,6 +26,17 @@ export const PROJECT: readonly Declared[] = [
     run: async (_words, options) => (await import('../commands/project/init.js')).runInit(options),
   }),
   command({
+    words: 'try <model-then-images...>',
+    usage: '[options] <model.onnx> [images or folders...]',
+    description: 'say what a model becomes on the NPU in each preset: share, estimate, SQNR, agreement, next steps',
+    options: {
+      json,
+      save: optional('--save <file>', 'write the pipeline file that does the same, and keep what it built', parseText),
+    },
+    after: 'Example:\n  tanren try yolox_nano.onnx photos --save pipeline.yaml',
+    run: async ([model = '', ...images], options) => (await import('../commands/project/try.js')).runTry(model, images, options),
+  }),
+  command({
     words: 'schema',
     description: 'print the JSON Schema of pipeline files',
     options: {},

@@ -13,6 +13,10 @@ export interface DraftRequest {
   readonly kind: 'classifier' | 'plain' | 'found';
   /** First lines, for editors. */
   readonly head: string;
+  /** Quantizes, verifies and compiles in each of these, without a benchmark and a page; default: in one, which a param names. */
+  readonly presets?: readonly string[];
+  /** Images that calibrate; default 16. */
+  readonly samples?: number;
 }
 
 export interface Draft {
@@ -40,15 +44,15 @@ export function draftPipeline(request: DraftRequest): Draft {
       : decoding === undefined
         ? 'a network that takes images'
         : `a detector of ${decoding.classes} classes`;
-  const preprocess = classes !== undefined ? CLASSIFIER_IMAGES : decoding === undefined ? PLAIN_IMAGES : DETECTOR_IMAGES;
+  const preprocess = classes !== undefined ? CLASSIFIER_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
   const shapes = isFree
     ? `\n    with: {shapes: {${quote(image.name)}: [1, 3, ${size.join(', ')}]}} # free in the file: name the sizes that you deploy`
     : '';
+  const each = request.presets === undefined ? '' : `\n    foreach: [${request.presets.join(', ')}]`;
+  const [preset, quantized] = request.presets === undefined ? ['${preset}', 'quantize.model'] : ['${item}', '"quantize@${item}.model"'];
+  const compared = Math.min(MOST_COMPARED, request.samples ?? SAMPLES);
   const text = `${headOf(request, what)}
-params:
-  preset: {type: string, enum: [xint8, a8w8, a16w8], default: a8w8, description: Quantization preset; the target runs it as its data type of the same name.}
-
-sources:
+${request.presets === undefined ? PRESET_PARAM : ''}sources:
   model: ${quote(request.model)}
 ${filesOf(request)}  images: ${quote(request.images)}${request.imagesAre === 'stand-ins' ? ' # stand-ins: name images such as the network meets in use' : ''}
 
@@ -66,34 +70,48 @@ ${decoding === undefined ? '' : describeStage(decoding)}
   calibrate:
     uses: calibrate
     with:
-      samples: 16
+      samples: ${request.samples ?? SAMPLES}
       preprocess: &preprocess ${preprocess}
     inputs: {model: simplify.model, images: "\${sources.images}"}
 
-  quantize:
+  quantize:${each}
     uses: quantize
-    with: {preset: "\${preset}"${decoding === undefined ? '' : ', joins: separate'}}
+    with: {preset: "${preset}"${decoding === undefined ? '' : ', joins: separate'}}
     inputs: {model: simplify.model, sketches: calibrate.sketches}
 
-  # What quantization changes, on four images. -998 is no bound: with images of your own, bound it (12, say), so that a worse result fails.
-  verify:
+  # What quantization changes, on ${compared === 1 ? 'one image' : `${compared} images`}. -998 is no bound: with images of your own, bound it (12, say), so that a worse result fails.
+  verify:${each}
     uses: verify
-    with: {reference: model, candidate: model, samples: 4, preprocess: *preprocess, thresholds: {minSqnrDb: -998}}
-    inputs: {reference: simplify.model, candidate: quantize.model, images: "\${sources.images}"}
+    with: {reference: model, candidate: model, samples: ${compared}, preprocess: *preprocess, thresholds: {minSqnrDb: -998}}
+    inputs: {reference: simplify.model, candidate: ${quantized}, images: "\${sources.images}"}
 
   # For every node: NPU or CPU, and why. gate: {total.npuMacShare: ">= 0.99"}
-  compile:
+  compile:${each}
     uses: compile
-    with: {target: ryzen-ai, dtype: "\${preset}"}
-    inputs: {models: {model: quantize.model}}
+    with: {target: ryzen-ai, dtype: "${preset}"}
+    inputs: {models: {model: ${quantized}}}
+${request.presets === undefined ? MEASURED : ''}${evaluateOf(classes, decoding).replaceAll('quantize.model', request.presets === undefined ? 'quantize.model' : 'quantize@a8w8.model')}${request.presets === undefined ? PAGE : ''}`;
+  return { text, what, needsImages: true };
+}
 
+const SAMPLES = 16;
+const MOST_COMPARED = 4;
+
+const PRESET_PARAM = `params:
+  preset: {type: string, enum: [xint8, a8w8, a16w8], default: a8w8, description: Quantization preset; the target runs it as its data type of the same name.}
+
+`;
+
+const MEASURED = `
   # Measured here, on the CPU.
   bench:
     uses: bench
     with: {repeats: 10}
     resources: {cpu: 64} # all there are: nothing else runs while it measures
     inputs: {float: {model: simplify.model}, int8: {model: quantize.model}}
-${evaluateOf(classes, decoding)}
+`;
+
+const PAGE = `
   # All of it on one page: artifacts/report/page.html.
   report:
     uses: report
@@ -104,17 +122,16 @@ ${evaluateOf(classes, decoding)}
       compile: {ryzen-ai: compile.report}
       bench: {cpu: bench.report}
 `;
-  return { text, what, needsImages: true };
-}
 
 const CLASSIFIER_IMAGES = '{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], resize: crop, antialias: true, rounding: bytes}';
 const DETECTOR_IMAGES = '{resize: pad, fill: 114, rounding: bytes}';
+const YOLOX_IMAGES = "{colors: bgr, range: '0..255', resize: pad, fill: 114, rounding: bytes}";
 const PLAIN_IMAGES = '{resize: stretch}';
 
-function headOf({ head, model, facts }: DraftRequest, what: string): string {
+function headOf({ head, model, facts, presets }: DraftRequest, what: string): string {
   const ports = (word: string, some: readonly Port[]): string => some.map(port => `#   ${word} ${describe(port)}\n`).join('');
   return `${head}#
-# Drafted by "tanren init" from ${model}, by its inputs and outputs ${what}:
+# Drafted by "tanren ${presets === undefined ? 'init' : 'try'}" from ${model}, by its inputs and outputs ${what}:
 ${ports('input ', facts.inputs)}${ports('output', facts.outputs)}version: 1
 `;
 }
@@ -128,7 +145,12 @@ function filesOf({ facts, model }: DraftRequest): string {
   return facts.hasFiles ? `  weights: ${quote(folder)} # the folder of the files with the weights\n` : '';
 }
 
-function describeStage({ decoder, classes, guess }: Decoding): string {
+function imagesOf({ images }: Decoding): string {
+  return images === 'bgr-bytes' ? YOLOX_IMAGES : DETECTOR_IMAGES;
+}
+
+function describeStage(decoding: Decoding): string {
+  const { decoder, classes, guess } = decoding;
   const names = Array.from({ length: classes }, (_, index) => `class-${index + 1}`);
   const categories = classes === 80 ? 'coco' : `[${names.join(', ')}] # {id: 3, name: cat} gives the ids of your annotations`;
   return `
@@ -137,7 +159,7 @@ function describeStage({ decoder, classes, guess }: Decoding): string {
   detector:
     uses: describe
     with:
-      preprocess: ${DETECTOR_IMAGES}
+      preprocess: ${imagesOf(decoding)}
       decoder:
         ${decoder}
       categories: ${categories}

@@ -14,6 +14,8 @@ export interface Port {
 export interface ModelFacts {
   readonly inputs: readonly Port[];
   readonly outputs: readonly Port[];
+  /** Number of nodes of the main graph. */
+  readonly nodes: number;
   /** Whether weights lie in files beside the model. */
   readonly hasFiles: boolean;
   /** Whether nodes choose what is found: their outputs have sizes that are not known before. */
@@ -32,7 +34,7 @@ export async function readFacts(path: string): Promise<ModelFacts> {
   const outputs = graph.outputs.map(id => portOf(model, id));
   const hasFiles = [...listConstants(graph)].some(constant => findFileRange(constant) !== undefined);
   const isWholeDetector = [...graph.nodes.values()].some(({ opType }) => SELECTING.has(opType));
-  return { inputs, outputs, hasFiles, isWholeDetector, image: findImage(inputs) };
+  return { inputs, outputs, nodes: graph.nodes.size, hasFiles, isWholeDetector, image: findImage(inputs) };
 }
 
 function portOf({ graph }: Model, id: ValueId): Port {
@@ -65,6 +67,8 @@ export interface Decoding {
   readonly classes: number;
   /** The assumption about the outputs, for a comment. */
   readonly guess: string;
+  /** How images become the input of such networks, if not as of most detectors. */
+  readonly images?: 'bgr-bytes';
 }
 
 const STRIDES = [8, 16, 32];
@@ -95,6 +99,7 @@ export function guessDecoding({ outputs }: ModelFacts, [height, width]: readonly
       rows === cells
         ? 'a row per cell of strides 8, 16, 32, as of YOLOX'
         : 'rows of cx cy w h, objectness and a score per class, as of YOLOv5',
+    ...(rows === cells ? { images: 'bgr-bytes' as const } : {}),
   };
 }
 

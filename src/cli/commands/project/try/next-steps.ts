@@ -1,0 +1,60 @@
+/** The three most valuable next steps after `tanren try`, from what it found. */
+import type { Linted } from './lint-model.js';
+import type { Tried, TriedRow } from './tried.js';
+
+/** Below this, 8 bits usually cost detections or classes. */
+const GOOD_DB = 20;
+const WORTH_DB = 6;
+const MOST_STEPS = 3;
+
+export function adviseNext(
+  { rows, images }: Omit<Tried, 'next'>,
+  linted: Linted | undefined,
+  { model, save }: { readonly model: string; readonly save: 'done' | 'open' },
+): readonly string[] {
+  const eight = bestOf(rows.filter(({ preset }) => preset === 'xint8' || preset === 'a8w8'));
+  const finds = rows.find(({ agreement }) => agreement?.of === 'detections')?.agreement?.total;
+  const sixteen = rows.find(({ preset }) => preset === 'a16w8');
+  return [
+    ...(images.are === 'stand-ins' ? [`name images that the network meets in use: tanren try ${model} IMAGES`] : []),
+    ...(images.are === 'none' ? ['give calibration tensors that the network meets in use (docs/your-own-model.md)'] : []),
+    ...(finds === 0
+      ? ['the float model finds no object: correct `preprocess` or the decoder in the file that --save writes, and tanren build it again']
+      : []),
+    ...adviseRewrites(linted),
+    ...adviseBits(eight, sixteen),
+    ...(save === 'open' ? [`keep it: tanren try ${model} --save pipeline.yaml writes the pipeline, with all settings to edit`] : []),
+    'measure accuracy with labels: the drafted pipeline has `evaluate` or `evaluate-classes` as comments',
+    'open artifacts/…/compile@a8w8/report.json, or run tanren lint, for the reason of every node on the CPU',
+  ].slice(0, MOST_STEPS);
+}
+
+function adviseRewrites(linted: Linted | undefined): readonly string[] {
+  const [first] = linted?.advice.rewrites ?? [];
+  const last = linted?.advice.rewrites.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const rules = [...new Set(linted?.advice.rewrites.map(({ rule, form }) => (form === undefined ? rule : `${rule}, form ${form}`)))];
+  return [
+    `rewrite before quantization (${rules.join('; ')}): ${percent(first.before.npuMacShare)} → ${percent(last.after.npuMacShare)} on the NPU; tanren lint prints the stage`,
+  ];
+}
+
+function adviseBits(eight: TriedRow | undefined, sixteen: TriedRow | undefined): readonly string[] {
+  const [low, high] = [eight?.sqnrDb, sixteen?.sqnrDb];
+  if (low === undefined || low >= GOOD_DB) return [];
+  const recover = `recover accuracy in 8 bits: add \`correct-biases\` or \`round-weights\` after quantize (the best preset reaches ${low.toFixed(1)} dB)`;
+  if (high === undefined || high < low + WORTH_DB) return [recover];
+  const price =
+    eight?.estimatedMs === undefined || sixteen?.estimatedMs === undefined
+      ? ''
+      : `, estimated ${sixteen.estimatedMs.toFixed(2)} instead of ${eight.estimatedMs.toFixed(2)} ms`;
+  return [`take a16w8: ${high.toFixed(1)} instead of ${low.toFixed(1)} dB${price}`, recover];
+}
+
+function bestOf(rows: readonly TriedRow[]): TriedRow | undefined {
+  return rows.filter(({ sqnrDb }) => sqnrDb !== undefined).sort((a, b) => (b.sqnrDb ?? 0) - (a.sqnrDb ?? 0))[0];
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}

@@ -1,0 +1,80 @@
+/** What `tanren try` found, and its text: one table, and the next steps. */
+import { countOf } from '../../../../base/count-of.js';
+import type { Console } from '../../../terminal/console.js';
+import { formatTable } from '../../../terminal/text-table.js';
+import { wrapText } from '../../../terminal/wrap-text.js';
+
+export interface TriedRow {
+  /** A preset of `quantize`, or a data type of the target that takes the float model. */
+  readonly preset: string;
+  /** Share of the multiply-accumulates on the NPU, 0…1. */
+  readonly npuShare: number | undefined;
+  readonly cpuNodes: number | undefined;
+  readonly parts: number | undefined;
+  readonly estimatedMs: number | undefined;
+  /** Of the worst output. */
+  readonly sqnrDb?: number | undefined;
+  readonly agreement?: Agreement | undefined;
+}
+
+/** How many results of the float model the quantized one has too. */
+export interface Agreement {
+  readonly of: 'top-1' | 'detections';
+  readonly equal: number;
+  readonly total: number;
+}
+
+export interface Tried {
+  /** "a classifier of 1000 classes". */
+  readonly what: string;
+  readonly nodes: { readonly file: number; readonly simplified: number | undefined };
+  readonly images: { readonly count: number; readonly are: 'own' | 'stand-ins' | 'none' };
+  readonly rows: readonly TriedRow[];
+  /** The most valuable first. */
+  readonly next: readonly string[];
+}
+
+export function formatTried(
+  name: string,
+  { what, nodes, images, rows, next }: Tried,
+  { style }: Pick<Console, 'style'>,
+): readonly string[] {
+  const simplified = nodes.simplified === undefined ? '' : `, ${nodes.simplified.toLocaleString('en-US')} after simplification`;
+  const agreed = rows.find(({ agreement }) => agreement !== undefined)?.agreement?.of ?? 'agreement';
+  return [
+    ...wrap(`${name}: ${what}; ${countOf(nodes.file, 'node')}${simplified}`),
+    ...wrap(describeImages(images)),
+    '',
+    ...formatTable([
+      ['preset', 'on the NPU', 'CPU nodes', 'NPU parts', 'estimate', 'SQNR', agreed],
+      ...rows.map(({ preset, npuShare, cpuNodes, parts, estimatedMs, sqnrDb, agreement }) => [
+        preset,
+        npuShare === undefined ? '–' : `${(100 * npuShare).toFixed(1)} %`,
+        show(cpuNodes, 0),
+        show(parts, 0),
+        estimatedMs === undefined ? '–' : `${estimatedMs.toFixed(2)} ms`,
+        sqnrDb === undefined ? '–' : Number.isFinite(sqnrDb) ? `${sqnrDb.toFixed(1)} dB` : 'equal',
+        agreement === undefined ? '–' : `${agreement.equal} of ${agreement.total}`,
+      ]),
+    ]),
+    '',
+    style('bold', 'next'),
+    ...next.flatMap((step, index) => wrapText(step, WIDTH - 3).map((line, at) => `${at === 0 ? `${index + 1}.` : '  '} ${line}`)),
+  ];
+}
+
+const WIDTH = 80;
+
+function wrap(text: string): readonly string[] {
+  return wrapText(text, WIDTH);
+}
+
+function show(figure: number | undefined, digits: number): string {
+  return figure === undefined ? '–' : figure.toFixed(digits);
+}
+
+function describeImages({ count, are }: Tried['images']): string {
+  if (are === 'none') return 'not quantized: it takes no single image as input';
+  if (are === 'own') return `calibrated on ${countOf(count, 'image')}; SQNR is that of the worst output`;
+  return `calibrated on ${countOf(count, 'example image')} that stand in: SQNR and agreement say nothing about accuracy on your data`;
+}

@@ -1,0 +1,73 @@
+/** `tanren try`: one table for models of several forms, a saved pipeline that is up to date, and what is refused. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { parseModelText } from '../../../src/onnx/text/parse-text.js';
+import { type CliWorld, givenProject } from '../../support/cli-world.js';
+
+const weights = (count: number): string => `{${Array.from({ length: count }, (_, index) => (((index * 7) % 13) - 6) / 20).join(', ')}}`;
+const HEAD = '<ir_version: 8, opset_import: ["": 17]>\n';
+
+const CLASSIFIER = `${HEAD}g (float[N, 3, 32, 32] image) => (float[N, 10] scores)
+<float[6, 3, 3, 3] w = ${weights(162)}, float[6, 10] f = ${weights(60)}, int64[2] flat = {-1, 6}> {
+  c = Conv<pads = [1, 1, 1, 1]>(image, w)
+  r = Relu(c)
+  p = GlobalAveragePool(r)
+  v = Reshape(p, flat)
+  scores = MatMul(v, f)
+}`;
+const NO_IMAGE = `${HEAD}g (float[N, 4] x) => (float[N, 4] y)
+{
+  y = Relu(x)
+}`;
+
+let world: CliWorld;
+beforeEach(() => {
+  world = givenProject({});
+});
+afterEach(() => world.remove());
+
+const give = (text: string): void => writeFileSync(join(world.folder, 'net.onnx'), encodeModel(parseModelText(text)));
+
+describe('try', () => {
+  it('prints one table with top-1, in 80 columns, and keeps nothing', () => {
+    give(CLASSIFIER);
+    const { stdout, stderr, exitCode } = world.run('try', 'net.onnx');
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(stdout).toContain('net.onnx: a classifier of 10 classes; 5 nodes');
+    expect(stdout).toMatch(/SQNR and agreement say nothing\nabout accuracy/);
+    for (const preset of ['xint8', 'a8w8', 'a16w8']) expect(stdout).toMatch(new RegExp(`^${preset} .* dB +\\d+ of 16$`, 'm'));
+    expect(stdout.split('\n').filter(line => line.length > 80)).toEqual([]);
+    expect(stdout).toMatch(/^1\. name images/m);
+    expect(['artifacts', 'cache'].map(name => world.exists(name))).toEqual([false, false]);
+  });
+
+  it('saves the pipeline that it built', () => {
+    give(CLASSIFIER);
+    expect(world.run('try', 'net.onnx', '--save', 'net.yaml').exitCode).toBe(0);
+    expect(world.run('build', '-f', 'net.yaml').stdout).toContain('nothing to do');
+    expect(world.run('try', 'net.onnx', '--save', 'net.yaml')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('error[file-exists]'),
+    });
+  });
+
+  it('says what it cannot quantize', () => {
+    give(NO_IMAGE);
+    const { stdout, exitCode } = world.run('try', 'net.onnx', '--json');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ what: 'a network that takes no images', images: { are: 'none' } });
+  });
+
+  it.each([
+    ['no model', ['text.onnx'], 'error[model-malformed]'],
+    ['no file', ['absent.onnx'], 'error[model-unreadable]'],
+    ['no image', ['net.onnx', 'absent'], 'error[pictures-missing]'],
+    ['an empty folder', ['net.onnx', 'empty'], 'error[no-pictures]'],
+  ])('refuses %s', (_what, args, code) => {
+    give(CLASSIFIER);
+    world.write('text.onnx', 'hello');
+    world.write('empty/readme.txt', '');
+    expect(world.run('try', ...args)).toMatchObject({ stdout: '', exitCode: 2, stderr: expect.stringContaining(code) });
+  });
+});
