@@ -1,12 +1,17 @@
 /** The options of a quantization by the params of `quantize`, and by the types that `widen-types` has widened. */
+import type { PositionLimits } from './positions/problem/position-limits.js';
 import type { QuantizeOptions } from './quantize-model.js';
 import type { Exclusion } from './scheme/overrides.js';
 import type { QuantizeParams } from './settings/quantize-params.js';
-import { domainOf, overridesOf, schemeOf } from './settings/scheme-of.js';
+import { domainOf, overridesOf, refineFormOf, schemeOf } from './settings/scheme-of.js';
 import { NOTHING_WIDER, type WidenedTypes } from './widening/widened-types.js';
 
-/** The widened types come last, so that they win. A `qdqDomain` of the params stays. */
-export function optionsOf(params: QuantizeParams, widened?: WidenedTypes): QuantizeOptions {
+/**
+ * The widened types come last, so that they win. A `qdqDomain` of the params stays.
+ * @param limits bounds for `refine`; without them positions stay.
+ */
+export function optionsOf(params: QuantizeParams, widened?: WidenedTypes, limits?: PositionLimits): QuantizeOptions {
+  const method = refineFormOf(params);
   return {
     scheme: schemeOf(params),
     exclude: [...params.exclude, ...excludedBy(widened ?? NOTHING_WIDER)],
@@ -19,6 +24,7 @@ export function optionsOf(params: QuantizeParams, widened?: WidenedTypes): Quant
     ],
     domain: params.qdqDomain ?? widened?.qdqDomain ?? domainOf(params),
     joins: params.joins,
+    ...(method === 'none' || limits === undefined ? {} : { refine: { method, limits } }),
   };
 }
 

@@ -12,8 +12,11 @@ import { planQuantization } from './placement/plan-quantization.js';
 import { checkEffect, resolveOverrides } from './placement/resolve-overrides.js';
 import { findUnlikeJoins } from './placement/unlike-joins.js';
 import { findUnreached } from './placement/unreached.js';
+import type { PositionLimits } from './positions/problem/position-limits.js';
+import { type RefineMethod, refinePositions } from './positions/refine-positions.js';
 import { insertQdq } from './qdq/insert-qdq.js';
 import { describeJoin } from './report/describe-joins.js';
+import { describeRefinement } from './report/describe-refinement.js';
 import { reportQuantization } from './report/quantization-report.js';
 import type { QuantizationReport } from './report/report-entries.js';
 import { type Exclusion, findExcluded, type Override } from './scheme/overrides.js';
@@ -28,6 +31,8 @@ export interface QuantizeOptions {
   readonly domain: QdqDomain;
   /** 'separate': Concats of unlike ranges, and the nodes that only move their result to outputs, stay in float; default: 'shared'. */
   readonly joins?: JoinForm;
+  /** Moves power-of-two scales into the bounds of a target; default: they stay. */
+  readonly refine?: { readonly method: RefineMethod; readonly limits: PositionLimits } | undefined;
 }
 
 export type JoinForm = 'shared' | 'separate';
@@ -60,21 +65,27 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
   });
   const separated = options.joins === 'separate' ? unlike.flatMap(({ movedBy }) => [...(movedBy ?? [])]) : [];
   const joins = unlike.map(join => describeJoin(graph, join, options.joins === 'separate' && join.movedBy !== undefined));
-  const plan = planQuantization(graph, {
+  const { settings } = overrides;
+  const request = {
     scheme,
     observations,
     excluded: new Set([...excluded.nodes, ...separated]),
     inFloat: unreached.nodes,
     excludedValues: excluded.values,
-    settings: overrides.settings,
-  });
-  checkEffect(graph, plan, overrides);
-  const report = reportQuantization(graph, plan, { ...options, samples: sketches.samples, observations, settings: overrides.settings });
+    settings,
+  };
+  const first = planQuantization(graph, request);
+  checkEffect(graph, first, overrides);
+  const { refine } = options;
+  const refinement = refine && refinePositions(graph, first, refine.method, { limits: refine.limits, observations, settings });
+  const plan = refinement?.positions === undefined ? first : planQuantization(graph, { ...request, positions: refinement.positions });
+  const report = reportQuantization(graph, plan, { ...options, samples: sketches.samples, observations, settings });
   insertQdq(model, plan, options.domain);
   return {
     ...report,
     ...(joins.length === 0 ? {} : { joins }),
     ...(names.length === 0 ? {} : { unreached: names }),
+    ...(refinement === undefined ? {} : { positions: describeRefinement(refinement) }),
     accumulators: boundAccumulators(model),
   };
 }

@@ -6,12 +6,14 @@ import { optionsOf } from '../../src/quant/options-of.js';
 import { warnOfUnreached } from '../../src/quant/placement/unreached.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
 import { warnOfJoin } from '../../src/quant/report/describe-joins.js';
+import { summarizeRefinement } from '../../src/quant/report/describe-refinement.js';
 import { PRESET_ORIGINS } from '../../src/quant/scheme/preset-origins.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 import { parseWidenedTypes } from '../../src/quant/widening/widened-types.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
+import { getShiftBounds } from '../../src/target/profile/shift-bounds.js';
 import { findIdleOperators } from './idle-operators.js';
 
 /** @throws QuantError and OnnxError as quantizeModel; StageError `json-malformed`. */
@@ -19,12 +21,13 @@ export async function runQuantize({ params, inputs, outputs, context }: StageJob
   const model = await readInput(inputs, 'model', readModel);
   const sketches = parseModelSketches(await readInput(inputs, 'sketches', readJsonFile));
   const widened = inputs.overrides === undefined ? undefined : parseWidenedTypes(await readInput(inputs, 'overrides', readJsonFile));
-  const options = optionsOf(params, widened);
+  const options = optionsOf(params, widened, getShiftBounds());
   for (const warning of findIdleOperators(model.graph, params)) context.log('warning', warning);
   const report = quantizeModel(model, digestModelContent(model), sketches, options);
   if (report.unreached !== undefined) context.log('warning', warnOfUnreached(report.unreached));
   const bits = options.scheme.activation.dtype.endsWith('16') ? 16 : 8;
   for (const join of report.joins ?? []) if (!join.separated) context.log('warning', warnOfJoin(join, bits));
+  if (report.positions !== undefined) for (const line of summarizeRefinement(report.positions)) context.log(line.level, line.text);
   const { model: of, version } = PRESET_ORIGINS[params.preset];
   context.log('info', `quantized by preset ${params.preset}, modeled on ${of}, version ${version}: ${JSON.stringify(report.counts)}`);
   await writeModel(getOutputPath(outputs, 'model'), model);

@@ -11,6 +11,7 @@ import type { QuantizationReport } from '../../src/quant/report/report-entries.j
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 import { NOTHING_WIDER, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
+import { getShiftBounds } from '../../src/target/profile/shift-bounds.js';
 
 export interface Quantizer {
   readonly float: Model;
@@ -26,7 +27,7 @@ export async function openQuantizer(paths: Readonly<Record<'model' | 'sketches',
   const sketches = parseModelSketches(await readJsonFile(paths.sketches));
   const quantize = (types: WidenedTypes) => {
     const model = cloneModel(float);
-    return { model, report: quantizeModel(model, digest, sketches, optionsOf(params, types)) };
+    return { model, report: quantizeModel(model, digest, sketches, optionsOf(params, types, getShiftBounds())) };
   };
   return {
     float,

@@ -3,7 +3,8 @@ import { getDefined } from '../../base/invariant.js';
 import { getValue, indexUses, type Use } from '../../onnx/ir/edit.js';
 import type { Constant, Graph, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
 import type { RawTensor } from '../../tensor/tensor.js';
-import { coveredRange, type Range } from '../integers/qparams.js';
+import { scaleAt } from '../integers/power-of-two.js';
+import { coveredRange, middleOf, type QParams, type Range } from '../integers/qparams.js';
 import type { IntegerScheme } from '../integers/quantized-dtype.js';
 import { chooseQParams } from '../range/range.js';
 import type { Chosen, Observation, RangeMethod } from '../range/range-method.js';
@@ -45,6 +46,15 @@ export interface DraftRequest {
   /** Values that stay in float. */
   readonly excludedValues: ReadonlySet<ValueId>;
   readonly settings: ReadonlyMap<ValueId, TensorSettings>;
+  /** Positions that replace those of the range methods. */
+  readonly positions?: RefinedPositions;
+}
+
+/** Positions of power-of-two scales with zero in the middle of the integers. */
+export interface RefinedPositions {
+  /** Of activations, and of constants that are not biases. */
+  readonly tensors: ReadonlyMap<ValueId, number>;
+  readonly biases: ReadonlyMap<ValueId, number>;
 }
 
 export interface Draft extends DraftRequest {
@@ -110,10 +120,16 @@ export function chooseFor(draft: Draft, id: ValueId): Chosen {
 }
 
 function choose(draft: Draft, id: ValueId): Chosen {
-  const { qparams } = settingsOf(draft, id);
   const integers = integersOf(draft, id);
+  const position = draft.positions?.tensors.get(id);
+  const qparams = position === undefined ? settingsOf(draft, id).qparams : centeredAt(position, integers);
   if (qparams !== undefined) return { qparams, range: coveredRange(qparams, integers.dtype) };
   return chooseQParams(getDefined(draft.observations.get(id), 'observation'), methodOf(draft, id) ?? draft.scheme.range, integers);
+}
+
+/** Scale 2^−position, zero in the middle. */
+export function centeredAt(position: number, integers: IntegerScheme): QParams {
+  return { scale: scaleAt(position), zeroPoint: middleOf(integers) };
 }
 
 /** Adds an activation with a range of its own, or a constant in the role of an activation. Values that are not float32 are ignored. */

@@ -3,15 +3,16 @@ import { getDefined } from '../../base/invariant.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
 import type { RawTensor } from '../../tensor/tensor.js';
+import { scaleAt } from '../integers/power-of-two.js';
 import type { QParams, TensorQParams } from '../integers/qparams.js';
 import { type IntegerRange, type IntegerScheme, saturationRange } from '../integers/quantized-dtype.js';
 import { chooseQParams } from '../range/range.js';
 import { isWeightMethod, type WeightRangeMethod } from '../range/weight-range.js';
 import type { BiasScheme } from '../scheme/scheme.js';
 import { isFixedRange } from '../scheme/tensor-settings.js';
-import { type QuantizedBias, quantizeBias, quantizeBiasAtOwnScale, widenForBias } from '../weights/biases.js';
+import { type QuantizedBias, quantizeBias, quantizeBiasAt, quantizeBiasAtOwnScale, widenForBias } from '../weights/biases.js';
 import { computeWeightQParams, quantizeWeight } from '../weights/weights.js';
-import { type Draft, findFloatConstant, integersOf, type PendingBias, type PendingWeight, settingsOf } from './draft.js';
+import { centeredAt, type Draft, findFloatConstant, integersOf, type PendingBias, type PendingWeight, settingsOf } from './draft.js';
 import type { ActivationPlan } from './plan-activations.js';
 
 export interface WeightPlan {
@@ -65,9 +66,11 @@ function weightParameters(draft: Draft, value: ValueId, { role, axis }: PendingW
     qparams: { dtype: scheme.dtype, axis: undefined, slices: [slice] },
     method: 'set',
   });
+  const position = draft.positions?.tensors.get(value);
   if (qparams !== undefined) return inAll(qparams);
   if (range !== undefined && isFixedRange(range)) return inAll(chooseQParams({ kind: 'known', range }, weight.range, scheme).qparams);
   const method = range !== undefined && isWeightMethod(range) ? range : weight.range;
+  if (position !== undefined) return { ...inAll(centeredAt(position, scheme)), method };
   const perSlice = role === 'weight' && (perChannel ?? weight.perChannel);
   const request = { scheme, method, axis: perSlice ? axis : undefined, name: getValue(draft.graph, value).name };
   return { qparams: computeWeightQParams(constantOf(draft.graph, value), request), method, limits };
@@ -120,6 +123,8 @@ function planBias(
   const { dtype, scale } = biasScheme(draft, bias);
   if (dtype === 'float32') return undefined;
   const constant = constantOf(draft.graph, bias);
+  const position = draft.positions?.biases.get(bias);
+  if (position !== undefined) return { value: bias, nodes: [node], axis: undefined, ...quantizeBiasAt(constant, scaleAt(position), dtype) };
   if (scale === 'power-of-two') return { value: bias, nodes: [node], axis: undefined, ...quantizeBiasAtOwnScale(constant, dtype) };
   const inputScale = getDefined(activations.get(input), 'input of a bias').qparams.scale;
   const scales = getDefined(weights.get(weight), 'weight of a bias').qparams.slices.map(slice => slice.scale);

@@ -5,7 +5,7 @@ import { QuantError } from '../integers/quant-error.js';
 import type { Observation } from '../range/range-method.js';
 import type { QuantizationScheme } from '../scheme/scheme.js';
 import type { TensorSettings } from '../scheme/tensor-settings.js';
-import { type Draft, type Fusion, makeDraft, type Removal } from './draft.js';
+import { type Draft, type Fusion, makeDraft, type RefinedPositions, type Removal } from './draft.js';
 import { placementOf } from './placement.js';
 import { type ActivationPlan, adjustObservations, planActivations } from './plan-activations.js';
 import { type BiasPlan, planBiases, planWeights, type WeightPlan } from './plan-constants.js';
@@ -32,6 +32,8 @@ export interface PlanRequest {
   readonly inFloat?: ReadonlyMap<NodeId, string>;
   /** Settings of single tensors that differ from the scheme. */
   readonly settings?: ReadonlyMap<ValueId, TensorSettings>;
+  /** Positions that replace those of the range methods. */
+  readonly positions?: RefinedPositions;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface PlanRequest {
  * @throws QuantError `nothing-to-quantize` if no node can be quantized; `bad-range` if a weight is not finite; as chooseQParams.
  */
 export function planQuantization(graph: Graph, request: PlanRequest): QuantizationPlan {
-  const { scheme, settings = new Map(), excludedValues = new Set() } = request;
+  const { scheme, settings = new Map(), excludedValues = new Set(), positions } = request;
   const kept = new Map<NodeId, string>();
   const chosen = [...graph.nodes.values()].filter(node => {
     const reason = reasonToSkip(node, request);
@@ -48,7 +50,7 @@ export function planQuantization(graph: Graph, request: PlanRequest): Quantizati
     return reason === undefined;
   });
   const observations = adjustObservations(graph, chosen, request.observations, settings);
-  const draft = makeDraft(graph, { scheme, observations, settings, excludedValues });
+  const draft = makeDraft(graph, { scheme, observations, settings, excludedValues, ...(positions === undefined ? {} : { positions }) });
   for (const node of chosen) {
     const reason = placeNode(node, draft);
     if (reason !== undefined) kept.set(node.id, reason);

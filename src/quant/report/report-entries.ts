@@ -94,6 +94,35 @@ const JOIN_SCHEMA = object({
 
 export type JoinEntry = FromSchema<typeof JOIN_SCHEMA>;
 
+const RULE_SCHEMA = object({ rule: text(), node: anyText(), opType: text() });
+
+const MOVE_SCHEMA = object(
+  {
+    name: text(),
+    role: oneOf(['activation', 'weight', 'bias']),
+    from: number(),
+    to: number(),
+    price: number({}, 'By how much the relative squared error of the tensor grows; negative if it falls.'),
+    sqnrDbBefore: DECIBELS,
+    sqnrDbAfter: DECIBELS,
+    reasons: anyList(RULE_SCHEMA, 'The rules that involve the tensor.'),
+  },
+  {},
+  'A scale that moved: 2^−from became 2^−to.',
+);
+
+const POSITIONS_SCHEMA = object(
+  {
+    method: oneOf(['quark', 'joint']),
+    moves: anyList(MOVE_SCHEMA, 'By name.'),
+    price: number({ minimum: 0 }, 'Of all moves.'),
+    unmet: anyList(RULE_SCHEMA, 'Rules that do not hold in the end.'),
+  },
+  { isOptimal: flag('Whether no other positions have a lower price; absent for quark.') },
+);
+
+export type PositionsEntry = FromSchema<typeof POSITIONS_SCHEMA>;
+
 const REASON_FIELDS = { node: anyText(), opType: text(), reason: text() } as const;
 const REASON_SCHEMA = object(REASON_FIELDS);
 
@@ -120,6 +149,7 @@ export const QUANTIZATION_SCHEMA = object(
   {
     joins: anyList(JOIN_SCHEMA, 'Concats of unlike ranges; absent if there are none.'),
     unreached: anyList(text(), 'Values of which calibration saw no element; absent if there are none.'),
+    positions: { ...POSITIONS_SCHEMA, description: 'Positions that moved into the bounds of the target; absent without `refine`.' },
   },
 );
 

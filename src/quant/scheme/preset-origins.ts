@@ -10,7 +10,6 @@ export const PRESET_DIFFERENCES = {
   narrow: 'weights and biases can be −128; the model clips them to −127',
   operators: 'three more operators that only move data are quantized',
   'per-channel': 'the model has one weight scale per tensor',
-  positions: 'positions that a DPU does not support are reported by `compile`; the model moves them',
   samples: 'samples stay float32; the model rounds them to float16 before calibration',
 } as const;
 
@@ -33,7 +32,7 @@ export const PRESET_ORIGINS: Readonly<Record<PresetName, PresetOrigin>> = {
   u8u8: ORT,
   a8w8: quark('A8W8', 'align', 'equalization'),
   a16w8: quark('A16W8', 'align', 'equalization'),
-  xint8: quark('XINT8', 'equalization', 'forms', 'narrow', 'positions', 'samples'),
+  xint8: quark('XINT8', 'equalization', 'forms', 'narrow', 'samples'),
   'u8s8-per-channel': ORT,
   's8s8-per-channel': ORT,
   's8s8-aaws': quark('S8S8_AAWS', 'equalization', 'histogram'),
@@ -41,7 +40,7 @@ export const PRESET_ORIGINS: Readonly<Record<PresetName, PresetOrigin>> = {
   'a8w8-2': quark('A8W8 of QConfig', 'align', 'histogram'),
   'a16w8-per-channel': quark('A16W8', 'align', 'equalization', 'per-channel'),
   'a16w8-2': quark('A16W8 of QConfig', 'align', 'histogram'),
-  'xint8-2': quark('XINT8 of QConfig', 'forms', 'narrow', 'positions', 'samples'),
+  'xint8-2': quark('XINT8 of QConfig', 'forms', 'narrow', 'samples'),
 };
 
 /** "xint8: AMD Quark, XINT8, version 0.11." for every preset. */

@@ -52,8 +52,15 @@ export interface PlacementScheme {
 /** The operator domain of Q and DQ. 'com.microsoft' supports 16-bit integers and per-channel scales from opset 10 on; 'ai.onnx' is portable. */
 export type QdqDomain = 'ai.onnx' | 'com.microsoft';
 
+/**
+ * Moves power-of-two scales so that the shifts of an NPU stay within its bounds. 'none': they stay where the range methods put them.
+ * 'quark': rule by rule, in the order of AMD's quantizer. 'joint': at the least growth of squared errors.
+ */
+export type RefineForm = 'none' | 'quark' | 'joint';
+
 export interface Preset extends QuantizationScheme {
   readonly qdqDomain: QdqDomain;
+  readonly refine: RefineForm;
 }
 
 /** The default operator types of onnxruntime.quantization, and three more that only move data. */
@@ -117,6 +124,7 @@ const FLOAT_SCALE = {
   range: { kind: 'min-max' },
   opTypes: DEFAULT_OP_TYPES,
   placement: PLAIN_PLACEMENT,
+  refine: 'none',
   qdqDomain: 'ai.onnx',
 } as const;
 
@@ -139,6 +147,7 @@ const BASES = {
     range: QUARK_MIN_MSE,
     opTypes: DEFAULT_OP_TYPES,
     placement: NPU_PLACEMENT,
+    refine: 'quark',
     qdqDomain: 'ai.onnx',
   },
 } as const satisfies Record<string, Preset>;

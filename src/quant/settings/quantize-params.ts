@@ -188,6 +188,12 @@ export const QUANTIZE_PARAMS = {
       description:
         'Concats of values with unlike ranges whose result is only moved to outputs. shared: one scale for all. separate: these nodes stay in float, so that each value keeps its own scale.',
     },
+    refine: {
+      type: 'string',
+      enum: ['none', 'quark', 'joint'],
+      description:
+        "Moves power-of-two scales so that an NPU's shifts stay within its bounds; default: that of the preset, none for other scales. quark: rule by rule, in the order of AMD's quantizer. joint: at the least growth of squared errors.",
+    },
     qdqDomain: {
       type: 'string',
       enum: ['ai.onnx', 'com.microsoft'],

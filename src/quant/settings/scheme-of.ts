@@ -3,7 +3,7 @@
 import { getDefined } from '../../base/invariant.js';
 import { checkBias, checkKnobs } from '../scheme/check-settings.js';
 import type { NodeTensorSelector, Override, TensorSelector } from '../scheme/overrides.js';
-import { PRESETS, type QdqDomain, type QuantizationScheme } from '../scheme/scheme.js';
+import { PRESETS, type QdqDomain, type QuantizationScheme, type RefineForm } from '../scheme/scheme.js';
 import type { OverrideParam, QuantizeParams } from './quantize-params.js';
 import { toRangeMethod, toWeightMethod } from './range-param.js';
 
@@ -21,6 +21,13 @@ export function schemeOf({ preset, activation, weight, bias, range, opTypes, pla
 
 export function domainOf({ preset, qdqDomain }: QuantizeParams): QdqDomain {
   return qdqDomain ?? PRESETS[preset].qdqDomain;
+}
+
+/** The preset's form, unless a range method of the params chooses scales that are no powers of two. */
+export function refineFormOf(params: QuantizeParams): RefineForm {
+  const { range, weight } = schemeOf(params);
+  const shifts = range.kind === 'power-of-two' && weight.range.kind === 'power-of-two';
+  return params.refine ?? (shifts ? PRESETS[params.preset].refine : 'none');
 }
 
 export function overridesOf({ overrides }: QuantizeParams): readonly Override[] {
@@ -45,6 +52,9 @@ export function checkQuantizeParams(params: QuantizeParams): string[] {
   const problems = checkBias(bias).map(problem => `bias: ${problem}`);
   if (weight.bits !== undefined && placement.weights === 'pair') {
     problems.push('weight.bits: QuantizeLinear nodes use all bits of the type: set placement.weights to integers');
+  }
+  if (params.refine !== undefined && params.refine !== 'none' && (range.kind !== 'power-of-two' || weight.range.kind !== 'power-of-two')) {
+    problems.push(`refine: ${params.refine} moves powers of two: set a power-of-two range and weight.range, or refine none`);
   }
   if (range.kind === 'power-of-two' && range.position.kind === 'min-mse' && range.position.first > range.position.last) {
     problems.push(`range: first ${range.position.first} is above last ${range.position.last}`);

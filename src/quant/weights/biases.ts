@@ -26,6 +26,8 @@ export interface QuantizedBias {
   readonly scales: readonly number[];
   /** Number of elements that the type could not hold. */
   readonly saturated: number;
+  /** Sum of squared errors. */
+  readonly noise: number;
   readonly sqnrDb: number;
 }
 
@@ -57,6 +59,11 @@ export function quantizeBiasAtOwnScale(bias: RawTensor, dtype: BiasIntegers): Qu
   return tried.reduce((best, one) => (one.sqnrDb > best.sqnrDb ? one : best));
 }
 
+/** Quantizes a bias with zero point 0 and this scale. */
+export function quantizeBiasAt(bias: RawTensor, scale: number, dtype: BiasIntegers): QuantizedBias {
+  return toIntegers(bias, [scale], dtype);
+}
+
 function toIntegers(bias: RawTensor, scales: readonly number[], dtype: BiasIntegers): QuantizedBias {
   const data = decodeFloats(bias);
   const { low, high } = LIMITS[dtype];
@@ -79,6 +86,7 @@ function toIntegers(bias: RawTensor, scales: readonly number[], dtype: BiasInteg
     integers: encodeRawTensor(makeTensor(dtype, bias.dims, integers as never)),
     scales,
     saturated,
+    noise,
     sqnrDb: toDb(signal, noise),
   };
 }

@@ -71,15 +71,25 @@ export type HostProfile = FromSchema<typeof HOST>;
 
 const bounds = (description: string) => schemaOf<readonly [number, number]>(listOf(2, number(), description));
 
-const POSITIONS = object({
-  source: text(),
-  cut: bounds('w + i − o of Conv, ConvTranspose, Gemm.'),
-  bias: bounds('w + i − b; the lower bound falls by what the cut leaves: min(0, cut − 16).'),
-  read: number({ minimum: 0 }, 'Largest difference between the inputs of Add and Sub.'),
-  addWrite: bounds('min(i) − o of Add and Sub.'),
-  mulWrite: bounds('Σ i − o of Mul.'),
-  aligned: anyList(text(), 'Operators whose inputs and outputs must all have one position.'),
-});
+const POSITIONS = object(
+  {
+    source: text(),
+    cut: bounds('w + i − o of Conv, ConvTranspose, Gemm.'),
+    bias: bounds('w + i − b; the lower bound falls by what the cut leaves: min(0, cut − 16), but not if a LeakyRelu follows.'),
+    read: number({ minimum: 0 }, 'Largest difference between the inputs of Add and Sub.'),
+    addWrite: bounds('min(i) − o of Add and Sub.'),
+    mulWrite: bounds('Σ i − o of Mul.'),
+    aligned: anyList(text(), 'Operators whose inputs and outputs must all have one position.'),
+  },
+  {
+    hardSigmoid: object({
+      input: bounds('i of HardSigmoid.'),
+      output: number({}, 'The smallest o.'),
+      shift: bounds('14 + i − o.'),
+    }),
+    swish: bounds('Σ i − o of a Mul of x with HardSigmoid(x).'),
+  },
+);
 
 /** Inclusive bounds. w, i, o, b are the positions of weight, input, output and bias. */
 export type PositionLimits = FromSchema<typeof POSITIONS>;

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { digestModelContent } from '../../../src/onnx/analysis/content-digest.js';
-import { ints, tensor } from '../../../src/onnx/ir/attribute.js';
+import { int, ints, tensor } from '../../../src/onnx/ir/attribute.js';
 import { addNode } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
@@ -284,5 +284,65 @@ describe('quantize', () => {
   it('an unknown preset or setting is refused', () => {
     expect(() => parseParams(quantize, { preset: 'u9s9' })).toThrow();
     expect(() => parseParams(quantize, { weight: { perchannel: true } })).toThrow();
+  });
+
+  describe('refine', () => {
+    /** Branches of very different sizes, joined by a Concat and an average. */
+    const joined = (): Model => {
+      const small = smallGraph();
+      small.input('x', [1, 2, 4, 4]);
+      small.floats('w', [2, 2, 1, 1], [0.01, 0.02, -0.015, 0.01]);
+      small.node('Conv x w -> a', { kernel_shape: ints([1, 1]) });
+      small.node('Concat x a -> c', { axis: int(1) });
+      small.node('GlobalAveragePool c -> y');
+      small.output('y');
+      return small.model;
+    };
+    let given: { model: string; sketches: string };
+    beforeAll(async () => {
+      given = { model: await write('joined.onnx', joined()), sketches: join(folder.path, 'joined.json') };
+      await writeFile(given.sketches, JSON.stringify(await sketchesOf(joined())));
+    });
+    const positionsOf = (report: { activations: { name: string; position: number }[] }): Record<string, number> =>
+      Object.fromEntries(report.activations.map(({ name, position }) => [name, position]));
+
+    it.each(['quark', 'joint'])('%s gives a Concat one position and lists each move with its price', async refine => {
+      const before = positionsOf((await run({ preset: 'xint8', refine: 'none' }, given)).report);
+      const { report, log } = await run({ preset: 'xint8', refine }, given);
+      const after = positionsOf(report);
+      expect(new Set(Object.values(after)).size).toBe(1);
+      const moved = Object.keys(after).filter(name => after[name] !== before[name]);
+      expect(moved.length).toBeGreaterThan(0);
+      const { moves, unmet } = parseQuantizationReport(report, () => undefined).positions ?? { moves: [], unmet: ['no report'] };
+      expect(moves.map(({ name, from, to }) => [name, from, to])).toEqual(moved.sort().map(name => [name, before[name], after[name]]));
+      for (const { price, sqnrDbBefore, sqnrDbAfter } of moves) {
+        expect(10 ** (-(sqnrDbAfter ?? 0) / 10) - 10 ** (-(sqnrDbBefore ?? 0) / 10)).toBeCloseTo(price, 9);
+      }
+      expect(unmet).toEqual([]);
+      expect(log.join('\n')).toContain(`refine ${refine}: ${moves.length} scales moved for the shifts of the NPU`);
+    });
+
+    it('is quark for xint8, and nothing for other scales and presets', async () => {
+      expect((await run({ preset: 'xint8' }, given)).report.positions.method).toBe('quark');
+      expect((await run({ preset: 'xint8', range: 'mse' }, given)).report.positions).toBeUndefined();
+      expect((await run({ preset: 'a8w8' }, given)).report.positions).toBeUndefined();
+    });
+
+    it('is refused for scales that are no powers of two', () => {
+      expect(() => parseParams(quantize, { preset: 'a8w8', refine: 'joint' })).toThrow(
+        'refine: joint moves powers of two: set a power-of-two range and weight.range, or refine none',
+      );
+    });
+
+    it('moves nothing that the user fixed, and says what is then violated', async () => {
+      const overrides = [
+        { tensor: 'a', set: { scale: 2 ** -10 } },
+        { tensor: 'x', set: { scale: 2 ** -4 } },
+      ];
+      const { report, log } = await run({ preset: 'xint8', refine: 'joint', overrides }, given);
+      expect(positionsOf(report)).toMatchObject({ x: 4, a: 10 });
+      expect(report.positions.unmet).toEqual([{ rule: 'position-aligned', node: 'Concat_c', opType: 'Concat' }]);
+      expect(log.join('\n')).toContain('Concat "Concat_c" still violates position-aligned: remove the overrides that fix its scales');
+    });
   });
 });

@@ -190,6 +190,37 @@ const CASES: readonly (readonly [string, Build, string, string?])[] = [
     then('MaxPool', { attributes: { kernel_shape: ints([2, 2]) }, params: { scale: 2 ** -3 } }),
     'position-aligned warning: position of an input − output = 1 | 0 | AMD Quark, position constraints of the DPU (refine.py)',
   ],
+  [
+    'a global average that changes the position',
+    then('GlobalAveragePool', { params: { scale: 2 ** -6 } }),
+    'position-aligned warning: position of an input − output = -2 | 0 | AMD Quark, position constraints of the DPU (refine.py)',
+  ],
+  [
+    'a bias shifted to the left before a LeakyRelu',
+    then('Conv', { activation: 'LeakyRelu' }, graph => {
+      graph.constant('w', [4, 4, 1, 1]);
+      graph.constant('b', [4], { scale: 2 ** -9 });
+      return ['w', 'b'];
+    }),
+    'shift-bias warning: position of weight + input − bias = -1 | 0 to 15 | AMD Quark, position constraints of the DPU (refine.py)',
+  ],
+  [
+    'a HardSigmoid with too few bits behind the point',
+    then('HardSigmoid', { attributes: { alpha: float(1 / 6), beta: float(0.5) }, params: { scale: 2 ** -6 } }),
+    'shift-hard-sigmoid warning: position of the output = 6 | at least 7 | AMD Quark, position constraints of the DPU (refine.py)',
+    'operator',
+  ],
+  [
+    'a swish that shifts too far',
+    graph => {
+      const x = start(graph);
+      graph.unit('HardSigmoid', [x], ['g'], { attributes: { alpha: float(1 / 6), beta: float(0.5) }, params: { scale: 2 ** -10 } });
+      graph.unit('Mul', [x, 'g'], ['y'], { params: { scale: 2 ** 2 } });
+      graph.output('y');
+    },
+    'shift-swish warning: positions of the inputs − output = 16 | 0 to 15 | AMD Quark, position constraints of the DPU (refine.py)',
+    'operator',
+  ],
 ];
 
 describe('one finding with its numbers', () => {

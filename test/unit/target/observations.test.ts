@@ -127,7 +127,7 @@ const CASES: readonly {
 }[] = [
   {
     name: 'hard-sigmoid-x1',
-    build: behindConvs('HardSigmoid', { attributes: { alpha: { kind: 'float', value: 1 / 6 } } }),
+    build: behindConvs('HardSigmoid', { attributes: { alpha: { kind: 'float', value: 1 / 6 } }, params: { scale: 2 ** -7 } }),
     choice: PHX,
     findings: [`observed warning ${XDNA1}`],
     op: 'HardSigmoid',
@@ -314,10 +314,13 @@ describe('an observation', () => {
   });
 
   it('of a later version has no effect: HardSigmoid stays undocumented', async () => {
-    const report = await judge(behindConvs('HardSigmoid', { attributes: { alpha: { kind: 'float', value: 1 / 6 } } }), {
-      ...PHX,
-      version: '1.7',
-    });
+    const report = await judge(
+      behindConvs('HardSigmoid', { attributes: { alpha: { kind: 'float', value: 1 / 6 } }, params: { scale: 2 ** -7 } }),
+      {
+        ...PHX,
+        version: '1.7',
+      },
+    );
     expect(findingsOf(report)).toEqual(['operator undocumented AMD Ryzen AI, Supported Operators (1.5)']);
   });
 
