@@ -18,6 +18,17 @@ async function killDuring(forge: Forge, hook: string): Promise<void> {
   forge.hook('b', '');
 }
 
+/** Builds, and edits b.txt while the stage runs. The results belong to the edited file. */
+async function editDuring(forge: Forge, stage: string): Promise<void> {
+  forge.hook(stage, HELD);
+  const running = forge.start();
+  await waitForFile(forge, '.hooks/once');
+  append(forge, 'b.txt', 'edited meanwhile');
+  forge.project.write('.hooks/go', '');
+  strictEqual(await running.ended, 0, running.output());
+  forge.expectRight();
+}
+
 export const INTERRUPTIONS: readonly Scenario[] = [
   scenario(13, 'a failed stage ends the build with 1, its dependents are skipped, and the next build tries again', forge => {
     forge.hook('b', 'exit 3');
@@ -66,24 +77,12 @@ export const INTERRUPTIONS: readonly Scenario[] = [
     strictEqual(forge.build().stdout.includes('nothing to do'), true);
   }),
   scenario(18, 'an input edited while its stage runs: the result belongs to the edited input', async forge => {
-    forge.hook('b', HELD);
-    const running = forge.start();
-    await waitForFile(forge, '.hooks/once');
-    append(forge, 'b.txt', 'edited meanwhile');
-    forge.project.write('.hooks/go', '');
-    strictEqual(await running.ended, 0, running.output());
-    forge.expectRight();
+    await editDuring(forge, 'b');
     strictEqual(forge.build().stdout.includes('nothing to do'), true);
   }),
   scenario(19, 'an input edited and reverted while an earlier stage runs: no result is stored under the wrong key', async forge => {
-    forge.hook('a', HELD);
     const before = forge.project.read('b.txt');
-    const running = forge.start();
-    await waitForFile(forge, '.hooks/once');
-    append(forge, 'b.txt', 'edited meanwhile');
-    forge.project.write('.hooks/go', '');
-    strictEqual(await running.ended, 0, running.output());
-    forge.expectRight();
+    await editDuring(forge, 'a');
     forge.project.write('b.txt', before);
     strictEqual(forge.build().exitCode, 0);
     forge.expectRight();

@@ -47,7 +47,7 @@ function timeOf(project: CliWorld): number {
 }
 
 function checkAfterwards(project: CliWorld, { left, right }: { readonly left: string; readonly right: string }, where: string): void {
-  // As it is, before any build mends it: no blob without its digest, no record without its blobs.
+  // Before any build repairs it: no blob without its digest, no record without its blobs.
   const verified = project.run('cache', 'verify');
   if (verified.exitCode !== 0) throw new Error(`${where}: the cache is damaged:\n${verified.stdout}`);
   const built = project.run('build');

@@ -15,11 +15,11 @@ export const PROJECT: readonly Declared[] = [
       file: value('-f, --file <path>', 'where to write it', parseText, { value: 'pipeline.yaml', shown: 'pipeline.yaml' }),
       template: optionalChoice(
         '--template <name>',
-        'a trained example with its images (default: the first); or, with --model, classifier or plain instead of what its outputs say',
+        'a trained example with its images (default: the first); with --model: the form of its outputs, if the draft does not recognize it',
         TEMPLATES,
       ),
       model: optional('--model <path>', 'draft the file for this ONNX model, by its inputs and outputs', parseText),
-      images: optional('--images <folder>', 'with --model: images that calibrate; without it, example images stand in', parseText),
+      images: optional('--images <folder>', 'with --model: images for calibration (default: example images)', parseText),
     },
     after:
       'Examples:\n  tanren init                              a trained example that builds at once\n  tanren init --model detector.onnx        all stages for a model of your own',

@@ -67,7 +67,7 @@ describe('the report of a build', () => {
     expect(encodeBuildReport(report)).toMatchObject({ gates: [{ metric: 'bbox.AP', verdict: 'missed', reasons }] });
   });
 
-  it('repeats warnings that are out of sight, with the place of their next steps', () => {
+  it('repeats warnings that have scrolled off the screen, with the place of their next steps', () => {
     const warnings = ['warning[stage-warning]: make: defaults are taken'];
     expect(printed(reportOf({ make: { outcome: { kind: 'executed', durationMs: 1 } } }), { warnings }).slice(0, 3)).toEqual([
       '',

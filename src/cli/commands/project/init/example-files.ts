@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { findInstallRoot } from '../../../process/install-root.js';
 import { type Example, fileOf } from './templates.js';
 
-/** Images that stand in until others are named. */
+/** Example images, used until others are named. */
 export const STAND_INS = 'examples/shapes/data/calib';
 
 const PACKAGE = dirname(findInstallRoot());
