@@ -67,6 +67,17 @@ describe('evaluate', () => {
     expect(log.join('\n')).toMatch(/bbox: AP 0\.\d{4}/);
   });
 
+  it('computes the models in the arithmetic of a device with runner: simulate, and keeps its detections apart', async () => {
+    const [cpu, device] = [await run({ samples: 1 }), await run({ samples: 1, runner: 'simulate', simulate: { arithmetic: 'bfp16' } })];
+    const scoresOf = async ({ outputs }: StageRun): Promise<number[]> =>
+      ((await readJsonFile(outputs.detections ?? '')) as JsonObject[]).map(({ score }) => Number(score));
+    const [own, simulated] = [await scoresOf(cpu), await scoresOf(device)];
+    expect(simulated).not.toEqual(own);
+    // The best object is found with 8 bits per number too.
+    expect(Math.abs(Math.max(...simulated) - Math.max(...own))).toBeLessThan(0.05);
+    expect(await readJsonFile(device.outputs.metrics ?? '')).not.toHaveProperty('rounding');
+  });
+
   it('gives differences to a baseline for figures that both have', async () => {
     const first = await run({ samples: 2 });
     const baseline = (await readJsonFile(first.outputs.metrics ?? '')) as {

@@ -152,6 +152,7 @@ describe('verify', () => {
     expect(() => parseParams(verify, { part: 'backbone', thresholds: { maxMissed: 0 } })).toThrow('require the whole detector');
     expect(() => parseParams(verify, { runner: 'external' })).toThrow('with the command that starts the runner');
     expect(() => parseParams(verify, { external: { command: ['x'] } })).toThrow('`external` requires runner: external');
+    expect(() => parseParams(verify, { simulate: {} })).toThrow('`simulate` requires runner: simulate');
   });
 
   it('with `values: all` the first changed value of each part is named', async () => {
