@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
 import { encodeCanonicalJson } from '../../base/canonical-json.js';
-import { digestBytes, parseDigest } from '../../base/digest.js';
+import { digestBytes, digestJson, parseDigest } from '../../base/digest.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import { isMissing } from '../../base/system-error.js';
@@ -51,10 +51,12 @@ export interface ActionRecords {
   dropResult(key: string, result: ActionResult): Promise<void>;
 }
 
-/** Reads the record of a local cache folder synchronously. */
+/** Reads the record of a local cache folder synchronously. The record of another action, in a file that was renamed, is damaged. */
 export function readRecord(cache: CacheFolder, key: string): ActionRecord | 'damaged' | undefined {
   const text = readIfThere(cache.record(key));
-  return text === undefined ? undefined : (decodeRecord(text) ?? 'damaged');
+  if (text === undefined) return undefined;
+  const record = decodeRecord(text);
+  return record !== undefined && digestJson(record.manifest) === key ? record : 'damaged';
 }
 
 export function openActionRecords(cache: CacheFolder): ActionRecords {

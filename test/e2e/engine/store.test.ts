@@ -26,6 +26,25 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
+it('a record in the place of the record of another action is damaged, and gives nobody its result', async () => {
+  world.write('other.txt', 'three');
+  world.stages = { one: { uses: 'strip', inputs: { text: 'source.txt' } }, two: { uses: 'strip', inputs: { text: 'other.txt' } } };
+  await world.build();
+  const folder = world.path('cache/actions');
+  const records = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => lstatSync(join(folder, name)).isFile());
+  const [a = '', b = ''] = records.map(name => readFileSync(join(folder, name), 'utf8'));
+  expect(records).toHaveLength(2);
+  for (const [i, text] of [b, a].entries()) {
+    rmSync(join(folder, records[i] ?? ''));
+    writeFileSync(join(folder, records[i] ?? ''), text);
+  }
+  for (const name of ['artifacts', 'cache/state']) rmSync(world.path(name), { recursive: true });
+
+  expect((await world.build()).outcomes).toEqual({ one: 'executed', two: 'executed' });
+  expect(world.read('artifacts/one/text')).toBe('ONE\nTWO');
+  expect(world.read('artifacts/two/text')).toBe('THREE');
+});
+
 describe('artifacts', () => {
   it('that were deleted are restored from the cache', async () => {
     await world.build();
