@@ -21,7 +21,7 @@ export async function drawMemory(reports: readonly Named<CompileView>[]): Promis
   return {
     id: 'memory',
     title: 'Memory',
-    body: html`<p>The activations of each NPU part in one arena, planned from their sizes and lifetimes. Nothing here is measured: the vendor’s compiler plans for itself.</p>
+    body: html`<p>The activations of each NPU part in one arena, planned from their sizes and lifetimes. Nothing here is measured; the vendor’s compiler makes its own plan.</p>
 ${drawTable({
   caption:
     'Arena: the size of the planned arena. Bound: no arena can be smaller, because so much is live at one unit. Sum: without reuse of memory.',

@@ -18,7 +18,7 @@ export function drawRecovery(reports: readonly Named<RecoveryView>[]): Section |
   return {
     id: 'recovery',
     title: 'Recovered accuracy',
-    body: html`<p>What the methods behind quantization changed. The SQNR is that of a layer’s output behind its activation function, with what the layers before it recovered.</p>
+    body: html`<p>The changes of the stages after quantization. The SQNR is that of a layer’s output after its activation function, with the changes of all layers before it.</p>
 ${reports.map(drawReport)}`,
   };
 }
