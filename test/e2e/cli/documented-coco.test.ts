@@ -27,11 +27,26 @@ function damage(detections: readonly Detection[]): readonly Detection[] {
     });
 }
 
+interface GroundTruth {
+  readonly annotations: readonly object[];
+}
+
+/** Ground truth with a mask of half the size of its image, and three annotations of an image that is not there. */
+function makeOdd({ annotations, ...rest }: GroundTruth): GroundTruth {
+  const odd = annotations.map((one, index) => {
+    if (index === 2) return { ...one, segmentation: { size: [96, 128], counts: [0, 96 * 128] } };
+    return index >= 4 && index <= 6 ? { ...one, image_id: 99 } : one;
+  });
+  return { ...rest, annotations: odd };
+}
+
 describe('docs/coco.md', () => {
   let world: CliWorld;
   beforeAll(() => {
     world = givenProject(TANREN);
-    copyFileSync(join(dirname(DIST), 'examples/shapes/data/instances_val.json'), join(world.folder, 'instances_val.json'));
+    const annotations = join(dirname(DIST), 'examples/shapes/data/instances_val.json');
+    copyFileSync(annotations, join(world.folder, 'instances_val.json'));
+    world.write('odd.json', JSON.stringify(makeOdd(JSON.parse(readFileSync(annotations, 'utf8')) as GroundTruth)));
     const text = gunzipSync(readFileSync(fixturePath('detection', 'shapes-detections.json.gz'))).toString();
     world.write('float.json', text);
     world.write('int8.json', JSON.stringify(damage(JSON.parse(text) as Detection[])));
