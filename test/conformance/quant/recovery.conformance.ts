@@ -21,6 +21,7 @@ import type { Tensor } from '../../../src/tensor/tensor.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { classify, normalize, sketchInputs, stack, topOf } from '../../support/classifier.js';
 import { MOBILENETV2 } from '../../support/public-models.js';
+import { strideOfPoints } from '../../support/rounds.js';
 import { parseParams } from '../../support/run-stage.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
@@ -104,11 +105,11 @@ suite('ResNet-20, calibrated on every fifth of 1,000 images', () => {
 
   it('float has 650 of the other 800 right', async () => expect(await countRight(await readModel(calibrated.path))).toBe(650));
 
-  // Bounds: 1 point (8 images) below float for 4 bits, 5 points (40 images) for 3 bits.
+  // Bounds: 1 point (8 images) below float for 4 bits, 5 points (40 images) for 3 bits. AdaRound takes long inside jest: CI plays its harder case.
   it.each<[RoundingMethod, number, number]>([
     ['gptq', 4, 650 - 8],
     ['gptq', 3, 650 - 40],
-    ['adaround', 4, 650 - 8],
+    ...(strideOfPoints() === 1 ? [['adaround', 4, 650 - 8] satisfies [RoundingMethod, number, number]] : []),
     ['adaround', 3, 650 - 40],
   ])(
     'by %s, weights of %p bits keep at least %p, where rounding to nearest does not',
