@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Brand } from './brand.js';
-import { encodeCanonicalJson } from './canonical-json.js';
+import { encodeCanonicalJson } from './json/canonical-json.js';
 import type { Json } from './json.js';
 
 export type Digest = Brand<string, 'Digest'>;

@@ -1,6 +1,7 @@
 /** Figures in reports and metrics: a finite number, or "equal" if the error is zero and its ratio would be infinite. */
+
+import type { JsonReader } from './json/json-shape.js';
 import { isJsonObject, type Json } from './json.js';
-import type { JsonReader } from './json-shape.js';
 
 /** The SQNR of equal tensors. JSON has no infinity. */
 export const EQUAL = 'equal';

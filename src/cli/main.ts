@@ -1,7 +1,7 @@
 /** The command line: takes arguments and returns the exit code. The code of a command is loaded when it runs. */
 import { CommanderError } from 'commander';
 import { isCodedError } from '../base/coded-error.js';
-import { explainForbidden } from '../base/file-owner.js';
+import { explainForbidden } from '../base/files/file-owner.js';
 import { FORBIDDEN, hasCode, isSystemCallError } from '../base/system-error.js';
 import { EXIT, type ExitCode } from './process/exit-code.js';
 import { buildProgram } from './program.js';

@@ -1,6 +1,7 @@
 /** Parses host recipes and detector definitions of all registered families. */
+
+import { fields, formatJsonProblems, type JsonProblem, type JsonReader, literal, readJsonShape } from '../base/json/json-shape.js';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.js';
-import { fields, formatJsonProblems, type JsonProblem, type JsonReader, literal, readJsonShape } from '../base/json-shape.js';
 import type { DefinitionFiles, DetectorDefinition, DetectorFamily, ReadRecipe } from './detector/detector-family.js';
 import type { HostRecipe } from './detector/host-recipe.js';
 import { DetectionError } from './error/detection-error.js';

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { findNonFinite } from '../base/figure.js';
+import { parsePythonJson } from '../base/json/python-json.js';
 import type { Json, JsonObject } from '../base/json.js';
-import { parsePythonJson } from '../base/python-json.js';
 import { codeOrText } from '../base/system-error.js';
 import { StageError } from './stage-error.js';
 

@@ -1,7 +1,7 @@
 /** Reads figures that `runner.py check --json` of a bundle measured on a board. */
 
+import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
 import { type FormReport, readBenchReport } from '../../src/runtime/measure/bench-report.js';
 import type { LatencySummary } from '../../src/runtime/measure/latency.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';

@@ -3,8 +3,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';
+import { withoutUndefined } from '../../src/base/json/without-undefined.js';
 import type { JsonObject } from '../../src/base/json.js';
-import { withoutUndefined } from '../../src/base/without-undefined.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { TilesByPart } from '../../src/detection/tiles/part-tiles.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';

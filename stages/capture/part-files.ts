@@ -1,7 +1,7 @@
 /** Files of a kept part of `capture`: one npz file per part of the detector, and a description of their tensors. */
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
-import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
+import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
 import { mapOf } from '../../src/base/schema/build-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
 import { describeTensors, nameArrays, SAMPLE_TENSORS_SCHEMA, type SampleTensors } from '../../src/runtime/capture/capture-writer.js';

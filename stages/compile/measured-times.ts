@@ -1,5 +1,5 @@
 /** Measured times per image of parts, from reports of `bench`: of a device, and of a CPU. */
-import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
+import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
 import { type BenchReport, type Form, readBenchReport } from '../../src/runtime/measure/bench-report.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';

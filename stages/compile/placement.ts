@@ -1,5 +1,5 @@
 /** The devices of models, as the param `place` declares them. */
-import { findClosest } from '../../src/base/did-you-mean.js';
+import { findClosest } from '../../src/base/text/did-you-mean.js';
 import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
 import { listModelsOnTiles, listPartModels, type TilesByPart } from '../../src/detection/tiles/part-tiles.js';
 import { withoutTiles } from '../../src/detection/without-tiles.js';

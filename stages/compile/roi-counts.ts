@@ -1,5 +1,5 @@
 /** RoIs per image for each model, from the captured data or the params. */
-import { findClosest } from '../../src/base/did-you-mean.js';
+import { findClosest } from '../../src/base/text/did-you-mean.js';
 import { rowCounts } from '../../src/runtime/capture/capture-index.js';
 import { openCaptured } from '../../src/runtime/capture/captured.js';
 import type { StageJob } from '../../src/stage/define-stage.js';

@@ -1,8 +1,8 @@
 /** Classifies one image: its best classes with their scores. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { readJsonShape } from '../../src/base/json/json-shape.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
-import { readJsonShape } from '../../src/base/json-shape.js';
 import { integer, list, number, object } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';

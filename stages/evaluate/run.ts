@@ -3,8 +3,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
+import { withoutUndefined } from '../../src/base/json/without-undefined.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
-import { withoutUndefined } from '../../src/base/without-undefined.js';
 import { parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
 import { countOddities } from '../../src/detection/coco/oddities.js';

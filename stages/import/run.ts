@@ -1,5 +1,5 @@
 /** Runs `import`: reads a model with its data, checks, imports, compares it with the original, and reports. */
-import { countOf } from '../../src/base/count-of.js';
+import { countOf } from '../../src/base/text/count-of.js';
 import { assertModel, findProblems } from '../../src/onnx/check/check-model.js';
 import { importModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';

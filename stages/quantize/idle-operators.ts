@@ -1,5 +1,5 @@
 /** Finds operator names in the params that neither the model nor any preset has, which are probably misspelled. */
-import { describeNear, findNear } from '../../src/base/did-you-mean.js';
+import { describeNear, findNear } from '../../src/base/text/did-you-mean.js';
 import type { Graph } from '../../src/onnx/ir/model.js';
 import { DEFAULT_OP_TYPES } from '../../src/quant/scheme/scheme.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';

@@ -1,7 +1,7 @@
 /** Entries of record ports, in the order of the param `order`. */
 import { isCodedError } from '../../src/base/coded-error.js';
+import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../src/base/json-shape.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';

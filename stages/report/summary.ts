@@ -1,6 +1,6 @@
 /** Summary of the page: the main figures, and all gates. */
 
-import { formatDuration } from '../../src/base/format.js';
+import { formatDuration } from '../../src/base/text/format.js';
 import type { QuantizationReport } from '../../src/quant/report/report-entries.js';
 import { drawBadge, drawTiles, type Tile } from '../../src/report/document.js';
 import { type Html, html } from '../../src/report/html.js';
@@ -8,11 +8,11 @@ import { formatCount, formatDelta, formatFigure, formatFixed, formatNumber, form
 import type { BenchReport } from '../../src/runtime/measure/bench-report.js';
 import type { BuildSummary, SummarizedGate } from '../../src/stage/build-summary.js';
 import { sumEstimates } from '../../src/target/estimate/estimate.js';
-import { findFigure, type Metrics } from './accuracy-section.js';
 import type { Named } from './entries.js';
-import { addPerImage, describeFastest, figuresOf, nameDevice } from './latency-section.js';
-import { countOutcomes } from './pipeline-section.js';
-import type { CompileView } from './read-compile.js';
+import type { CompileView } from './readers/read-compile.js';
+import { findFigure, type Metrics } from './sections/accuracy-section.js';
+import { addPerImage, describeFastest, figuresOf, nameDevice } from './sections/latency-section.js';
+import { countOutcomes } from './sections/pipeline-section.js';
 
 export interface SummaryData {
   readonly build: BuildSummary;

@@ -1,6 +1,6 @@
 /** Runs `simplify`: applies passes until nothing changes, then checks on samples that outputs are equal. */
-import { countOf } from '../../src/base/count-of.js';
-import { findClosest } from '../../src/base/did-you-mean.js';
+import { countOf } from '../../src/base/text/count-of.js';
+import { findClosest } from '../../src/base/text/did-you-mean.js';
 import { findSigmoidOutputs } from '../../src/onnx/analysis/sigmoid-outputs.js';
 import { assertModel, findProblems } from '../../src/onnx/check/check-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';

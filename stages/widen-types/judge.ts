@@ -1,4 +1,4 @@
-/** Whether the figures of a trial hold the target of `widen-types`. */
+/** Whether the figures of a trial meet the constraint of `widen-types`. */
 import { holdsBound, parseBound } from '../../src/base/bound.js';
 import { EQUAL, type Figure, rankOf } from '../../src/base/figure.js';
 import { getDefined } from '../../src/base/invariant.js';
@@ -10,14 +10,14 @@ import type { WidenTypesParams } from './params.js';
 /** Figures by name: the SQNR of outputs, or metrics. */
 export type Figures = Readonly<Record<string, Figure>>;
 
-type Hold = WidenTypesParams['hold'];
+type Constraint = WidenTypesParams['constraint'];
 
 export function figuresOfOutputs(outputs: readonly OutputError[]): Figures {
   return Object.fromEntries(outputs.map(({ name, sqnrDb }) => [name, sqnrDb]));
 }
 
 /** The metrics that the gate names. @throws StageError `baseline-metrics`, `metric-missing`. */
-export function figuresOfGate(gate: NonNullable<Hold['gate']>, measured: JsonObject, baseline: Json | undefined): Figures {
+export function figuresOfGate(gate: NonNullable<Constraint['gate']>, measured: JsonObject, baseline: Json | undefined): Figures {
   return Object.fromEntries(
     Object.keys(gate).map(metric => {
       const name = metric.replace(/^delta\./, '');
@@ -45,7 +45,7 @@ function numberAt(metrics: Json | undefined, path: string): number | undefined {
   return typeof found === 'number' ? found : undefined;
 }
 
-export function holdsTarget({ sqnrDb, gate }: Hold, figures: Figures): boolean {
+export function meetsConstraint({ sqnrDb, gate }: Constraint, figures: Figures): boolean {
   if (gate !== undefined) {
     return Object.entries(gate).every(([metric, text]) => {
       const figure = getDefined(figures[metric], metric);
@@ -55,17 +55,20 @@ export function holdsTarget({ sqnrDb, gate }: Hold, figures: Figures): boolean {
   return Object.entries(figures).every(([output, figure]) => rankOf(figure) >= (boundOf(sqnrDb, output) ?? Number.NEGATIVE_INFINITY));
 }
 
-function boundOf(sqnrDb: Hold['sqnrDb'], output: string): number | undefined {
+function boundOf(sqnrDb: Constraint['sqnrDb'], output: string): number | undefined {
   if (typeof sqnrDb !== 'object') return sqnrDb;
   return Object.hasOwn(sqnrDb, output) ? sqnrDb[output] : sqnrDb.default;
 }
 
 /** @throws StageError `unknown-output`. */
-export function checkOutputs({ sqnrDb }: Hold, outputs: readonly string[]): void {
+export function checkOutputs({ sqnrDb }: Constraint, outputs: readonly string[]): void {
   if (typeof sqnrDb !== 'object') return;
   const unknown = Object.keys(sqnrDb).filter(name => name !== 'default' && !outputs.includes(name));
   if (unknown.length === 0) return;
-  throw new StageError('unknown-output', `hold.sqnrDb names ${unknown.join(', ')}, but the float32 outputs are ${outputs.join(', ')}`);
+  throw new StageError(
+    'unknown-output',
+    `constraint.sqnrDb names ${unknown.join(', ')}, but the float32 outputs are ${outputs.join(', ')}`,
+  );
 }
 
 export function describeFigures(figures: Figures): string {

@@ -9,14 +9,14 @@ const DECIBELS = { type: 'number' } as const;
 export const WIDEN_TYPES_PARAMS = {
   type: 'object',
   additionalProperties: false,
-  required: ['hold'],
+  required: ['constraint'],
   properties: {
     quantize: {
       ...QUANTIZE_PARAMS,
       default: {},
       description: 'The params of the stage `quantize` that reads the result.',
     },
-    hold: {
+    constraint: {
       type: 'object',
       additionalProperties: false,
       minProperties: 1,
@@ -41,7 +41,7 @@ export const WIDEN_TYPES_PARAMS = {
           description: 'The largest share of the `cost` that may be wider; within it, the set with the least error of the outputs.',
         },
       },
-      description: 'The target: one of `sqnrDb`, `gate` and `share`.',
+      description: 'What the model must meet: one of `sqnrDb`, `gate` and `share`.',
     },
     to: {
       type: 'string',

@@ -22,7 +22,7 @@ import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js
 import { StageError } from '../../src/stage/stage-error.js';
 import { checkAdmitted } from './admit.js';
 import { ERRORS_FILE, errorsPart } from './errors-part.js';
-import { describeFigures, holdsTarget } from './judge.js';
+import { describeFigures, meetsConstraint } from './judge.js';
 import type { WidenTypesParams } from './params.js';
 import { openQuantizer } from './quantize-trial.js';
 import { reportWidening } from './report.js';
@@ -31,7 +31,7 @@ import { openTrials, type Trials } from './trials.js';
 type Job = StageJob<WidenTypesParams>;
 
 /**
- * @throws StageError `target-out-of-reach`, `type-not-admitted`, `baseline-metrics`, `metric-missing`, `unknown-output`, `nothing-to-widen`; QuantError and
+ * @throws StageError `constraint-out-of-reach`, `type-not-admitted`, `baseline-metrics`, `metric-missing`, `unknown-output`, `nothing-to-widen`; QuantError and
  *   OnnxError as quantizeModel; the errors of `openSampleFiles`; DetectionError for data sets and detectors; RuntimeError `model-load`, `model-run`.
  */
 export async function runWidenTypes(job: Job): Promise<void> {
@@ -41,7 +41,8 @@ export async function runWidenTypes(job: Job): Promise<void> {
   const range = schemeOf(params.quantize).range.kind === 'power-of-two' ? 'of-scheme' : 'min-max';
   const typesOf = (set: readonly WideBlock[]): WidenedTypes => widenedTypesOf(set, params.to, range);
   const trials = await openTrials(job, found.run, typesOf);
-  const set = params.hold.share === undefined ? await search(job, found, trials) : await searchWithin(found, params.hold.share, trials);
+  const set =
+    params.constraint.share === undefined ? await search(job, found, trials) : await searchWithin(found, params.constraint.share, trials);
   const report = await reportWidening({ ...found, set, to: params.to, cost }, trials);
   const { tensors, shares } = report.found;
   context.log(
@@ -103,13 +104,13 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
   return { ...all, blocks, orders: all.orders.map(order => order.filter(isOpen)), run };
 }
 
-async function search({ params: { hold, to } }: Job, { blocks, orders }: WideBlocks, trials: Trials): Promise<readonly WideBlock[]> {
-  const holds = async (set: readonly WideBlock[]): Promise<boolean> => holdsTarget(hold, await trials.measure(set));
+async function search({ params: { constraint, to } }: Job, { blocks, orders }: WideBlocks, trials: Trials): Promise<readonly WideBlock[]> {
+  const holds = async (set: readonly WideBlock[]): Promise<boolean> => meetsConstraint(constraint, await trials.measure(set));
   const set = await findCheapestSet({ blocks, orders, holds });
   if (set !== undefined) return set;
   throw new StageError(
-    'target-out-of-reach',
-    `the target does not hold with all ${blocks.length} tensors in ${to}: ${describeFigures(await trials.measure(blocks))}`,
+    'constraint-out-of-reach',
+    `the constraint is not met with all ${blocks.length} tensors in ${to}: ${describeFigures(await trials.measure(blocks))}`,
     {
       details: { wide: { ...(await trials.measure(blocks)) }, narrow: { ...(await trials.measure([])) } },
       help: 'wider activations do not help weights: choose another preset, scales per channel, or a lower target',

@@ -1,11 +1,11 @@
-/** Declaration of `widen-types`: finds the cheapest set of tensors in wider types that holds a target. */
+/** Declaration of `widen-types`: finds the cheapest set of tensors in wider types that meets a constraint. */
 import { checkQuantizeParams } from '../../src/quant/settings/scheme-of.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import { WIDEN_TYPES_PARAMS, type WidenTypesParams } from './params.js';
 
 /** What the figures of a gate need. */
-function gatePorts({ hold: { gate } }: WidenTypesParams) {
+function gatePorts({ constraint: { gate } }: WidenTypesParams) {
   if (gate === undefined) return {};
   const needsBaseline = Object.keys(gate).some(metric => metric.startsWith('delta.'));
   return {
@@ -20,7 +20,7 @@ function gatePorts({ hold: { gate } }: WidenTypesParams) {
 export const widenTypes = defineStage({
   name: 'widen-types',
   version: 1,
-  description: 'Finds the cheapest set of tensors in wider types that holds a target: an SQNR, a gate, or a share of the cost.',
+  description: 'Finds the cheapest set of tensors in wider types that meets a constraint: an SQNR, a gate, or a share of the cost.',
   params: WIDEN_TYPES_PARAMS,
   inputs: params => ({
     model: port('onnx-model', 'The float model.'),

@@ -48,10 +48,10 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
     return parseOutputErrors(await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE)));
   };
   const errorOf = async (set: readonly WideBlock[]): Promise<number> => 1 - vanishing(await outputsOf([]), await outputsOf(set));
-  const { gate } = params.hold;
+  const { gate } = params.constraint;
   if (gate === undefined) {
     checkOutputs(
-      params.hold,
+      params.constraint,
       (await outputsOf([])).map(({ name }) => name),
     );
     return { measure: async set => figuresOfOutputs(await outputsOf(set)), errorOf, count: () => tried.size };
@@ -104,7 +104,9 @@ async function describeDetection(job: Job, { model, sketches, quantize, session 
   const digests: Record<string, string> = { annotations: await digestFile(annotations) };
   for (const image of images) digests[`image ${image.id}`] = await digestFile(await findImageFile(folder, image));
   for (const [name, path] of Object.entries(parts)) digests[`${PART_PREFIX}${name}`] = await digestFile(path);
-  const iouTypes = (['bbox', 'segm'] as const).filter(type => Object.keys(params.hold.gate ?? {}).some(metric => metric.includes(type)));
+  const iouTypes = (['bbox', 'segm'] as const).filter(type =>
+    Object.keys(params.constraint.gate ?? {}).some(metric => metric.includes(type)),
+  );
   return {
     manifest: {
       run: { model, sketches, quantize, session },

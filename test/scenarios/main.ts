@@ -1,5 +1,5 @@
 /** `npm run scenarios [NUMBER …]`: what happens to build systems, and whether this one keeps its promise, as a table. */
-import { formatDuration } from '../../src/base/format.js';
+import { formatDuration } from '../../src/base/text/format.js';
 import { SCENARIOS } from './scenarios.js';
 import type { Scenario } from './scene.js';
 

@@ -1,6 +1,5 @@
 /** Readers of JSON files from their JSON Schema: the typed value, or every problem with its path. */
 import { invariant } from '../invariant.js';
-import { isJsonList, isJsonObject, type Json, type JsonObject } from '../json.js';
 import {
   anyList,
   anyText,
@@ -17,7 +16,8 @@ import {
   record,
   someFields,
   text,
-} from '../json-shape.js';
+} from '../json/json-shape.js';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../json.js';
 import type { FromSchema } from './from-schema.js';
 
 /**

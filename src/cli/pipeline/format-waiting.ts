@@ -1,5 +1,5 @@
 /** Formats the message printed while another process uses the cache: which process, and since when. */
-import { formatDuration } from '../../base/format.js';
+import { formatDuration } from '../../base/text/format.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 
 export function formatWaiting({ folder, holder }: Extract<BuildEvent, { kind: 'waiting-for-lock' }>, nowMs: number): string {

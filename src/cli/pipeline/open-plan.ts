@@ -1,8 +1,8 @@
 /** Opens the plan of a command: loads the pipeline, prints its diagnostics, and resolves the targets. */
 
 import { resolve } from 'node:path';
-import { countOf } from '../../base/count-of.js';
-import { findClosest } from '../../base/did-you-mean.js';
+import { countOf } from '../../base/text/count-of.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import { stampInstallation } from '../../engine/action/code/code-table.js';
 import { type PlanReads, recordPlanReads } from '../../engine/action/plan-reads.js';
 import { findProjectFolder } from '../../engine/config/project-folder.js';

@@ -1,8 +1,8 @@
 /** Writes the output files of a command: all files or none, with one error message if that fails. */
 import { basename } from 'node:path';
 import { CodedError, isCodedError } from '../../base/coded-error.js';
+import { type NewFile, writeBeside } from '../../base/files/write-beside.js';
 import { isSystemCallError } from '../../base/system-error.js';
-import { type NewFile, writeBeside } from '../../base/write-beside.js';
 
 /** @throws CodedError `not-writable`, `not-a-file`; errors of producing a file's content. */
 export async function writeFiles(files: readonly NewFile[]): Promise<void> {

@@ -1,5 +1,5 @@
 /** Formats the report of a run on a board: counts, operators off the NPU with reasons, differences from the prediction, and what was learned. */
-import { countOf } from '../../base/count-of.js';
+import { countOf } from '../../base/text/count-of.js';
 import type { BoardNode, BoardOperator, BoardReport, PlaceCounts } from '../../target/board/board-report.js';
 import type { Learned } from '../../target/board/learn.js';
 import type { Comparison } from '../../target/board/merge-reasons.js';

@@ -1,6 +1,6 @@
 /** The lines of a running build: what an event is about, and the stages that run. */
 import { assertNever } from '../../base/assert-never.js';
-import { formatDuration } from '../../base/format.js';
+import { formatDuration } from '../../base/text/format.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 import { describeOutcome, type Outcome } from '../../engine/model/outcome.js';
 import type { StageId } from '../../engine/model/plan.js';

@@ -1,6 +1,6 @@
 /** Formats the end of a build: metrics side by side, gates, failures, the artifacts folder, and one summary line. */
 import { assertNever } from '../../base/assert-never.js';
-import { formatDuration } from '../../base/format.js';
+import { formatDuration } from '../../base/text/format.js';
 import type { Outcome } from '../../engine/model/outcome.js';
 import type { Plan, StageId } from '../../engine/model/plan.js';
 import type { BuildReport, StageReport } from '../../engine/model/report.js';

@@ -1,7 +1,7 @@
 /** Formats run lists: a line per run; for one stage, a table with its figures. */
 import { assertNever } from '../../base/assert-never.js';
 import type { Figure } from '../../base/figure.js';
-import { formatBytes, formatDuration } from '../../base/format.js';
+import { formatBytes, formatDuration } from '../../base/text/format.js';
 import type { Column } from '../../engine/insight/history/find-columns.js';
 import type { RunRecord, RunStage } from '../../engine/insight/history/run-record.js';
 import { isHeadline } from '../../engine/model/metrics.js';

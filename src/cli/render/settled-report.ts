@@ -2,7 +2,7 @@
  * Prints tables of metrics, gates and the artifacts folder, at the end of every build and for a build with nothing to do.
  * It imports few modules, because a build with nothing to do may load only this.
  */
-import { formatDuration } from '../../base/format.js';
+import { formatDuration } from '../../base/text/format.js';
 import type { GateResult } from '../../engine/model/gate-result.js';
 import type { SettledReport } from '../../engine/noop/no-op-record.js';
 import type { Console } from '../terminal/console.js';

@@ -1,5 +1,5 @@
 /** Prints a sweep: one row per configuration, best first, with the Pareto front marked, and what went wrong. */
-import { formatBytes } from '../../base/format.js';
+import { formatBytes } from '../../base/text/format.js';
 import { type Objective, SIZE } from '../../engine/sweep/objectives.js';
 import type { RankedRow } from '../../engine/sweep/rank.js';
 import { type Axis, describeTarget } from '../../engine/sweep/resolve-axis.js';

@@ -1,6 +1,6 @@
 /** Estimates the remaining time of a build from its events; gives no estimate if it is unknown. */
 
-import { countOf } from '../../base/count-of.js';
+import { countOf } from '../../base/text/count-of.js';
 import { forecast } from '../../engine/insight/history/forecast.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 import type { Outlook } from '../../engine/model/outlook.js';

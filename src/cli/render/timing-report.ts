@@ -1,5 +1,5 @@
 /** Formats where the time of a run went: critical path, slowest stages, waits and parts. */
-import { formatDuration } from '../../base/format.js';
+import { formatDuration } from '../../base/text/format.js';
 import type { StageTime, Timing } from '../../engine/insight/history/timing.js';
 import type { Console } from '../terminal/console.js';
 import { padEnd, widest } from '../terminal/display-width.js';

@@ -1,7 +1,7 @@
 /** Prints what `tune` has found: each trial, the best one, and the change of the pipeline file. */
 import { stringify } from 'yaml';
-import { formatBytes } from '../../base/format.js';
 import type { Json } from '../../base/json.js';
+import { formatBytes } from '../../base/text/format.js';
 import { SIZE } from '../../engine/sweep/objectives.js';
 import { type Axis, describeTarget } from '../../engine/sweep/resolve-axis.js';
 import type { SweepRow } from '../../engine/sweep/sweep-rows.js';

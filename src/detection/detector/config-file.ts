@@ -1,6 +1,7 @@
 /** Reads a detector config file: complete, or filled from a named set of defaults, with a list of the values that were filled. */
+
+import { formatJsonProblems, type JsonProblem, type JsonReader, maybe, readJsonShape, text } from '../../base/json/json-shape.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
-import { formatJsonProblems, type JsonProblem, type JsonReader, maybe, readJsonShape, text } from '../../base/json-shape.js';
 import { DetectionError } from '../error/detection-error.js';
 
 /** A config and the source of its values. */

@@ -1,6 +1,7 @@
 /** The type of a detector family: how its host recipe is read, and how its host runs the parts. */
+
+import { type JsonReader, type JsonResult, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json, JsonObject } from '../../base/json.js';
-import { type JsonReader, type JsonResult, readJsonShape } from '../../base/json-shape.js';
 import type { RgbImage } from '../image/decode-image.js';
 import type { TilesByPart } from '../tiles/part-tiles.js';
 import type { DetectorHost, HostServices } from './detector.js';

@@ -1,5 +1,5 @@
 /** The field `tiles` of a host recipe: how the host packs the RoIs of a part into canvases, runs them, and unpacks the results. */
-import type { JsonReader } from '../../base/json-shape.js';
+import type { JsonReader } from '../../base/json/json-shape.js';
 import { integer, list, listOf, mapOf, object, text } from '../../base/schema/build-schema.js';
 import { type FromSchema, schemaOf } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';

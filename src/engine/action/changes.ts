@@ -1,7 +1,7 @@
 /** Differences between two action manifests, and their descriptions for users. */
 
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { findOwn } from '../../base/find-own.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 

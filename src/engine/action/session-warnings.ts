@@ -1,7 +1,7 @@
 /** Warnings about the state and the cache that a build opens. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameUser } from '../../base/file-owner.js';
+import { nameUser } from '../../base/files/file-owner.js';
 import { messageOf } from '../model/engine-error.js';
 import { findExposure } from '../store/exposure.js';
 import type { Session } from './session.js';

@@ -1,7 +1,7 @@
 /** JSON Schema validation of located values: errors of ajv become diagnostics with file positions. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { findClosest } from '../../base/did-you-mean.js';
 import type { Json, JsonObject } from '../../base/json.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import { type Located, locate, toJson } from './located.js';
 

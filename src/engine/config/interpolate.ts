@@ -1,5 +1,5 @@
 /** Replacement of "${…}" references by values of a scope: a reference alone keeps the value's type, inside text it becomes text; "$${" is a literal "${". */
-import { findClosest } from '../../base/did-you-mean.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { listOf } from './check-schema.js';

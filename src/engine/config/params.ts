@@ -1,6 +1,7 @@
 /** Values of the pipeline parameters from the file's defaults, params files and `-p`. The later one wins, and each must have the parameter's type. */
-import { findClosest } from '../../base/did-you-mean.js';
+
 import { isJsonList, type Json } from '../../base/json.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { listOf } from './check-schema.js';

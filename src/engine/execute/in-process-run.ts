@@ -1,6 +1,6 @@
 /** The runner for plugins that only start programs. It needs no worker, because the programs are separate processes. */
 import { join } from 'node:path';
-import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/clip-text.js';
+import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/text/clip-text.js';
 import type { Context } from '../../stage/context.js';
 import { type StagePlugin, withCheckedParams } from '../../stage/define-stage.js';
 import { seededRandom } from '../../stage/random.js';

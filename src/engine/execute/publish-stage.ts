@@ -1,6 +1,6 @@
 /** Publication of a stage's outputs, with a warning about files in its folder that no build wrote. */
 import { join } from 'node:path';
-import { listSome } from '../../base/list-some.js';
+import { listSome } from '../../base/text/list-some.js';
 import { placeOf, type Session } from '../action/session.js';
 import type { Published } from '../model/accepted-stage.js';
 import type { Artifact } from '../model/artifact.js';

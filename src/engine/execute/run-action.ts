@@ -1,7 +1,7 @@
 /** One run of a stage's action: creation of its order, and its execution by the plugin's runner. */
 
-import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/clip-text.js';
 import type { JsonObject } from '../../base/json.js';
+import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/text/clip-text.js';
 import { type Mask, maskJson } from '../../stage/mask.js';
 import { summarizeBuild } from '../action/build-summary.js';
 import { findBundle } from '../action/code/code-table.js';

@@ -1,6 +1,7 @@
 /** Storage of the documents behind a result's digests, by which later changes of its inputs are explained per file, and of its code per module. */
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
+
 import { digestBytes, parseDigest } from '../../base/digest.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { codeOf } from '../action/code/pinned-code.js';
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';

@@ -1,6 +1,7 @@
 /** The identity of the device that a run measures on. It is stored as soon as the run reports it, and checked when the run has ended. */
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
+
 import type { Digest } from '../../base/digest.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import { describeChange, findChanges } from '../action/changes.js';

@@ -4,7 +4,7 @@
  */
 
 import { assertNever } from '../../base/assert-never.js';
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import type { Content, Contents } from '../model/artifact.js';
 import type { StageId } from '../model/plan.js';
 import type { ClassResult, Facts, Lock, LockedResults, LockedStage } from './lock.js';

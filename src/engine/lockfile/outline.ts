@@ -2,7 +2,7 @@
  * A document format that diffs and merges well by lines.
  * It is a strict subset of YAML: one fact per line, two spaces per level, JSON for everything but plain words.
  */
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 

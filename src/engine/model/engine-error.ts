@@ -1,6 +1,6 @@
 /** Errors of the engine itself, and the message of any thrown value. */
 import { CodedError } from '../../base/coded-error.js';
-import { explainForbidden } from '../../base/file-owner.js';
+import { explainForbidden } from '../../base/files/file-owner.js';
 
 /** Codes: docs/errors.md, section "engine". */
 export class EngineError extends CodedError {

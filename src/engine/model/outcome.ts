@@ -1,6 +1,6 @@
 /** The outcome of a stage in a build. */
 import { assertNever } from '../../base/assert-never.js';
-import { formatBytes, formatDuration } from '../../base/format.js';
+import { formatBytes, formatDuration } from '../../base/text/format.js';
 import type { Failure } from './failure.js';
 import type { StageId } from './plan.js';
 

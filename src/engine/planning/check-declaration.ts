@@ -1,5 +1,5 @@
 /** Checks of a third-party plugin's declaration: the values must be usable in an action key. */
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { isJsonObject, type JsonObject } from '../../base/json.js';
 import type { StagePlugin } from '../../stage/define-stage.js';
 

@@ -1,7 +1,7 @@
 /** Connection of input ports: references are resolved against sources and outputs of other stages, and every mismatch is a diagnostic. */
 
-import { findClosest } from '../../base/did-you-mean.js';
 import { findOwn } from '../../base/find-own.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import { ARTIFACT_KINDS, type KindName, type Port, type Ports } from '../../stage/ports.js';
 import { listOf } from '../config/check-schema.js';
 import { type Located, membersOf } from '../config/located.js';

@@ -1,6 +1,6 @@
 /** Parsing of a stage's `resources`: the units that it takes of each pool. */
-import { findClosest } from '../../base/did-you-mean.js';
-import { formatBytes } from '../../base/format.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
+import { formatBytes } from '../../base/text/format.js';
 import { findMember, type Located, membersOf, toJson } from '../config/located.js';
 import { parseSize } from '../config/scalars.js';
 import type { DiagnosticList } from '../model/diagnostic.js';

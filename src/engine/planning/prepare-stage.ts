@@ -1,6 +1,7 @@
 /** The plugin of a stage, its checked params, and what the plugin declares for them. */
-import { findClosest } from '../../base/did-you-mean.js';
+
 import { isJsonObject, type JsonObject } from '../../base/json.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import { withCheckedParams } from '../../stage/define-stage.js';
 import type { Ports } from '../../stage/ports.js';
 import { checkSchema, listOf } from '../config/check-schema.js';

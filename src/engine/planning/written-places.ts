@@ -1,6 +1,6 @@
 /** The places that a build writes to: artifacts of its stages, and caches. A source inside one of them would be read before or after it is written. */
 import { join, relative, resolve, sep } from 'node:path';
-import { realPathOf } from '../../base/real-path.js';
+import { realPathOf } from '../../base/files/real-path.js';
 
 export interface WrittenPlaces {
   readonly projectFolder: string;

@@ -1,8 +1,8 @@
 /** Action records: one checksummed file per action key with the results of the action, written after the blobs that it names. */
 import { statSync } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
 import { digestBytes, digestJson, parseDigest } from '../../base/digest.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import { isMissing } from '../../base/system-error.js';

@@ -1,7 +1,7 @@
 /** Removes the remains of killed builds, and reports files beside them that no build wrote. */
 import { mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { listSome } from '../../base/list-some.js';
+import { listSome } from '../../base/text/list-some.js';
 import { messageOf } from '../model/engine-error.js';
 import type { EnginePorts } from '../model/ports.js';
 import type { CacheFolder } from './cache-folder.js';

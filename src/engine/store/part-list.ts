@@ -1,6 +1,7 @@
 /** The list of the parts that a run used: a blob with their keys, which the result names. */
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
+
 import { parseDigest } from '../../base/digest.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import type { ActionRecord } from './action-records.js';
 import type { ReadBlob } from './blob-store.js';

@@ -1,5 +1,5 @@
 /** The platform class of this machine, computed once per machine and library and cached under a guard that is cheap to check. */
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import type { PlatformClassPort } from '../model/ports.js';
 import type { CacheFolder } from './cache-folder.js';

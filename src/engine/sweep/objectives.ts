@@ -1,5 +1,5 @@
 /** What a sweep looks for: figures to maximize or to minimize. */
-import { findClosest } from '../../base/did-you-mean.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { StageId } from '../model/plan.js';
 

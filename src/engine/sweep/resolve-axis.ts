@@ -1,6 +1,7 @@
 /** Axes of a sweep: a parameter of the pipeline or a setting of a stage, with the values that it takes. */
-import { findClosest } from '../../base/did-you-mean.js';
+
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import { listOf } from '../config/check-schema.js';
 import { toJson } from '../config/located.js';
 import { parseYaml } from '../config/parse-yaml.js';

@@ -1,6 +1,6 @@
 /** Checks of the inputs, outputs and attributes of a node against its operator schema, except for types. */
-import { countOf } from '../../base/count-of.js';
-import { findClosest } from '../../base/did-you-mean.js';
+import { countOf } from '../../base/text/count-of.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import type { Attribute, Graph, Node } from '../ir/model.js';
 import { decodeMessage } from '../proto/codec/decode-message.js';
 import { WHOLE_SCHEMA } from '../proto/codec/schema.js';

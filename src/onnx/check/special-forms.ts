@@ -1,5 +1,5 @@
 /** Checks that schemas cannot express: a Constant has one value, and subgraphs match the inputs and outputs of their node. */
-import { countOf } from '../../base/count-of.js';
+import { countOf } from '../../base/text/count-of.js';
 import type { Graph, Node } from '../ir/model.js';
 import type { OperatorSchema } from '../schemas/operator-schema.js';
 import { describe, type Report } from './problem.js';

@@ -1,6 +1,6 @@
 /** Passes over constants: overridable initializers are removed from the model's inputs, Constant nodes become initializers, and equal initializers are merged. */
 import { createHash } from 'node:crypto';
-import { encodeCanonicalJson } from '../../base/canonical-json.js';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { removeNode, removeValue, replaceUses, subgraphsOf } from '../ir/edit.js';
 import type { Constant, Graph, Model, ValueId } from '../ir/model.js';
 import { scopesOf } from '../ir/scope.js';

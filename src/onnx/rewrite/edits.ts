@@ -1,5 +1,5 @@
 /** Edits of attributes and constants that a user requests: each edit selects nodes or initializers, changes them, and records the old and new values. */
-import { describeNear, findClosest, findNear } from '../../base/did-you-mean.js';
+import { describeNear, findClosest, findNear } from '../../base/text/did-you-mean.js';
 import { float, floats, int, ints, string } from '../ir/attribute.js';
 import { addInitializer, freshName, getValue, indexUses, setInput } from '../ir/edit.js';
 import type { Attribute, Model, Node, Value } from '../ir/model.js';

@@ -1,5 +1,5 @@
 /** The table of rewrite rules that a pipeline can name, with the forms, proof class and description of each. Plain data, so that planning loads no rule code. */
-import { findClosest } from '../../base/did-you-mean.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import type { ProofClass } from '../rewrite/rule.js';
 
 interface Facts {

@@ -1,5 +1,5 @@
 /** Lookup of the schema of an operator in a given operator set. */
-import { findClosest } from '../../base/did-you-mean.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import type { OperatorSchema } from './operator-schema.js';
 import { schemasByDomain } from './parse-schemas.js';
 

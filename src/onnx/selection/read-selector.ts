@@ -1,6 +1,7 @@
 /** The reader of node selectors. It is made from their schema, and checks nested selectors too. */
+
+import { formatJsonProblems, type JsonProblem, type JsonReader, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { formatJsonProblems, type JsonProblem, type JsonReader, readJsonShape } from '../../base/json-shape.js';
 import { readerOf, withChecks } from '../../base/schema/schema-reader.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { FIELD_NAMES, NODE_SELECTOR_SCHEMA, type NodeFields, type NodeSelector } from './node-selector.js';

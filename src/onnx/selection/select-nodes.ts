@@ -1,5 +1,5 @@
 /** Selection of the nodes of a graph that match a selector. No match is an error that names the nearest candidates. */
-import { describeNear, findNear } from '../../base/did-you-mean.js';
+import { describeNear, findNear } from '../../base/text/did-you-mean.js';
 import { indexUses } from '../ir/edit.js';
 import type { Graph, Node } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';

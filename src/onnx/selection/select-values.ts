@@ -1,5 +1,5 @@
 /** Selection of the values of a graph that match a name pattern. No match is an error that names similar values. */
-import { describeNear, findNear } from '../../base/did-you-mean.js';
+import { describeNear, findNear } from '../../base/text/did-you-mean.js';
 import type { Graph, Value } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { makeNameMatcher } from './name-pattern.js';

@@ -1,5 +1,5 @@
 /** Encoding of models as ONNX files. Equal models give equal bytes. */
-import { formatBytes } from '../../base/format.js';
+import { formatBytes } from '../../base/text/format.js';
 import { DTYPES } from '../../tensor/dtype.js';
 import { getValue } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';

@@ -1,7 +1,7 @@
 /** Reading of tensors outside the model file, restricted to the folder of the model. */
 import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { formatBytes } from '../../base/format.js';
+import { formatBytes } from '../../base/text/format.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import type { TensorProto } from '../proto/generated/messages.js';

@@ -1,7 +1,7 @@
 /** Constants whose bytes stay in a file: they are read on use, and the last ones read are cached within a budget. */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
-import { formatBytes } from '../../base/format.js';
+import { formatBytes } from '../../base/text/format.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import type { Constant } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';

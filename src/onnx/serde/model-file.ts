@@ -1,8 +1,8 @@
 /** Reading and writing of model files with their external data. */
 import { type FileHandle, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { formatBytes } from '../../base/format.js';
-import { type NewFile, writeBeside } from '../../base/write-beside.js';
+import { type NewFile, writeBeside } from '../../base/files/write-beside.js';
+import { formatBytes } from '../../base/text/format.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { decodeModel } from './decode-model.js';

@@ -1,5 +1,5 @@
 /** Extraction of the part of a model between given inputs and outputs as a separate model. */
-import { findClosest } from '../../base/did-you-mean.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import { cloneNode, cloneValue } from '../ir/clone.js';
 import { addValue, getNode, getValue } from '../ir/edit.js';
 import type { Graph, Model, Node, NodeId, Value, ValueId } from '../ir/model.js';

@@ -1,5 +1,5 @@
 /** Lookup of a value by name, with suggestions for an unknown name. */
-import { describeNear, findNear } from '../../base/did-you-mean.js';
+import { describeNear, findNear } from '../../base/text/did-you-mean.js';
 import { findValueByName } from '../ir/edit.js';
 import type { Graph, Value } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';

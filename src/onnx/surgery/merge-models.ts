@@ -1,5 +1,5 @@
 /** Merging of two models: values of the first feed inputs of the second, and unconnected inputs and outputs are kept. */
-import { describeNear, findNear } from '../../base/did-you-mean.js';
+import { describeNear, findNear } from '../../base/text/did-you-mean.js';
 import { cloneModel } from '../ir/clone.js';
 import { getValue } from '../ir/edit.js';
 import type { Model, Value, ValueId } from '../ir/model.js';

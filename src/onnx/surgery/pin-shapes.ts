@@ -1,5 +1,5 @@
 /** Assignment of fixed sizes to free dims of model inputs, given per input or by dim name. */
-import { findClosest } from '../../base/did-you-mean.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import { getValue, subgraphsOf } from '../ir/edit.js';
 import type { Dim, Graph, Model, Value } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';

@@ -1,5 +1,5 @@
 /** Renaming of values and nodes. All renames apply at once, so that names can be swapped. */
-import { describeNear, findNear } from '../../base/did-you-mean.js';
+import { describeNear, findNear } from '../../base/text/did-you-mean.js';
 import { subgraphsOf } from '../ir/edit.js';
 import type { Graph, Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';

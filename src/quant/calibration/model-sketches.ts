@@ -1,7 +1,7 @@
 /** The calibration sketches of one model: one sketch per float32 activation, and the digest of the model that they belong to. */
 import type { Digest } from '../../base/digest.js';
+import type { JsonProblem } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import type { JsonProblem } from '../../base/json-shape.js';
 import { constant, integer, list, object, text } from '../../base/schema/build-schema.js';
 import { DIGEST_SCHEMA } from '../../base/schema/digest-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';

@@ -1,6 +1,7 @@
 /** Errors of a model's values against the float original, including errors of all earlier nodes: their form in the report of `verify`, and its reader. */
+
+import { formatJsonProblems, readJsonShape } from '../../base/json/json-shape.js';
 import { isJsonObject, type Json } from '../../base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
 import { anyList, anyText, integer, number, object, text } from '../../base/schema/build-schema.js';
 import { FIGURE_SCHEMA } from '../../base/schema/figure-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';

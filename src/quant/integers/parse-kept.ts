@@ -1,6 +1,7 @@
 /** Documents that a stage keeps per layer, read by their schemas. */
+
+import { formatJsonProblems, type JsonReader, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { formatJsonProblems, type JsonReader, readJsonShape } from '../../base/json-shape.js';
 import { QuantError } from './quant-error.js';
 
 export interface KeptDocument {

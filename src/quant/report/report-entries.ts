@@ -1,6 +1,7 @@
 /** The form of the report of `quantize`, and its reader. */
+
+import { formatJsonProblems, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
 import {
   anyList,
   anyObject,

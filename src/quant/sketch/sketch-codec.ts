@@ -1,6 +1,7 @@
 /** The JSON form of sketches, in which every number is exact. */
+
+import { formatJsonProblems, type JsonProblem, type JsonReader, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { formatJsonProblems, type JsonProblem, type JsonReader, readJsonShape } from '../../base/json-shape.js';
 import { integer, list, number, object, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { QuantError } from '../integers/quant-error.js';

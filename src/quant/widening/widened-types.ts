@@ -1,6 +1,7 @@
 /** The file of widened types: overrides and exclusions that `quantize` adds to its own. */
+
+import { formatJsonProblems, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
 import { anyList, constant, object, oneOf, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';

@@ -1,7 +1,7 @@
 /** The index of a captured data set: the parts with their values, and the file and row count of each sample and part. */
 
+import { formatJsonProblems, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
 import { keysOf } from '../../base/keys-of.js';
 import { anyList, anyOf, constant, integer, list, mapOf, matching, object, oneOf, text } from '../../base/schema/build-schema.js';
 import { DIGEST_SCHEMA } from '../../base/schema/digest-schema.js';

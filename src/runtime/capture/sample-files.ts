@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { digestFile, digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
+import { formatJsonProblems, readJsonShape } from '../../base/json/json-shape.js';
 import { parseJson } from '../../base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../base/json-shape.js';
 import { list, object, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';

@@ -1,7 +1,7 @@
 /** The messages between client and runner: closed types of frame headers, and the parser of answers. */
 import type { Digest } from '../../base/digest.js';
+import { formatJsonProblems, type JsonReader, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json, JsonObject } from '../../base/json.js';
-import { formatJsonProblems, type JsonReader, readJsonShape } from '../../base/json-shape.js';
 import { keysOf } from '../../base/keys-of.js';
 import { anyList, anyOf, integer, list, NULL, number, object, oneOf, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';

@@ -1,7 +1,8 @@
 /** Readers of the JSON files that the vendor's runtime leaves. Members of other versions are ignored; lists and texts are bounded. */
-import { clipText } from '../../base/clip-text.js';
+
+import { anyList, anyText, either, type JsonReader, maybe, number, readJsonShape, someFields, text } from '../../base/json/json-shape.js';
 import { isJsonObject, type Json } from '../../base/json.js';
-import { anyList, anyText, either, type JsonReader, maybe, number, readJsonShape, someFields, text } from '../../base/json-shape.js';
+import { clipText } from '../../base/text/clip-text.js';
 import { TargetError } from '../report/target-error.js';
 import { type Assignment, type Evidence, NOTHING, type Place, type PlacedNode, type Reason } from './evidence.js';
 

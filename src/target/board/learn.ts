@@ -1,6 +1,7 @@
 /** Observations that a run on a board proves, and a user's profile with them. */
+
+import { toJsonObject } from '../../base/json/to-json.js';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
-import { toJsonObject } from '../../base/to-json.js';
 import { chooseTarget, type Target } from '../profile/choose-target.js';
 import type { Observation } from '../profile/observation.js';
 import { TargetError } from '../report/target-error.js';

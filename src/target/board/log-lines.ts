@@ -1,5 +1,5 @@
 /** Reads the messages of the vendor's runtime from the text that a run printed, or from VAIML's summary file. */
-import { clipText } from '../../base/clip-text.js';
+import { clipText } from '../../base/text/clip-text.js';
 import { type Evidence, NOTHING, type Reason, type SummaryCount } from './evidence.js';
 
 /** Longer lines are cut: a message stands at the start of its line. */

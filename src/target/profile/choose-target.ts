@@ -1,9 +1,10 @@
 /** Chooses a target: a profile with device, data type and software version, and the limits that apply to them. */
-import { findClosest } from '../../base/did-you-mean.js';
+
 import { digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
+import { formatJsonProblems } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { formatJsonProblems } from '../../base/json-shape.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import type { TargetIdentity } from '../report/compile-report.js';
 import type { Source } from '../report/finding.js';
 import { TargetError } from '../report/target-error.js';

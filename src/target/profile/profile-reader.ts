@@ -1,8 +1,9 @@
 /** Parses target profiles from JSON. Reports every missing limit and every limit without a source. */
-import { findClosest } from '../../base/did-you-mean.js';
+
+import { type JsonProblem, type JsonResult, readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { type JsonProblem, type JsonResult, readJsonShape } from '../../base/json-shape.js';
 import { readerOf, withChecks } from '../../base/schema/schema-reader.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import { REWRITE_RULES } from '../../onnx/rules/rule-table.js';
 import { parseIntegerSet } from './integer-set.js';
 import { type Constant, PROFILE_SCHEMA, type TargetProfile } from './profile.js';

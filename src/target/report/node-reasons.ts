@@ -1,7 +1,8 @@
 /** The member `x-reasons` of an assignment report: why nodes are where they are, as `compile` predicts it or a board's files say it. */
+
+import { readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
 import { isJsonList } from '../../base/json.js';
-import { readJsonShape } from '../../base/json-shape.js';
 import { anyList, anyText, openObject, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';

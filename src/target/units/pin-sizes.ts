@@ -1,5 +1,5 @@
 /** Replaces named sizes of a model with numbers, and infers the dependent shapes again. */
-import { findClosest } from '../../base/did-you-mean.js';
+import { findClosest } from '../../base/text/did-you-mean.js';
 import { cloneModel } from '../../onnx/ir/clone.js';
 import type { Model, ValueType } from '../../onnx/ir/model.js';
 import { TargetError } from '../report/target-error.js';

@@ -1,6 +1,5 @@
 /** Tests of the readers of untrusted JSON. */
 import fc from 'fast-check';
-import type { Json } from '../../../src/base/json.js';
 import {
   either,
   fields,
@@ -13,7 +12,8 @@ import {
   readJsonShape,
   record,
   text,
-} from '../../../src/base/json-shape.js';
+} from '../../../src/base/json/json-shape.js';
+import type { Json } from '../../../src/base/json.js';
 
 interface Box {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** Plain data becomes JSON as JSON.stringify writes it, and what JSON cannot represent is an error. */
-import { toJson } from '../../../src/base/to-json.js';
+import { toJson } from '../../../src/base/json/to-json.js';
 
 it('copies plain data as JSON.stringify does', () => {
   const value = { a: 1, b: undefined, c: [null, 'x', { d: true, e: undefined }] };

@@ -1,6 +1,7 @@
 /** Tests of the form of edit steps. */
+
+import { formatJsonProblems, list, readJsonShape } from '../../../src/base/json/json-shape.js';
 import type { Json } from '../../../src/base/json.js';
-import { formatJsonProblems, list, readJsonShape } from '../../../src/base/json-shape.js';
 import { stepReader } from '../../../src/cli/commands/onnx/edit-step.js';
 
 const read = (...steps: Json[]) => readJsonShape(list(stepReader), steps);

@@ -11,7 +11,7 @@ import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { chooseCounts, meanOverImages } from '../../../stages/bench/row-counts.js';
 import { bench } from '../../../stages/bench/stage.js';
-import { parseBench } from '../../../stages/report/read-bench.js';
+import { parseBench } from '../../../stages/report/readers/read-bench.js';
 import { failureOf } from '../../support/error-code.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';

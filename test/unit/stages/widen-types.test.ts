@@ -159,7 +159,7 @@ it('the set holds an SQNR, is 1-minimal, and costs as little as the best of all 
   expect(wide).toBeGreaterThan(narrow + 4);
   for (const part of [0.3, 0.8]) {
     const goal = narrow + part * (wide - narrow);
-    const found = await run({ hold: { sqnrDb: goal } });
+    const found = await run({ constraint: { sqnrDb: goal } });
     const tensors = found.types.overrides.map(({ tensor }) => tensor);
     expect((await quantizeWith(found.overrides)).sqnrDb).toBeGreaterThanOrEqual(goal);
     for (const tensor of tensors) {
@@ -173,7 +173,7 @@ it('the set holds an SQNR, is 1-minimal, and costs as little as the best of all 
 
 it('trials are kept: a stopped search goes on behind its last one, and a second run measures nothing', async () => {
   const [low, high] = [(await widened([])).sqnrDb, (await widened(['x', 'r1'])).sqnrDb];
-  const params = { hold: { sqnrDb: (low + high) / 2 } };
+  const params = { constraint: { sqnrDb: (low + high) / 2 } };
   const stop = new AbortController();
   const progress = (done: number, _total: number, what: string): void => {
     if (what === 'sets' && done === 3) stop.abort(new Error('stopped'));
@@ -190,7 +190,7 @@ it('trials are kept: a stopped search goes on behind its last one, and a second 
 });
 
 it('within a share of the cost, the set fits, and narrowing one of it raises the error', async () => {
-  const { report, types } = await run({ hold: { share: 0.5 } });
+  const { report, types } = await run({ constraint: { share: 0.5 } });
   const tensors = types.overrides.map(({ tensor }) => tensor);
   expect(tensors.length).toBeGreaterThan(0);
   expect(report.found).toMatchObject({ shares: { cost: expect.any(Number) } });
@@ -208,7 +208,7 @@ it('under power-of-two scales a wider type is float: the nodes that touch the te
   const { overrides, types, report } = await run({
     quantize: xint8,
     to: 'float',
-    hold: { sqnrDb: { y: goal } },
+    constraint: { sqnrDb: { y: goal } },
     target: 'ryzen-ai',
     dtype: 'xint8',
   });
@@ -220,11 +220,11 @@ it('under power-of-two scales a wider type is float: the nodes that touch the te
 });
 
 it.each([
-  ['an SQNR that 16 bits do not reach', { hold: { sqnrDb: 200 } }, 'target-out-of-reach'],
-  ['an output that the model lacks', { hold: { sqnrDb: { z: 10 } } }, 'unknown-output'],
-  ['tensors that all have 16 bits', { quantize: { preset: 'a16w8' }, hold: { share: 0.5 } }, 'nothing-to-widen'],
-  ['tensors that do not exist', { tensors: ['nothing*'], hold: { share: 0.5 } }, 'nothing-to-widen'],
-  ['16 bits on a target for 8', { hold: { share: 0.5 }, target: 'generic-int8' }, 'type-not-admitted'],
+  ['an SQNR that 16 bits do not reach', { constraint: { sqnrDb: 200 } }, 'constraint-out-of-reach'],
+  ['an output that the model lacks', { constraint: { sqnrDb: { z: 10 } } }, 'unknown-output'],
+  ['tensors that all have 16 bits', { quantize: { preset: 'a16w8' }, constraint: { share: 0.5 } }, 'nothing-to-widen'],
+  ['tensors that do not exist', { tensors: ['nothing*'], constraint: { share: 0.5 } }, 'nothing-to-widen'],
+  ['16 bits on a target for 8', { constraint: { share: 0.5 }, target: 'generic-int8' }, 'type-not-admitted'],
 ])('%s: refused', async (_name, params, code) => {
   expect((await failureOf(() => run(params))).code).toBe(code);
 });

@@ -1,8 +1,8 @@
 /** Reports of runs on a board, from a corpus of small files in the vendor's forms, and what may be learned from them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJsonShape } from '../../../src/base/json/json-shape.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/base/json.js';
-import { readJsonShape } from '../../../src/base/json-shape.js';
 import { readerOf } from '../../../src/base/schema/schema-reader.js';
 import {
   BOARD_REPORT_SCHEMA,

@@ -1,5 +1,5 @@
 /** `tanren cache export | import`: moves results from one checkout to another in one file. `-` is stdout or stdin. */
-import { formatBytes } from '../../../base/format.js';
+import { formatBytes } from '../../../base/text/format.js';
 import { type ExportChoice, type ExportReport, exportCache, importArchive } from '../../../engine/store/archive/archive.js';
 import { type ArchiveBytes, archiveAt } from '../../../engine/store/archive/archive-bytes.js';
 import type { TakenArchive } from '../../../engine/store/archive/take-archive.js';

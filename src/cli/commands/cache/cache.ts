@@ -1,7 +1,7 @@
 /** `tanren cache stats | gc | verify`: reports what the cache holds, removes what is no longer needed, and checks its integrity. */
 
-import { formatBytes, formatDuration } from '../../../base/format.js';
-import { listSome } from '../../../base/list-some.js';
+import { formatBytes, formatDuration } from '../../../base/text/format.js';
+import { listSome } from '../../../base/text/list-some.js';
 import { planGarbage, sizeOf, sizeOfRest } from '../../../engine/store/maintenance/collect-garbage.js';
 import { type Inventory, takeInventory } from '../../../engine/store/maintenance/inventory.js';
 import { collectGarbage, type Users, verifyCache } from '../../../engine/store/maintenance/maintain-cache.js';

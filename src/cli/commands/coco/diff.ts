@@ -1,7 +1,7 @@
 /** `tanren coco diff`: compares which objects two detectors find and lists the changes, the worst first, with pictures on request. */
 
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
+import { countOf } from '../../../base/text/count-of.js';
 import {
   CHANGE_RULE,
   type ChangeKind,

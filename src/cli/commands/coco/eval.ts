@@ -1,7 +1,7 @@
 /** `tanren coco eval`: measures detections with the 12 COCO figures, and on request per class, per kind of error, per pixel and as curves. */
 
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
+import { countOf } from '../../../base/text/count-of.js';
 import { type ErrorSplit, splitErrors } from '../../../detection/coco/errors.js';
 import { COCO_FIGURE_NAMES, type CocoFigures, summarize } from '../../../detection/coco/evaluate.js';
 import { ERROR_KINDS, type ErrorKind } from '../../../detection/coco/image-errors.js';

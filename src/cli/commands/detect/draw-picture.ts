@@ -1,7 +1,7 @@
 /** Writes the overlay of detected objects as one PNG per picture, named after the picture. */
 
 import { join } from 'node:path';
-import type { NewFile } from '../../../base/write-beside.js';
+import type { NewFile } from '../../../base/files/write-beside.js';
 import { type CocoId, numberOf } from '../../../detection/coco/coco-id.js';
 import { nameCategory } from '../../../detection/coco/name-category.js';
 import type { CocoResult } from '../../../detection/coco/results.js';

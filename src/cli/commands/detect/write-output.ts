@@ -1,7 +1,7 @@
 /** Writes detections to one COCO document, or to a folder with the document and one PNG per picture. */
 import { extname, join, relative, resolve, sep } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
-import type { NewFile } from '../../../base/write-beside.js';
+import type { NewFile } from '../../../base/files/write-beside.js';
 import { writeFiles } from '../../process/write-files.js';
 import { makeCocoDocument } from './coco-document.js';
 import { writeOverlay } from './draw-picture.js';

@@ -1,5 +1,5 @@
 /** `tanren history`: lists builds with their outcomes and durations. For a stage, it lists outcomes, durations and figures per run. */
-import { findClosest } from '../../../base/did-you-mean.js';
+import { findClosest } from '../../../base/text/did-you-mean.js';
 import { type Column, findColumns } from '../../../engine/insight/history/find-columns.js';
 import { listRunChanges } from '../../../engine/insight/history/run-changes.js';
 import type { RunRecord } from '../../../engine/insight/history/run-record.js';

@@ -1,8 +1,8 @@
 /** Finds the snapshots that `diff` compares: a run, a saved baseline, a Git revision, or the current state. */
 import { resolve } from 'node:path';
-import { findClosest } from '../../../base/did-you-mean.js';
 import type { JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
+import { findClosest } from '../../../base/text/did-you-mean.js';
 import { baselinePath, isBaselineName, readBaseline } from '../../../engine/insight/history/baseline.js';
 import { digestAt, findCommit, showFile } from '../../../engine/insight/history/git-show.js';
 import { getRunIndex, isRunName } from '../../../engine/insight/history/run-name.js';

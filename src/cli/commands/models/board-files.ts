@@ -2,8 +2,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatBytes } from '../../../base/format.js';
 import { codeOrText } from '../../../base/system-error.js';
+import { formatBytes } from '../../../base/text/format.js';
 import type { BoardFile } from '../../../target/board/read-evidence.js';
 import { TargetError } from '../../../target/report/target-error.js';
 

@@ -1,9 +1,9 @@
 /** `tanren board-report FILES`: where the nodes of a model ran on a board and why, and a profile that learns from it. */
 import { readFile } from 'node:fs/promises';
 import { digestBytes } from '../../../base/digest.js';
+import type { NewFile } from '../../../base/files/write-beside.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
 import { codeOrText, hasCode } from '../../../base/system-error.js';
-import type { NewFile } from '../../../base/write-beside.js';
 import { explainNodes, reportBoard } from '../../../target/board/board-report.js';
 import { isAssignment } from '../../../target/board/json-files.js';
 import { type Learned, learn } from '../../../target/board/learn.js';

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
-import { describeNear, findNear } from '../../../base/did-you-mean.js';
+import { describeNear, findNear } from '../../../base/text/did-you-mean.js';
 import { artifactPath } from '../../../engine/model/artifact-path.js';
 import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../../engine/model/plan.js';
 import { readModel } from '../../../onnx/serde/model-file.js';

@@ -4,7 +4,7 @@
  */
 
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
+import { countOf } from '../../../base/text/count-of.js';
 import { checkModel } from '../../../onnx/check/check-model.js';
 import { listUnchecked } from '../../../onnx/check/operators.js';
 import type { Model } from '../../../onnx/ir/model.js';

@@ -4,7 +4,7 @@
  */
 
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
+import { countOf } from '../../../base/text/count-of.js';
 import { checkModel, findNewProblem } from '../../../onnx/check/check-model.js';
 import { OnnxError } from '../../../onnx/ir/onnx-error.js';
 import { convertOpset } from '../../../onnx/opset/convert-opset.js';

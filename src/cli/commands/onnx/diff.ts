@@ -2,8 +2,8 @@
 
 import { basename } from 'node:path';
 import { assertNever } from '../../../base/assert-never.js';
-import { countOf } from '../../../base/count-of.js';
 import { EQUAL } from '../../../base/figure.js';
+import { countOf } from '../../../base/text/count-of.js';
 import { diffModels } from '../../../onnx/diff/diff-models.js';
 import type { Difference } from '../../../onnx/diff/difference.js';
 import type { Model } from '../../../onnx/ir/model.js';

@@ -2,9 +2,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
-import { formatBytes } from '../../../base/format.js';
+import { formatJsonProblems, list, readJsonShape } from '../../../base/json/json-shape.js';
 import type { Json } from '../../../base/json.js';
-import { formatJsonProblems, list, readJsonShape } from '../../../base/json-shape.js';
+import { formatBytes } from '../../../base/text/format.js';
 import { toJson } from '../../../engine/config/located.js';
 import { parseYaml } from '../../../engine/config/parse-yaml.js';
 import { makeDiagnosticList } from '../../../engine/model/diagnostic.js';

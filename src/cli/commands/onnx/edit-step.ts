@@ -1,5 +1,5 @@
 /** The JSON form of an edit step: its schema, the type, and the reader. */
-import type { JsonProblem, JsonReader } from '../../../base/json-shape.js';
+import type { JsonProblem, JsonReader } from '../../../base/json/json-shape.js';
 import { keysOf } from '../../../base/keys-of.js';
 import { anyList, anyOf, integer, list, NULL, object, text } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';

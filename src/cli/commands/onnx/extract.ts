@@ -1,7 +1,7 @@
 /** `tanren onnx extract IN OUT`: extracts the subgraph that computes given outputs from given inputs as a model. */
 
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
+import { countOf } from '../../../base/text/count-of.js';
 import { getValue } from '../../../onnx/ir/edit.js';
 import type { Model } from '../../../onnx/ir/model.js';
 import { valuesReadBy } from '../../../onnx/ir/reads.js';

@@ -2,8 +2,8 @@
 
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
-import { formatBytes } from '../../../base/format.js';
+import { countOf } from '../../../base/text/count-of.js';
+import { formatBytes } from '../../../base/text/format.js';
 import { countOperators, listConstants } from '../../../onnx/analysis/model-stats.js';
 import type { Model, ValueId } from '../../../onnx/ir/model.js';
 import { decodeMessage } from '../../../onnx/proto/codec/decode-message.js';

@@ -1,7 +1,7 @@
 /** `tanren onnx merge FIRST SECOND OUT`: merges two models. Values of the first feed inputs of the second. */
 
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
+import { countOf } from '../../../base/text/count-of.js';
 import { OnnxError } from '../../../onnx/ir/onnx-error.js';
 import { mergeModels } from '../../../onnx/surgery/merge-models.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';

@@ -1,7 +1,7 @@
 /** `tanren onnx rename IN OUT`: renames values and nodes all at once, including those in subgraphs. */
 
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
+import { countOf } from '../../../base/text/count-of.js';
 import { OnnxError } from '../../../onnx/ir/onnx-error.js';
 import type { Rename } from '../../../onnx/surgery/rename.js';
 import { renameNodes, renameValues } from '../../../onnx/surgery/rename.js';

@@ -2,8 +2,8 @@
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
-import { findClosest } from '../../../base/did-you-mean.js';
+import { countOf } from '../../../base/text/count-of.js';
+import { findClosest } from '../../../base/text/did-you-mean.js';
 import { findSigmoidOutputs } from '../../../onnx/analysis/sigmoid-outputs.js';
 import { assertModel, findProblems } from '../../../onnx/check/check-model.js';
 import type { Model } from '../../../onnx/ir/model.js';

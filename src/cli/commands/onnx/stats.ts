@@ -1,8 +1,8 @@
 /** `tanren onnx stats FILE`: measures a model: nodes, parameters, MACs and activation memory. */
 
 import { basename } from 'node:path';
-import { countOf } from '../../../base/count-of.js';
-import { formatBytes } from '../../../base/format.js';
+import { countOf } from '../../../base/text/count-of.js';
+import { formatBytes } from '../../../base/text/format.js';
 import { type ModelStats, measureModel } from '../../../onnx/analysis/model-stats.js';
 import { inferShapes } from '../../../onnx/shape-inference/infer-shapes.js';
 import { pinShapes } from '../../../onnx/surgery/pin-shapes.js';

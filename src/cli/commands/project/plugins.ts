@@ -1,7 +1,7 @@
 /** `tanren plugins`: lists the plugins with their inputs, outputs and params. */
 import { BUILT_IN_PLUGINS } from '../../../../stages/registry.js';
-import { findClosest } from '../../../base/did-you-mean.js';
 import { isJsonObject, type JsonObject } from '../../../base/json.js';
+import { findClosest } from '../../../base/text/did-you-mean.js';
 import type { Diagnostic } from '../../../engine/model/diagnostic.js';
 import type { Ports } from '../../../stage/ports.js';
 import { encodeDiagnostic, printDiagnostics } from '../../pipeline/open-plan.js';

@@ -1,6 +1,7 @@
 /** The detector config of YOLACT: the values that a checkpoint does not contain, such as color statistics, priors, thresholds and categories. */
+
+import type { JsonProblem } from '../../../base/json/json-shape.js';
 import type { Json } from '../../../base/json.js';
-import type { JsonProblem } from '../../../base/json-shape.js';
 import { flag, integer, list, listOf, number, object, oneOf, text } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf, withChecks } from '../../../base/schema/schema-reader.js';

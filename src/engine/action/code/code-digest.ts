@@ -1,5 +1,5 @@
 /** Code digests of plugins and parts. Each covers all modules that the root reaches. It comes from the table of built-in modules, from stamps, or from the modules. */
-import { encodeCanonicalJson } from '../../../base/canonical-json.js';
+import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
 import type { Json } from '../../../base/json.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import { areUnchanged, findChangedPath, type RecordedStamps } from '../../store/files/recorded-stamps.js';

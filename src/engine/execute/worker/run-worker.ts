@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InternalError } from '../../../base/invariant.js';
+import { type JsonReader, readJsonShape } from '../../../base/json/json-shape.js';
 import { parseJson } from '../../../base/json.js';
-import { type JsonReader, readJsonShape } from '../../../base/json-shape.js';
 import { optimizeAfter } from '../../../base/optimize-later.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { makeMask } from '../../../stage/mask.js';

@@ -2,8 +2,8 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { getEnvironmentData, setEnvironmentData, type WorkerOptions } from 'node:worker_threads';
 import { InternalError } from '../../../base/invariant.js';
+import { readJsonShape } from '../../../base/json/json-shape.js';
 import { parseJson } from '../../../base/json.js';
-import { readJsonShape } from '../../../base/json-shape.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import type { GuardData } from './guard-check.js';
 import { LOAD_RULE } from './load-rule.js';

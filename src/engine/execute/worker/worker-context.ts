@@ -1,6 +1,6 @@
 /** The context that a plugin receives in a worker: its calls become messages to the engine. */
 import { join } from 'node:path';
-import { clipText, MAX_PROGRESS_CHARACTERS } from '../../../base/clip-text.js';
+import { clipText, MAX_PROGRESS_CHARACTERS } from '../../../base/text/clip-text.js';
 import type { Context } from '../../../stage/context.js';
 import type { Mask } from '../../../stage/mask.js';
 import { seededRandom } from '../../../stage/random.js';

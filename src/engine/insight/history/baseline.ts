@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
 import { parseJson } from '../../../base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../../base/json-shape.js';
 import { anyList, anyObject, constant, mapOf, openObject } from '../../../base/schema/build-schema.js';
 import { FIGURE_SCHEMA } from '../../../base/schema/figure-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';

@@ -1,8 +1,8 @@
 /** The figures of runs that the columns of a list name: "evaluate-int8.bbox.AP", or "bbox.AP" if one stage has it. */
 
-import { findClosest } from '../../../base/did-you-mean.js';
 import type { Figure } from '../../../base/figure.js';
 import { findOwn } from '../../../base/find-own.js';
+import { findClosest } from '../../../base/text/did-you-mean.js';
 import { EngineError } from '../../model/engine-error.js';
 import type { RunRecord } from './run-record.js';
 

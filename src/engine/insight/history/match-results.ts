@@ -1,6 +1,7 @@
 /** Finds the kept results that a build of another state of the project would use, by params and input digests. */
-import { encodeCanonicalJson } from '../../../base/canonical-json.js';
+
 import type { Digest } from '../../../base/digest.js';
+import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
 import type { InputRef, Plan, PlannedStage } from '../../model/plan.js';

@@ -1,7 +1,7 @@
 /** Records a build: observes its events, and makes its run record when it has ended. */
 import type { Figure } from '../../../base/figure.js';
+import { withoutUndefined } from '../../../base/json/without-undefined.js';
 import type { JsonObject } from '../../../base/json.js';
-import { withoutUndefined } from '../../../base/without-undefined.js';
 import { dependenciesOf } from '../../model/dependencies.js';
 import type { BuildEvent, Span } from '../../model/events.js';
 import type { GateResult } from '../../model/gate-result.js';

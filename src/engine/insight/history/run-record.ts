@@ -1,6 +1,7 @@
 /** The run record of a build that did something: the request, the outcome, duration and metrics of each stage, and the gates. */
+
+import { readJsonShape } from '../../../base/json/json-shape.js';
 import type { Json } from '../../../base/json.js';
-import { readJsonShape } from '../../../base/json-shape.js';
 import {
   anyList,
   anyObject,

@@ -1,6 +1,7 @@
 /** The snapshot of a pipeline at a commit: params from its files; metrics from its lock file, or from kept results with the same inputs. */
-import { encodeCanonicalJson } from '../../../base/canonical-json.js';
+
 import type { Digest } from '../../../base/digest.js';
+import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
 import type { JsonObject } from '../../../base/json.js';
 import { isJsonObject, parseJson } from '../../../base/json.js';
 import type { Lock, LockedStage } from '../../lockfile/lock.js';

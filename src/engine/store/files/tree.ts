@@ -1,9 +1,9 @@
 /** The content of a folder as one canonical document, whose digest stands for the whole folder. */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import systemPath, { join, type PlatformPath } from 'node:path';
-import { encodeCanonicalJson } from '../../../base/canonical-json.js';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes, parseDigest } from '../../../base/digest.js';
+import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
 import type { JsonObject } from '../../../base/json.js';
 import { isJsonObject, parseJson } from '../../../base/json.js';
 import type { Artifact } from '../../model/artifact.js';

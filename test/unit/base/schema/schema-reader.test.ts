@@ -1,9 +1,9 @@
 /** Readers made from a schema accept what ajv accepts, and say what is wrong and where. */
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
+import { formatJsonProblems, type JsonReader, readJsonShape } from '../../../../src/base/json/json-shape.js';
 import type { Json, JsonObject } from '../../../../src/base/json.js';
 import { isJsonObject } from '../../../../src/base/json.js';
-import { formatJsonProblems, type JsonReader, readJsonShape } from '../../../../src/base/json-shape.js';
 import {
   ANYTHING,
   anyList,

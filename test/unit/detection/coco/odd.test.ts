@@ -1,8 +1,8 @@
 /** Odd COCO files, against what pycocotools 2.0.11 computes of them, and their warnings. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import { parsePythonJson } from '../../../../src/base/json/python-json.js';
 import type { JsonObject } from '../../../../src/base/json.js';
-import { parsePythonJson } from '../../../../src/base/python-json.js';
 import { compareIds } from '../../../../src/detection/coco/coco-id.js';
 import { parseCocoDataset } from '../../../../src/detection/coco/dataset.js';
 import { COCO_FIGURE_NAMES, evaluateCoco } from '../../../../src/detection/coco/evaluate.js';

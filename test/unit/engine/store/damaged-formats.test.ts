@@ -20,7 +20,7 @@ import { decodeTree } from '../../../../src/engine/store/files/tree.js';
 import { ARTIFACTS_MARKER, openPublishedNames } from '../../../../src/engine/store/published-names.js';
 import { parseState } from '../../../../src/engine/store/state-log.js';
 import { parseModelSketches } from '../../../../src/quant/calibration/model-sketches.js';
-import { parseCompile } from '../../../../stages/report/read-compile.js';
+import { parseCompile } from '../../../../stages/report/readers/read-compile.js';
 import { damageBytes, damages } from '../../../support/mutate-bytes.js';
 import { givenOldProject, OLD_ARCHIVE } from '../../../support/old-project.js';
 

@@ -1,6 +1,7 @@
 /** Tests of node selectors. */
+
+import { formatJsonProblems, readJsonShape } from '../../../../src/base/json/json-shape.js';
 import type { Json } from '../../../../src/base/json.js';
-import { formatJsonProblems, readJsonShape } from '../../../../src/base/json-shape.js';
 import { parseSelectorJson, readSelector } from '../../../../src/onnx/selection/read-selector.js';
 import { selectNodes } from '../../../../src/onnx/selection/select-nodes.js';
 import { smallGraph } from '../../quant/small-graph.js';

@@ -1,7 +1,7 @@
 /** How often quantized models agree with the float model on images: the best class, or the detections, where the pipeline says how outputs are read. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { readJsonShape } from '../../../../base/json-shape.js';
+import { readJsonShape } from '../../../../base/json/json-shape.js';
 import { readerOf } from '../../../../base/schema/schema-reader.js';
 import { compareDetections, detectionFiguresOf, mergeDetectionComparisons } from '../../../../detection/compare/compare-detections.js';
 import { findImageFile, type ListedImage, listImageFolder, takeFromFolders } from '../../../../detection/data/image-list.js';

@@ -1,5 +1,5 @@
 /** What `tanren try` found, and its text: one table, and the next steps. */
-import { countOf } from '../../../../base/count-of.js';
+import { countOf } from '../../../../base/text/count-of.js';
 import type { Console } from '../../../terminal/console.js';
 import { formatTable } from '../../../terminal/text-table.js';
 import { wrapText } from '../../../terminal/wrap-text.js';

@@ -1,6 +1,7 @@
 /** Exports a torchvision Mask R-CNN: config, model, and the report of the network. */
+
+import { toJsonObject } from '../../../../base/json/to-json.js';
 import type { Json, JsonObject } from '../../../../base/json.js';
-import { toJsonObject } from '../../../../base/to-json.js';
 import type { RoiBatch } from '../../../detector/detector-part.js';
 import type { ConfiguredExport, ExportedDetector, ExportFacts, ExportOptions, FamilyExporter } from '../../../detector/exported-family.js';
 import type { StateDict } from '../../../network/state-dict.js';

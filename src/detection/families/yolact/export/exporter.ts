@@ -1,6 +1,7 @@
 /** Exports a YOLACT: config, model, and the report of the network. */
+
+import { toJsonObject } from '../../../../base/json/to-json.js';
 import type { JsonObject } from '../../../../base/json.js';
-import { toJsonObject } from '../../../../base/to-json.js';
 import type { ExportedDetector, ExportFacts, FamilyExporter } from '../../../detector/exported-family.js';
 import { parseYolactConfig } from '../config.js';
 import { YOLACT_DEFAULT_NAMES, type YolactDefaults } from '../config-defaults.js';

@@ -2,7 +2,7 @@
 import { accessSync, constants, lstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
-import { FORBIDDEN, hasCode } from './system-error.js';
+import { FORBIDDEN, hasCode } from '../system-error.js';
 
 /**
  * For a denied call: the file or folder on the path that belongs to another user, and the next step.

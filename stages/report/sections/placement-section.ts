@@ -1,11 +1,11 @@
 /** Report section on placement: the device of each part with its time per image. Measured and estimated times are in separate tables. */
-import { drawBadge, type Section } from '../../src/report/document.js';
-import { type Html, html } from '../../src/report/html.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import { sumEstimates } from '../../src/target/estimate/estimate.js';
-import type { Named } from './entries.js';
+import { drawBadge, type Section } from '../../../src/report/document.js';
+import { type Html, html } from '../../../src/report/html.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import { sumEstimates } from '../../../src/target/estimate/estimate.js';
+import type { Named } from '../entries.js';
+import type { CompiledModel, CompileView } from '../readers/read-compile.js';
 import { formatMs } from './latency-section.js';
-import type { CompiledModel, CompileView } from './read-compile.js';
 
 /** A part with the times that are known of it. */
 interface Place {

@@ -7,21 +7,21 @@ import {
   findChanges,
   type ObjectChange,
   type SeenObject,
-} from '../../src/detection/coco/changes.js';
-import type { CocoId } from '../../src/detection/coco/coco-id.js';
-import { nameCategory } from '../../src/detection/coco/name-category.js';
-import { rasterize } from '../../src/detection/coco/segmentation.js';
-import type { RgbImage } from '../../src/detection/image/decode-image.js';
-import { rleBox } from '../../src/detection/masks/rle.js';
-import type { Color } from '../../src/report/colors.js';
-import type { Section } from '../../src/report/document.js';
-import { type Html, type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount, formatDelta, formatFixed } from '../../src/report/numbers.js';
-import { drawPicture, drawPictureImage, type PictureObject } from '../../src/report/picture.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import { type EmbeddedImage, embedPart, type Part, placeBox, placeResult, readImage } from './embedded-image.js';
-import type { ReportParams } from './params.js';
-import type { DetectionSides } from './read-detections.js';
+} from '../../../src/detection/coco/changes.js';
+import type { CocoId } from '../../../src/detection/coco/coco-id.js';
+import { nameCategory } from '../../../src/detection/coco/name-category.js';
+import { rasterize } from '../../../src/detection/coco/segmentation.js';
+import type { RgbImage } from '../../../src/detection/image/decode-image.js';
+import { rleBox } from '../../../src/detection/masks/rle.js';
+import type { Color } from '../../../src/report/colors.js';
+import type { Section } from '../../../src/report/document.js';
+import { type Html, type HtmlValue, html } from '../../../src/report/html.js';
+import { formatCount, formatDelta, formatFixed } from '../../../src/report/numbers.js';
+import { drawPicture, drawPictureImage, type PictureObject } from '../../../src/report/picture.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import { type EmbeddedImage, embedPart, type Part, placeBox, placeResult, readImage } from '../embedded-image.js';
+import type { ReportParams } from '../params.js';
+import type { DetectionSides } from '../readers/read-detections.js';
 
 /** Longer side of a picture in the table. */
 const PICTURE_SIZE = 160;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { CodedError } from './coded-error.js';
+import { CodedError } from '../coded-error.js';
 
 export interface NewFile {
   readonly path: string;

@@ -1,6 +1,6 @@
 /** Plain data as JSON. */
-import { InternalError } from './invariant.js';
-import type { Json } from './json.js';
+import { InternalError } from '../invariant.js';
+import type { Json } from '../json.js';
 
 /** A copy of `value` as JSON. Members that are undefined are left out. @throws InternalError for data that JSON cannot represent. */
 export function toJson(value: unknown): Json {

@@ -1,7 +1,7 @@
 /** Reads reports of `compile`. */
-import type { FromSchema } from '../../src/base/schema/from-schema.js';
-import { COMPILE_REPORT_OF_ANY_VERSION } from '../../src/target/report/compile-report.js';
-import { parserOf } from './entries.js';
+import type { FromSchema } from '../../../src/base/schema/from-schema.js';
+import { COMPILE_REPORT_OF_ANY_VERSION } from '../../../src/target/report/compile-report.js';
+import { parserOf } from '../entries.js';
 
 export type CompileView = FromSchema<typeof COMPILE_REPORT_OF_ANY_VERSION>;
 export type CompiledModel = CompileView['models'][number];

@@ -1,13 +1,13 @@
 /** Report section on the kinds of detection errors and their cost and, where all sides have masks, on pixel accuracy. */
-import { type ErrorCost, splitErrors } from '../../src/detection/coco/errors.js';
-import { ERROR_KINDS, type ErrorKind } from '../../src/detection/coco/image-errors.js';
-import { measureSemantic } from '../../src/detection/coco/semantic.js';
-import type { Section } from '../../src/report/document.js';
-import { type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount, formatFixed } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { ReportParams } from './params.js';
-import type { DetectionSides } from './read-detections.js';
+import { type ErrorCost, splitErrors } from '../../../src/detection/coco/errors.js';
+import { ERROR_KINDS, type ErrorKind } from '../../../src/detection/coco/image-errors.js';
+import { measureSemantic } from '../../../src/detection/coco/semantic.js';
+import type { Section } from '../../../src/report/document.js';
+import { type HtmlValue, html } from '../../../src/report/html.js';
+import { formatCount, formatFixed } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { ReportParams } from '../params.js';
+import type { DetectionSides } from '../readers/read-detections.js';
 
 const WORDS: Readonly<Record<ErrorKind, string>> = {
   classification: 'another class',

@@ -1,6 +1,6 @@
 /** Canonical JSON encoding: keys sorted by code unit, no spaces, numbers as in JSON.stringify. */
-import { InternalError } from './invariant.js';
-import type { Json } from './json.js';
+import { InternalError } from '../invariant.js';
+import type { Json } from '../json.js';
 
 /**
  * Encodes `value` so that equal values give equal text (RFC 8785 order and number form).

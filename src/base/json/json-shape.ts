@@ -1,7 +1,8 @@
 /** Small composable readers that turn untrusted JSON into typed values and report all problems at once. */
-import { findClosest } from './did-you-mean.js';
-import type { Json } from './json.js';
-import { isJsonObject } from './json.js';
+
+import type { Json } from '../json.js';
+import { isJsonObject } from '../json.js';
+import { findClosest } from '../text/did-you-mean.js';
 
 export interface JsonProblem {
   /** Dotted path from the root, for example "rpn.nmsThreshold" or "anchors.sizes[2]"; '' is the root. */

@@ -1,5 +1,5 @@
 /** JSON as Python's `json` module writes it: NaN and Infinity are numbers, and integers beyond 2⁵³ keep all their digits. */
-import { isJsonList, isJsonObject, type Json, type JsonObject } from './json.js';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../json.js';
 
 /**
  * Parses such text. NaN and ±Infinity become numbers. An integer that a number cannot hold exactly becomes the text of its digits.

@@ -1,8 +1,8 @@
 /** Reads the reports of `correct-biases` and `round-weights`. */
-import { anyOf } from '../../src/base/schema/build-schema.js';
-import type { FromSchema } from '../../src/base/schema/from-schema.js';
-import { CORRECTIONS_SCHEMA, ROUNDINGS_SCHEMA } from '../../src/quant/recovery/recovery-report.js';
-import { parserOf } from './entries.js';
+import { anyOf } from '../../../src/base/schema/build-schema.js';
+import type { FromSchema } from '../../../src/base/schema/from-schema.js';
+import { CORRECTIONS_SCHEMA, ROUNDINGS_SCHEMA } from '../../../src/quant/recovery/recovery-report.js';
+import { parserOf } from '../entries.js';
 
 const RECOVERY = anyOf([CORRECTIONS_SCHEMA, ROUNDINGS_SCHEMA]);
 

@@ -1,13 +1,13 @@
 /** Report section on partitions: parts on the NPU, refused units with their reasons, and possible remedies. */
-import { formatBytes } from '../../src/base/format.js';
-import { variable } from '../../src/report/colors.js';
-import { drawBadge, type Section } from '../../src/report/document.js';
-import { drawGraph } from '../../src/report/graph.js';
-import { type Html, type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount, formatShare } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { Named } from './entries.js';
-import type { CompiledModel, CompileView, FindingView, UnitView } from './read-compile.js';
+import { formatBytes } from '../../../src/base/text/format.js';
+import { variable } from '../../../src/report/colors.js';
+import { drawBadge, type Section } from '../../../src/report/document.js';
+import { drawGraph } from '../../../src/report/graph.js';
+import { type Html, type HtmlValue, html } from '../../../src/report/html.js';
+import { formatCount, formatShare } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { Named } from '../entries.js';
+import type { CompiledModel, CompileView, FindingView, UnitView } from '../readers/read-compile.js';
 
 export async function drawPartition(reports: readonly Named<CompileView>[]): Promise<Section | undefined> {
   if (reports.length === 0) return undefined;

@@ -1,19 +1,19 @@
 /** Report section with the detections of the first and the last side on the same images, and the scores of each pair. */
-import { type CocoId, compareIds } from '../../src/detection/coco/coco-id.js';
-import type { CocoDataset, CocoImage } from '../../src/detection/coco/dataset.js';
-import { nameCategory } from '../../src/detection/coco/name-category.js';
-import type { CocoResult } from '../../src/detection/coco/results.js';
-import { groupByImage } from '../../src/detection/coco/subset.js';
-import { seriesColor } from '../../src/report/colors.js';
-import type { Section } from '../../src/report/document.js';
-import { type Html, html } from '../../src/report/html.js';
-import { formatCount, formatFixed } from '../../src/report/numbers.js';
-import { drawPicture, drawPictureImage, type PictureObject } from '../../src/report/picture.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import { type EmbeddedImage, embedPart, placeResult, readImage, wholeOf } from './embedded-image.js';
-import { measureDifference, type Pair, pairDetections } from './pair-detections.js';
-import type { ReportParams } from './params.js';
-import type { DetectionSides } from './read-detections.js';
+import { type CocoId, compareIds } from '../../../src/detection/coco/coco-id.js';
+import type { CocoDataset, CocoImage } from '../../../src/detection/coco/dataset.js';
+import { nameCategory } from '../../../src/detection/coco/name-category.js';
+import type { CocoResult } from '../../../src/detection/coco/results.js';
+import { groupByImage } from '../../../src/detection/coco/subset.js';
+import { seriesColor } from '../../../src/report/colors.js';
+import type { Section } from '../../../src/report/document.js';
+import { type Html, html } from '../../../src/report/html.js';
+import { formatCount, formatFixed } from '../../../src/report/numbers.js';
+import { drawPicture, drawPictureImage, type PictureObject } from '../../../src/report/picture.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import { type EmbeddedImage, embedPart, placeResult, readImage, wholeOf } from '../embedded-image.js';
+import { measureDifference, type Pair, pairDetections } from '../pair-detections.js';
+import type { ReportParams } from '../params.js';
+import type { DetectionSides } from '../readers/read-detections.js';
 
 interface Sample {
   readonly image: CocoImage;

@@ -1,11 +1,11 @@
 /** Report section on the comparisons of `verify`: value errors and detection differences per step. */
-import { EQUAL, rankOf } from '../../src/base/figure.js';
-import type { Section } from '../../src/report/document.js';
-import { type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount, formatDb, formatFixed, formatNumber } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { Named } from './entries.js';
-import type { VerifyView } from './read-verify.js';
+import { EQUAL, rankOf } from '../../../src/base/figure.js';
+import type { Section } from '../../../src/report/document.js';
+import { type HtmlValue, html } from '../../../src/report/html.js';
+import { formatCount, formatDb, formatFixed, formatNumber } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { Named } from '../entries.js';
+import type { VerifyView } from '../readers/read-verify.js';
 
 export function drawComparisons(reports: readonly Named<VerifyView>[]): Section | undefined {
   if (reports.length === 0) return undefined;

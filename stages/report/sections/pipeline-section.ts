@@ -1,11 +1,11 @@
 /** Report section on the pipeline: the graph of the stages before the report, with outcomes and times. */
-import { formatBytes, formatDuration } from '../../src/base/format.js';
-import type { Section } from '../../src/report/document.js';
-import { drawBadge } from '../../src/report/document.js';
-import { drawGraph, type GraphEdge, type GraphNode, withoutImplied } from '../../src/report/graph.js';
-import { type Html, html } from '../../src/report/html.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { BuildSummary, SummarizedInput, SummarizedStage } from '../../src/stage/build-summary.js';
+import { formatBytes, formatDuration } from '../../../src/base/text/format.js';
+import type { Section } from '../../../src/report/document.js';
+import { drawBadge } from '../../../src/report/document.js';
+import { drawGraph, type GraphEdge, type GraphNode, withoutImplied } from '../../../src/report/graph.js';
+import { type Html, html } from '../../../src/report/html.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { BuildSummary, SummarizedInput, SummarizedStage } from '../../../src/stage/build-summary.js';
 
 type OutcomeKind = SummarizedStage['outcome'];
 

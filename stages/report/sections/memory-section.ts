@@ -1,15 +1,15 @@
 /** Report section on memory: the arena of activations of each NPU part over its units, and the units that do not fit into on-chip memory. */
-import { formatBytes } from '../../src/base/format.js';
-import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
-import { standIn } from '../../src/report/colors.js';
-import type { Section } from '../../src/report/document.js';
-import { cleanText, type Html, type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import { sumLive } from '../../src/target/memory/arena.js';
-import type { MemoryReport, StripReport } from '../../src/target/report/memory-report.js';
-import type { Named } from './entries.js';
-import type { CompiledModel, CompileView } from './read-compile.js';
+import { formatBytes } from '../../../src/base/text/format.js';
+import { AXIS, drawChart, LABEL } from '../../../src/report/chart.js';
+import { standIn } from '../../../src/report/colors.js';
+import type { Section } from '../../../src/report/document.js';
+import { cleanText, type Html, type HtmlValue, html } from '../../../src/report/html.js';
+import { formatCount } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import { sumLive } from '../../../src/target/memory/arena.js';
+import type { MemoryReport, StripReport } from '../../../src/target/report/memory-report.js';
+import type { Named } from '../entries.js';
+import type { CompiledModel, CompileView } from '../readers/read-compile.js';
 
 export async function drawMemory(reports: readonly Named<CompileView>[]): Promise<Section | undefined> {
   const planned = reports.flatMap(({ name, value }) =>

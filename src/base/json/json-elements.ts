@@ -1,5 +1,5 @@
 /** Streaming reader of large JSON lists, element by element. */
-import type { Json } from './json.js';
+import type { Json } from '../json.js';
 import { parsePythonJson } from './python-json.js';
 
 /** The reason why a list could not be read. `index` counts elements from 0. */

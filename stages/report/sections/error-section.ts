@@ -1,15 +1,15 @@
 /** Report section on quantization errors: own and propagated SQNR of every value, in the order of the graph. */
-import { EQUAL } from '../../src/base/figure.js';
-import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
-import type { QuantizationReport } from '../../src/quant/report/report-entries.js';
-import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
-import { standIn, variable } from '../../src/report/colors.js';
-import type { Section } from '../../src/report/document.js';
-import { cleanText, type Html, html } from '../../src/report/html.js';
-import { formatDb, formatFixed } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { Named } from './entries.js';
-import type { VerifyView } from './read-verify.js';
+import { EQUAL } from '../../../src/base/figure.js';
+import type { PartErrors } from '../../../src/quant/compare/propagated-error.js';
+import type { QuantizationReport } from '../../../src/quant/report/report-entries.js';
+import { AXIS, drawChart, LABEL } from '../../../src/report/chart.js';
+import { standIn, variable } from '../../../src/report/colors.js';
+import type { Section } from '../../../src/report/document.js';
+import { cleanText, type Html, html } from '../../../src/report/html.js';
+import { formatDb, formatFixed } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { Named } from '../entries.js';
+import type { VerifyView } from '../readers/read-verify.js';
 
 /** One value of a model. Decibels; null: nothing is lost; absent where it is not known. */
 export interface ValueError {

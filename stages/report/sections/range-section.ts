@@ -1,16 +1,16 @@
 /** Report section on ranges: chosen range and histogram of the tensors with the largest loss. */
 
-import type { ModelSketches } from '../../src/quant/calibration/model-sketches.js';
-import type { ActivationEntry, QuantizationReport } from '../../src/quant/report/report-entries.js';
-import type { Histogram } from '../../src/quant/sketch/histogram.js';
-import type { Sketch } from '../../src/quant/sketch/sketch.js';
-import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
-import { standIn } from '../../src/report/colors.js';
-import type { Section } from '../../src/report/document.js';
-import { type Html, type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount, formatDb, formatNumber, formatShare } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { Named } from './entries.js';
+import type { ModelSketches } from '../../../src/quant/calibration/model-sketches.js';
+import type { ActivationEntry, QuantizationReport } from '../../../src/quant/report/report-entries.js';
+import type { Histogram } from '../../../src/quant/sketch/histogram.js';
+import type { Sketch } from '../../../src/quant/sketch/sketch.js';
+import { AXIS, drawChart, LABEL } from '../../../src/report/chart.js';
+import { standIn } from '../../../src/report/colors.js';
+import type { Section } from '../../../src/report/document.js';
+import { type Html, type HtmlValue, html } from '../../../src/report/html.js';
+import { formatCount, formatDb, formatNumber, formatShare } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { Named } from '../entries.js';
 import type { PartError } from './error-section.js';
 
 interface Tensor {

@@ -1,10 +1,10 @@
 /** Report section on recovered accuracy: what `correct-biases` and `round-weights` changed, and the error before and after. */
-import { drawBadge, type Section } from '../../src/report/document.js';
-import { type Html, html } from '../../src/report/html.js';
-import { formatCount, formatDb } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { Named } from './entries.js';
-import type { RecoveryView } from './read-recovery.js';
+import { drawBadge, type Section } from '../../../src/report/document.js';
+import { type Html, html } from '../../../src/report/html.js';
+import { formatCount, formatDb } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { Named } from '../entries.js';
+import type { RecoveryView } from '../readers/read-recovery.js';
 
 /** Results of layers that keep what they were. */
 const KEPT: Readonly<Record<string, string>> = {

@@ -1,15 +1,15 @@
 /** Report section on latency: measurements of `bench`, and in separate tables the estimates of `compile`. */
-import { assertNever } from '../../src/base/assert-never.js';
-import { isJsonObject, type Json } from '../../src/base/json.js';
-import { seriesColor, variable } from '../../src/report/colors.js';
-import { drawBadge, type Section } from '../../src/report/document.js';
-import { type Html, type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount, formatFixed } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { BenchReport, PartReport, Strategy, StrategyReport } from '../../src/runtime/measure/bench-report.js';
-import type { LatencyEstimate } from '../../src/target/report/compile-report.js';
-import type { Named } from './entries.js';
-import type { CompiledModel, CompileView, ImageView } from './read-compile.js';
+import { assertNever } from '../../../src/base/assert-never.js';
+import { isJsonObject, type Json } from '../../../src/base/json.js';
+import { seriesColor, variable } from '../../../src/report/colors.js';
+import { drawBadge, type Section } from '../../../src/report/document.js';
+import { type Html, type HtmlValue, html } from '../../../src/report/html.js';
+import { formatCount, formatFixed } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { BenchReport, PartReport, Strategy, StrategyReport } from '../../../src/runtime/measure/bench-report.js';
+import type { LatencyEstimate } from '../../../src/target/report/compile-report.js';
+import type { Named } from '../entries.js';
+import type { CompiledModel, CompileView, ImageView } from '../readers/read-compile.js';
 
 export function drawLatency(bench: readonly Named<BenchReport>[], compile: readonly Named<CompileView>[]): Section | undefined {
   if (bench.length === 0 && compile.length === 0) return undefined;

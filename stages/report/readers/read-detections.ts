@@ -1,14 +1,14 @@
 /** Reads ground truth and detections of each side, for all sections about detections. */
-import { type CocoId, compareIds } from '../../src/detection/coco/coco-id.js';
-import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
-import type { IouType } from '../../src/detection/coco/params.js';
-import { type CocoResult, parseCocoResults } from '../../src/detection/coco/results.js';
-import { takeImages } from '../../src/detection/coco/subset.js';
-import type { InputPaths } from '../../src/stage/define-stage.js';
-import { readDataFile } from '../../src/stage/json-file.js';
-import { getInputRecord } from '../../src/stage/paths.js';
-import { StageError } from '../../src/stage/stage-error.js';
-import { type Named, readEntries } from './entries.js';
+import { type CocoId, compareIds } from '../../../src/detection/coco/coco-id.js';
+import { type CocoDataset, parseCocoDataset } from '../../../src/detection/coco/dataset.js';
+import type { IouType } from '../../../src/detection/coco/params.js';
+import { type CocoResult, parseCocoResults } from '../../../src/detection/coco/results.js';
+import { takeImages } from '../../../src/detection/coco/subset.js';
+import type { InputPaths } from '../../../src/stage/define-stage.js';
+import { readDataFile } from '../../../src/stage/json-file.js';
+import { getInputRecord } from '../../../src/stage/paths.js';
+import { StageError } from '../../../src/stage/stage-error.js';
+import { type Named, readEntries } from '../entries.js';
 
 export interface DetectionSides {
   /** Of the images that the sides were evaluated on, also those in which nothing was found: `samples` takes the first by id. */

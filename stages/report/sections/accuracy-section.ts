@@ -1,15 +1,15 @@
 /** Report section on accuracy: COCO figures per column, and their differences to the first column. */
-import { type Figure, isFigure } from '../../src/base/figure.js';
-import type { Json, JsonObject } from '../../src/base/json.js';
-import { isJsonObject } from '../../src/base/json.js';
-import { COCO_FIGURE_NAMES } from '../../src/detection/coco/evaluate.js';
-import { AXIS, drawChart, LABEL } from '../../src/report/chart.js';
-import { seriesColor, standIn, variable } from '../../src/report/colors.js';
-import type { Section } from '../../src/report/document.js';
-import { cleanText, type Html, type HtmlValue, html } from '../../src/report/html.js';
-import { formatCount, formatDelta, formatFigure, formatFixed, formatNumber } from '../../src/report/numbers.js';
-import { drawTable, number, text } from '../../src/report/table.js';
-import type { Named } from './entries.js';
+import { type Figure, isFigure } from '../../../src/base/figure.js';
+import type { Json, JsonObject } from '../../../src/base/json.js';
+import { isJsonObject } from '../../../src/base/json.js';
+import { COCO_FIGURE_NAMES } from '../../../src/detection/coco/evaluate.js';
+import { AXIS, drawChart, LABEL } from '../../../src/report/chart.js';
+import { seriesColor, standIn, variable } from '../../../src/report/colors.js';
+import type { Section } from '../../../src/report/document.js';
+import { cleanText, type Html, type HtmlValue, html } from '../../../src/report/html.js';
+import { formatCount, formatDelta, formatFigure, formatFixed, formatNumber } from '../../../src/report/numbers.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
+import type { Named } from '../entries.js';
 
 export type Metrics = Named<JsonObject>;
 
