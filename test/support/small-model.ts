@@ -1,9 +1,6 @@
-/** Small models for tests, written as data (inputs, constants, nodes), and run in ONNX Runtime without graph optimization. */
-import { checkModel } from '../../src/onnx/check/check-model.js';
+/** Small models for tests, written as data: inputs, constants, nodes. */
 import { addInitializer, addInput, addNode, makeModel } from '../../src/onnx/ir/edit.js';
-import type { Attribute, Constant, Dim, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
-import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../src/runtime/session/session.js';
+import type { Attribute, Constant, Dim, Model, ValueId } from '../../src/onnx/ir/model.js';
 import type { DType } from '../../src/tensor/dtype.js';
 import { encodeRawTensor } from '../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../src/tensor/tensor.js';
@@ -73,22 +70,3 @@ export function randomFloats(dims: readonly number[], seed = 1): Tensor<'float32
 }
 
 export const randomConstant = (dims: readonly number[], seed = 1): Constant => encodeRawTensor(randomFloats(dims, seed));
-
-export async function runModel(model: Model, feeds: Readonly<Record<string, Tensor>>): Promise<Readonly<Record<string, Tensor>>> {
-  const session = await openSession(encodeModel(model), { optimization: 'disabled' });
-  try {
-    return await session.run(feeds);
-  } finally {
-    await session.close();
-  }
-}
-
-/** Operators in order. */
-export const operators = (model: Model): string[] => [...model.graph.nodes.values()].map(node => node.opType);
-
-export const nodesOf = (model: Model): Node[] => [...model.graph.nodes.values()];
-
-export const valueNames = (model: Model): string[] => [...model.graph.values.values()].map(value => value.name);
-
-/** The library's own check, as passes and rules are given it. */
-export const listProblems = (model: Model): readonly string[] => checkModel(model).map(problem => problem.message);

@@ -16,10 +16,10 @@ import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { recordedFeeds } from '../../support/detector-parts.js';
+import { listProblems } from '../../support/look-at-model.js';
 import { quantizeOn } from '../../support/quantize-small.js';
 import { exportShapes } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
-import { listProblems } from '../../support/small-model.js';
 
 const shared = findSharedFolder();
 const at = (path: string): string => join(shared ?? '', path);

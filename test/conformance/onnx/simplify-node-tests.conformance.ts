@@ -10,8 +10,8 @@ import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { findPassingTests, readRecordedTensors } from '../../support/backend-tests.js';
+import { listProblems } from '../../support/look-at-model.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
-import { listProblems } from '../../support/small-model.js';
 
 const shared = findSharedFolder();
 

@@ -13,8 +13,9 @@ import { makeRandomFeeds } from '../../../src/runtime/feeds/random-feeds.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
 import { readNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { listProblems } from '../../support/look-at-model.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
-import { listProblems, randomFloats } from '../../support/small-model.js';
+import { randomFloats } from '../../support/small-model.js';
 
 const shared = findSharedFolder();
 const at = (path: string): string => join(shared ?? '', path);

@@ -10,7 +10,8 @@ import { parseQuantizationReport, type QuantizationReport } from '../../../src/q
 import { PRESETS } from '../../../src/quant/scheme/scheme.js';
 import type { Sketch } from '../../../src/quant/sketch/sketch.js';
 import { compareArrays, sqnrDbOf } from '../../../src/tensor/compare.js';
-import { floats, randomConstant, randomFloats, runModel, type SmallModel, smallModel } from '../../support/small-model.js';
+import { runModel } from '../../support/look-at-model.js';
+import { floats, randomConstant, randomFloats, type SmallModel, smallModel } from '../../support/small-model.js';
 
 const FEEDS = { x: randomFloats([1, 2, 16, 16], 3) };
 

@@ -11,8 +11,9 @@ import { compareModels, type OutputComparison } from '../../../src/runtime/compa
 import { makeRandomFeeds } from '../../../src/runtime/feeds/random-feeds.js';
 import type { SessionOptions } from '../../../src/runtime/session/session.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
+import { listProblems } from '../../support/look-at-model.js';
 import { quantizeOn } from '../../support/quantize-small.js';
-import { listProblems, randomConstant, smallModel } from '../../support/small-model.js';
+import { randomConstant, smallModel } from '../../support/small-model.js';
 
 /** The top of a feature pyramid at 544×960: 256 channels of 17×30, subsampled to 9×15. The Conv before gives the pool a quantized input. */
 function pyramidTop(channels = 256): Model {

@@ -9,8 +9,9 @@ import { PRESETS, type Preset, type PresetName } from '../../../src/quant/scheme
 import { compareModels, type OutputComparison } from '../../../src/runtime/compare/compare-models.js';
 import type { SessionOptions } from '../../../src/runtime/session/session.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
+import { listProblems, operators } from '../../support/look-at-model.js';
 import { quantizeOn } from '../../support/quantize-small.js';
-import { listProblems, operators, randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
+import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
 /** The upsampling of Mask R-CNN's mask head, 256 channels of 14×14 to 28×28, for two RoIs; with the Relu and the Conv after it, or alone. */
 function maskHead(what: 'alone' | 'whole', size = { channels: 256, rois: 2 }): Model {

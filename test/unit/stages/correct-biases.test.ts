@@ -3,7 +3,8 @@ import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { IMAGE, LAYERS } from '../../support/coarse-network.js';
 import { expectToResume, refusalOf, useCoarseStage } from '../../support/coarse-stage.js';
-import { randomFloats, runModel } from '../../support/small-model.js';
+import { runModel } from '../../support/look-at-model.js';
+import { randomFloats } from '../../support/small-model.js';
 
 const stage = useCoarseStage(correctBiases);
 const { at, run } = stage;

@@ -9,8 +9,8 @@ import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { importStage } from '../../../stages/import/stage.js';
 import { failureOf } from '../../support/error-code.js';
+import { operators } from '../../support/look-at-model.js';
 import { outputPorts, parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
-import { operators } from '../../support/small-model.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let count = 0;

@@ -9,8 +9,9 @@ import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { refitStatistics } from '../../../stages/refit-statistics/stage.js';
 import { failureOf } from '../../support/error-code.js';
+import { listProblems } from '../../support/look-at-model.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
-import { listProblems, randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
+import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
 const IMAGE = [1, 3, 8, 8];
 const network = () =>

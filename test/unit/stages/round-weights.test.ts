@@ -5,7 +5,8 @@ import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { roundWeights } from '../../../stages/round-weights/stage.js';
 import { IMAGE, LAYERS } from '../../support/coarse-network.js';
 import { expectToResume, refusalOf, useCoarseStage } from '../../support/coarse-stage.js';
-import { randomFloats, runModel } from '../../support/small-model.js';
+import { runModel } from '../../support/look-at-model.js';
+import { randomFloats } from '../../support/small-model.js';
 
 const stage = useCoarseStage(roundWeights);
 const { at, run } = stage;

@@ -5,7 +5,8 @@ import { costOf, parseSensitivityReport } from '../../../src/quant/sensitivity/s
 import { sensitivity } from '../../../stages/sensitivity/stage.js';
 import { IMAGE } from '../../support/coarse-network.js';
 import { refusalOf, useCoarseStage } from '../../support/coarse-stage.js';
-import { randomFloats, runModel } from '../../support/small-model.js';
+import { runModel } from '../../support/look-at-model.js';
+import { randomFloats } from '../../support/small-model.js';
 
 const stage = useCoarseStage(sensitivity);
 const { at, memo, stopAfter } = stage;

@@ -12,10 +12,11 @@ import { assertProved, type Proof } from '../../../stages/simplify/proof.js';
 import { simplify } from '../../../stages/simplify/stage.js';
 import { split } from '../../../stages/split/stage.js';
 import { failureOf } from '../../support/error-code.js';
+import { operators, runModel } from '../../support/look-at-model.js';
 import { makeJpeg } from '../../support/make-jpeg.js';
 import { maxDifference } from '../../support/max-difference.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
-import { floats, operators, randomConstant, randomFloats, runModel, smallModel } from '../../support/small-model.js';
+import { floats, randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 import { writeTinyMaskRcnn } from '../../support/tiny-maskrcnn-files.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

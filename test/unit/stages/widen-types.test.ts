@@ -19,9 +19,10 @@ import { quantize } from '../../../stages/quantize/stage.js';
 import { figuresOfGate } from '../../../stages/widen-types/judge.js';
 import { widenTypes } from '../../../stages/widen-types/stage.js';
 import { failureOf } from '../../support/error-code.js';
+import { runModel } from '../../support/look-at-model.js';
 import { ajvOf } from '../../support/params-schema.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
-import { randomConstant, randomFloats, runModel, smallModel } from '../../support/small-model.js';
+import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 const IMAGE = [1, 3, 8, 8];

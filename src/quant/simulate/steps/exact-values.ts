@@ -1,4 +1,5 @@
 /** The values of a QDQ model that a device with power-of-two scales holds as integers with a fraction: exact numbers until they are rounded. */
+import { MOVING_OPERATORS } from '../../../onnx/analysis/moving-operators.js';
 import { findInts, getFloat, getInt, getString } from '../../../onnx/ir/attribute.js';
 import type { Graph, Node, NodeId, Value, ValueId } from '../../../onnx/ir/model.js';
 import { poolFactor } from '../../../onnx/rules/target/activations/dpu-factors.js';
@@ -35,20 +36,7 @@ export interface ExactValues {
   readonly values: ReadonlyMap<ValueId, ExactValue>;
 }
 
-const MOVES = new Set([
-  'Concat',
-  'DepthToSpace',
-  'Flatten',
-  'Identity',
-  'MaxPool',
-  'Reshape',
-  'Slice',
-  'SpaceToDepth',
-  'Split',
-  'Squeeze',
-  'Transpose',
-  'Unsqueeze',
-]);
+const MOVES = new Set([...MOVING_OPERATORS, 'MaxPool']);
 
 const SUMS = new Set(['Conv', 'ConvTranspose', 'Gemm', 'MatMul', 'Add', 'Sub', 'Mul']);
 

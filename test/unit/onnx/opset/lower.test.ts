@@ -4,7 +4,8 @@ import type { Model } from '../../../../src/onnx/ir/model.js';
 import { convertOpset } from '../../../../src/onnx/opset/convert-opset.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { failureOf } from '../../../support/error-code.js';
-import { listProblems, nodesOf, randomFloats, runModel } from '../../../support/small-model.js';
+import { listProblems, nodesOf, runModel } from '../../../support/look-at-model.js';
+import { randomFloats } from '../../../support/small-model.js';
 
 const text = (opset: number, body: string, constants = '', inputs = 'float[2, 3, 4, 5] x'): Model =>
   parseModelText(

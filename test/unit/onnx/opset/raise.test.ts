@@ -6,7 +6,7 @@ import { freeInitializersOf } from '../../../../src/onnx/passes/constants.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { makeRandomFeeds } from '../../../../src/runtime/feeds/random-feeds.js';
 import { failureOf } from '../../../support/error-code.js';
-import { listProblems, operators, runModel } from '../../../support/small-model.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
 
 const text = (opset: number, body: string, ends = '(float[2, 3, 4, 5] x) => (float[] y)', constants = ''): Model =>
   parseModelText(`<ir_version: 8, opset_import: ["": ${opset}]> g ${ends} ${constants === '' ? '' : `<${constants}>`} { ${body} }`);

@@ -3,7 +3,8 @@ import type { Model } from '../../../../src/onnx/ir/model.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
-import { listProblems, operators, randomFloats, runModel } from '../../../support/small-model.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
+import { randomFloats } from '../../../support/small-model.js';
 
 const header = '<ir_version: 8, opset_import: ["": 17]>';
 const parse = (text: string): Model => parseModelText(`${header} ${text}`);

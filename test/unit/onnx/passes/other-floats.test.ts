@@ -8,7 +8,8 @@ import { compareModels, type OutputComparison } from '../../../../src/runtime/co
 import { findInequality } from '../../../../src/runtime/compare/equality.js';
 import { makeRandomFeeds } from '../../../../src/runtime/feeds/random-feeds.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
-import { operators, randomFloats } from '../../../support/small-model.js';
+import { operators } from '../../../support/look-at-model.js';
+import { randomFloats } from '../../../support/small-model.js';
 
 const numbers = (count: number, seed: number): string => [...randomFloats([count], seed).data].map(value => value.toFixed(3)).join(', ');
 

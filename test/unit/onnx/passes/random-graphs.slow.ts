@@ -9,8 +9,9 @@ import { decodeModel } from '../../../../src/onnx/serde/decode-model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
+import { listProblems, runModel } from '../../../support/look-at-model.js';
 import { buildGraph, INPUT_DIMS, instructions } from '../../../support/random-graph.js';
-import { listProblems, randomFloats, runModel } from '../../../support/small-model.js';
+import { randomFloats } from '../../../support/small-model.js';
 
 const SIMPLIFY_RUNS = 400;
 const RULE_RUNS = 25;

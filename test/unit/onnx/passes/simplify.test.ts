@@ -6,17 +6,8 @@ import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/pass
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { RuntimeError } from '../../../../src/runtime/session/runtime-error.js';
-import {
-  floats,
-  integers,
-  listProblems,
-  operators,
-  randomConstant,
-  randomFloats,
-  runModel,
-  smallModel,
-  valueNames,
-} from '../../../support/small-model.js';
+import { listProblems, operators, runModel, valueNames } from '../../../support/look-at-model.js';
+import { floats, integers, randomConstant, randomFloats, smallModel } from '../../../support/small-model.js';
 
 const simplify = (model: Model, options: { foldLimitBytes?: number; skip?: readonly string[] } = {}) =>
   simplifyToFixedPoint(model, { evaluate, check: listProblems, foldLimitBytes: 1 << 20, ...options });

@@ -10,7 +10,8 @@ import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { evaluate } from '../../../../src/runtime/session/evaluate.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
-import { listProblems, operators, randomFloats, runModel } from '../../../support/small-model.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
+import { randomFloats } from '../../../support/small-model.js';
 
 const parse = (text: string): Model => parseModelText(`<ir_version: 8, opset_import: ["": 17]> ${text}`);
 const simplify = (model: Model, passes?: readonly Pass[]) =>

@@ -8,7 +8,8 @@ import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import type { RewriteRule } from '../../../../src/onnx/rewrite/rule.js';
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import { failureOf } from '../../../support/error-code.js';
-import { floats, listProblems, nodesOf, operators, randomConstant, smallModel, valueNames } from '../../../support/small-model.js';
+import { listProblems, nodesOf, operators, valueNames } from '../../../support/look-at-model.js';
+import { floats, randomConstant, smallModel } from '../../../support/small-model.js';
 
 const given = (): Model =>
   smallModel({

@@ -5,17 +5,9 @@ import { type RewriteRecord, rewriteModel } from '../../../../src/onnx/rewrite/r
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import { PRESETS } from '../../../../src/quant/scheme/scheme.js';
 import { compareArrays, sqnrDbOf } from '../../../../src/tensor/compare.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
 import { quantizeOn } from '../../../support/quantize-small.js';
-import {
-  floats,
-  listProblems,
-  operators,
-  randomConstant,
-  randomFloats,
-  runModel,
-  type SmallModel,
-  smallModel,
-} from '../../../support/small-model.js';
+import { floats, randomConstant, randomFloats, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 const FEEDS = { x: randomFloats([1, 2, 6, 6], 4) };
 /** Weights of three output channels that are 1, 2^-4.5 and 2^-9 of the largest. */

@@ -4,18 +4,8 @@ import type { Attribute, Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import { findRuleProblem } from '../../../../src/onnx/rules/rule-table.js';
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
-import {
-  listProblems,
-  nodesOf,
-  operators,
-  randomConstant,
-  randomFloats,
-  runModel,
-  type SmallModel,
-  type SmallNode,
-  smallModel,
-  valueNames,
-} from '../../../support/small-model.js';
+import { listProblems, nodesOf, operators, runModel, valueNames } from '../../../support/look-at-model.js';
+import { randomConstant, randomFloats, type SmallModel, type SmallNode, smallModel } from '../../../support/small-model.js';
 
 interface Given {
   readonly opset?: number;

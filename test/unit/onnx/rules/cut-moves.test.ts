@@ -10,14 +10,12 @@ import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import type { Tensor } from '../../../../src/tensor/tensor.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
 import {
   floats,
   integers,
-  listProblems,
-  operators,
   randomConstant,
   randomFloats,
-  runModel,
   type SmallModel,
   type SmallNode,
   smallModel,

@@ -2,7 +2,8 @@
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import { poolFactor } from '../../../../src/onnx/rules/target/activations/dpu-factors.js';
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
-import { floats, listProblems, operators, runModel, type SmallModel, smallModel } from '../../../support/small-model.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
+import { floats, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 describe('factors of average pools on a DPU', () => {
   // The constants of vai_q_onnx; 1.0048828 of 7×7 is in the log of a public issue, 1 of 16×16 in that of a user of Quark.

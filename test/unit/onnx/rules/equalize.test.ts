@@ -5,17 +5,8 @@ import { type RewriteRecord, rewriteModel } from '../../../../src/onnx/rewrite/r
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import { decodeRawTensor, encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
-import {
-  floats,
-  integers,
-  listProblems,
-  operators,
-  randomConstant,
-  randomFloats,
-  runModel,
-  type SmallModel,
-  smallModel,
-} from '../../../support/small-model.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
+import { floats, integers, randomConstant, randomFloats, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 type Form = 'real' | 'power-of-two';
 

@@ -5,7 +5,8 @@ import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import type { FormOf } from '../../../../src/onnx/rules/rule-table.js';
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import { failureOf } from '../../../support/error-code.js';
-import { listProblems, nodesOf, operators, randomFloats, runModel, type SmallModel, smallModel } from '../../../support/small-model.js';
+import { listProblems, nodesOf, operators, runModel } from '../../../support/look-at-model.js';
+import { randomFloats, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 const POOL = { kernel_shape: ints([1, 1]), strides: ints([2, 2]), pads: ints([0, 0, 0, 0]) };
 

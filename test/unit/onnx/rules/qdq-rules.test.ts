@@ -7,16 +7,8 @@ import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { openSession } from '../../../../src/runtime/session/session.js';
 import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
-import {
-  floats,
-  integers,
-  listProblems,
-  operators,
-  randomFloats,
-  type SmallModel,
-  type SmallNode,
-  smallModel,
-} from '../../../support/small-model.js';
+import { listProblems, operators } from '../../../support/look-at-model.js';
+import { floats, integers, randomFloats, type SmallModel, type SmallNode, smallModel } from '../../../support/small-model.js';
 
 const uint8 = (value: number): Constant => encodeRawTensor(makeTensor('uint8', [], Uint8Array.of(value)));
 const int8s = (dims: readonly number[], seed: number): Constant =>

@@ -5,16 +5,8 @@ import type { SeenRange } from '../../../../src/onnx/rewrite/match.js';
 import { type RewriteRecord, rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import type { Tensor } from '../../../../src/tensor/tensor.js';
-import {
-  floats,
-  listProblems,
-  operators,
-  randomConstant,
-  randomFloats,
-  runModel,
-  type SmallModel,
-  smallModel,
-} from '../../../support/small-model.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
+import { floats, randomConstant, randomFloats, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 const IMAGE = [2, 3, 6, 6];
 const FEEDS = { x: randomFloats(IMAGE, 1) };

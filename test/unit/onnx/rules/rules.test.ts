@@ -5,18 +5,8 @@ import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
 import { REWRITE_RULES } from '../../../../src/onnx/rules/rule-table.js';
 import { getRule } from '../../../../src/onnx/rules/target/get-rule.js';
 import type { Tensor } from '../../../../src/tensor/tensor.js';
-import {
-  floats,
-  integers,
-  listProblems,
-  operators,
-  randomConstant,
-  randomFloats,
-  runModel,
-  type SmallModel,
-  smallModel,
-  valueNames,
-} from '../../../support/small-model.js';
+import { listProblems, operators, runModel, valueNames } from '../../../support/look-at-model.js';
+import { floats, integers, randomConstant, randomFloats, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 interface Case {
   readonly rule: string;

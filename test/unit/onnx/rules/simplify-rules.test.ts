@@ -25,14 +25,12 @@ import { scalarRange } from '../../../../src/onnx/rules/simplify/scalar-range.js
 import { sliceChannels } from '../../../../src/onnx/rules/simplify/slice-channels.js';
 import { splitBatchNormalization } from '../../../../src/onnx/rules/simplify/split-batch-normalization.js';
 import { compareArrays } from '../../../../src/tensor/compare.js';
+import { listProblems, operators, runModel } from '../../../support/look-at-model.js';
 import {
   floats,
   integers,
-  listProblems,
-  operators,
   randomConstant,
   randomFloats,
-  runModel,
   type SmallModel,
   type SmallNode,
   smallModel,

@@ -7,9 +7,10 @@ import { tileRois } from '../../../../src/onnx/tiles/tile-rois.js';
 import { PRESETS } from '../../../../src/quant/scheme/scheme.js';
 import { failureOf } from '../../../support/error-code.js';
 import { makeRows } from '../../../support/heads.js';
+import { operators } from '../../../support/look-at-model.js';
 import { quantizeOn } from '../../../support/quantize-small.js';
 import { runOneByOne, runTiled } from '../../../support/run-tiled.js';
-import { floats, integers, operators, randomConstant, type SmallNode, smallModel } from '../../../support/small-model.js';
+import { floats, integers, randomConstant, type SmallNode, smallModel } from '../../../support/small-model.js';
 
 const TILE = [5, 6] as const;
 const FULL = { grid: [2, 3], mask: 'full', strides: 'any' } as const;

@@ -9,8 +9,9 @@ import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { findRefitLayers } from '../../../../src/quant/refit/refit-layer.js';
 import { type RefittedLayer, refitStatistics } from '../../../../src/quant/refit/refit-statistics.js';
 import { failureOf } from '../../../support/error-code.js';
+import { listProblems, runModel } from '../../../support/look-at-model.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
-import { floats, listProblems, randomConstant, randomFloats, runModel, type SmallModel, smallModel } from '../../../support/small-model.js';
+import { floats, randomConstant, randomFloats, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 const IMAGE = [2, 4, 8, 8];
 /** SiLU between layers of every kind; every layer's output is an output of the model, so that it can be measured. */

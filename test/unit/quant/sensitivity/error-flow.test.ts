@@ -14,8 +14,9 @@ import { findQuantizedLayers } from '../../../../src/quant/sensitivity/quantized
 import { openOutputMeter } from '../../../../src/quant/sensitivity/restored-outputs.js';
 import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
+import { runModel } from '../../../support/look-at-model.js';
 import { quantizeOn } from '../../../support/quantize-small.js';
-import { floats, randomConstant, randomFloats, runModel, type SmallNode, smallModel } from '../../../support/small-model.js';
+import { floats, randomConstant, randomFloats, type SmallNode, smallModel } from '../../../support/small-model.js';
 
 let folder: string;
 beforeAll(async () => {

@@ -10,8 +10,9 @@ import { openSession } from '../../../../src/runtime/session/session.js';
 import { decodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor, type RawTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 import { failureOf } from '../../../support/error-code.js';
+import { runModel } from '../../../support/look-at-model.js';
 import { quantizeOn } from '../../../support/quantize-small.js';
-import { randomConstant, randomFloats, runModel, type SmallNode, smallModel } from '../../../support/small-model.js';
+import { randomConstant, randomFloats, type SmallNode, smallModel } from '../../../support/small-model.js';
 
 async function run(model: Model, x: Tensor): Promise<Float32Array> {
   const session = await openSession(encodeModel(model), { optimization: 'all' });

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../../../src/base/digest.js';
 import { readNpz } from '../../../../src/tensor/formats/npz.js';
+import { runModel } from '../../../support/look-at-model.js';
 import { smallQdqModel } from '../../../support/qdq-model.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
 import { writeSmallBundle } from '../../../support/small-bundle.js';
-import { runModel } from '../../../support/small-model.js';
 
 const folder = await temporaryFolder('bundle');
 afterAll(folder.remove);

@@ -8,8 +8,8 @@ import { extractSubgraph } from '../../../../../src/onnx/surgery/extract.js';
 import type { RawTensor } from '../../../../../src/tensor/tensor.js';
 import { errorOf } from '../../../../support/error-code.js';
 import { generatedInput, generatedWeight } from '../../../../support/generated-weights.js';
+import { listProblems, runModel } from '../../../../support/look-at-model.js';
 import { shapesOf } from '../../../../support/shapes-of.js';
-import { listProblems, runModel } from '../../../../support/small-model.js';
 import { TINY_CONFIG, TINY_V1, TINY_V2, tinyState } from '../../../../support/tiny-maskrcnn.js';
 
 const OPTIONS: MaskRcnnExportOptions = {

@@ -12,7 +12,8 @@ import { decodeRawTensor, encodeRawTensor } from '../../../../../src/tensor/raw-
 import { makeTensor, type Tensor } from '../../../../../src/tensor/tensor.js';
 import { failureOf } from '../../../../support/error-code.js';
 import { generatedInput } from '../../../../support/generated-weights.js';
-import { floats, listProblems, operators, runModel } from '../../../../support/small-model.js';
+import { listProblems, operators, runModel } from '../../../../support/look-at-model.js';
+import { floats } from '../../../../support/small-model.js';
 import { TINY_CONFIG, TINY_V1, TINY_V2, tinyState } from '../../../../support/tiny-maskrcnn.js';
 
 const PARTS = ['backbone', 'box_head', 'mask_head'] as const;
