@@ -48,7 +48,7 @@ export const BUILDS: readonly Declared[] = [
   command({
     words: 'sweep [targets...]',
     description:
-      'build the pipeline with every combination of values, and compare accuracy, NPU share, estimated latency and size (default: all changed stages with metrics)',
+      'build the pipeline with every combination of values, and compare accuracy, NPU share, estimated latency and size (default targets: all stages with metrics that the values affect)',
     options: {
       ...PIPELINE,
       vary: repeated('-m, --vary <name=values>', 'values of a parameter or of a setting, separated by commas', parseText),
@@ -66,14 +66,22 @@ export const BUILDS: readonly Declared[] = [
   command({
     words: 'tune [targets...]',
     description:
-      'search presets, ranges, methods and types for the best figure that holds gates, and print the change of the pipeline file (default: all stages with metrics)',
+      'search presets, ranges, methods and types for the best figure that meets the gates, and print the change of the pipeline file (default: all stages with metrics)',
     options: {
       ...PIPELINE,
-      gate: repeated('--gate <bound>', 'a metric, an operator and a number that must hold (default: the gates of the pipeline)', parseText),
+      gate: repeated(
+        '--gate <bound>',
+        'a bound to meet: a metric, an operator and a number (default: the gates of the pipeline)',
+        parseText,
+      ),
       minimize: optional('--minimize <metric>', 'the metric to make low; "size" is the size of the models', parseText),
       maximize: optional('--maximize <metric>', 'the metric to make high', parseText),
       budget: optional('--budget <time>', 'time to search, such as 90s or 10m (default: until all combinations are tried)', parseText),
-      vary: repeated('-m, --vary <name=values>', 'values to search, as of sweep (default: those that suit the stages)', parseText),
+      vary: repeated(
+        '-m, --vary <name=values>',
+        'values to search, in the form of `sweep` (default: those that suit the stages)',
+        parseText,
+      ),
       json,
       cache,
       jobs,

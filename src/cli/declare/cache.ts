@@ -20,7 +20,7 @@ export const CACHE: Declared = group('cache', 'show, check, shrink, export and i
   }),
   command({
     words: 'gc',
-    description: 'remove what belongs to no result, and the least recently used results beyond the limits',
+    description: 'remove blobs of no result, and the least recently used results beyond the limits',
     options: {
       ...ON_CACHE,
       maxSize: optional(

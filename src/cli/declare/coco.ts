@@ -82,7 +82,7 @@ export const COCO: Declared = group('coco', 'evaluate and compare detections in 
       errors: flag('--errors', 'also print the AP that each kind of error costs (TIDE)'),
       semantic: optional(
         '--semantic [score]',
-        'also print pixel accuracy and mIoU of the masks with at least this score (0.5 if no score is given)',
+        'also print pixel accuracy and mIoU of the masks with at least this score',
         parseScore,
         '0.5',
       ),

@@ -63,10 +63,10 @@ export const MODELS: readonly Declared[] = [
       device: optional('--device <name>', "one of the profile's devices", parseText),
       dtype: optional('--dtype <name>', "one of the profile's data types", parseText),
       software: optional('--software <version>', "version of the vendor's software", parseText),
-      undocumented: choice('--undocumented <where>', 'placement of nodes that no document names', DEVICES, 'cpu'),
+      undocumented: choice('--undocumented <where>', "where to place nodes that the vendor's documents do not mention", DEVICES, 'cpu'),
       largerBatch: choice(
         '--larger-batch <where>',
-        'placement of a model with a batch above 1 if only an assumption refuses it',
+        'where to place a model with a batch above 1 that only an assumption of the profile excludes',
         DEVICES,
         'cpu',
       ),
@@ -79,7 +79,7 @@ export const MODELS: readonly Declared[] = [
   command({
     words: 'board-report <files...>',
     usage: '[options] <file-or-folder...>',
-    description: "show where the nodes of a model ran on a board, and why, from what the vendor's runtime left there",
+    description: "show where the nodes of a model ran on a board, and why, from the logs and reports of the vendor's runtime",
     options: {
       json,
       predicted: optional(

@@ -28,7 +28,7 @@ export const PROJECT: readonly Declared[] = [
   command({
     words: 'try <model-then-images...>',
     usage: '[options] <model.onnx> [images or folders...]',
-    description: 'say what a model becomes on the NPU in each preset: share, estimate, SQNR, agreement, next steps',
+    description: 'try each quantization preset on a model: NPU share, latency estimate, SQNR, agreement with float, next steps',
     options: {
       json,
       save: optional('--save <file>', 'write the pipeline file that does the same, and keep what it built', parseText),

@@ -26,7 +26,7 @@ export const VIEWS: readonly Declared[] = [
   command({
     words: 'log <stages...>',
     description: "show the log of a stage's last run, or of the run that made its restored result",
-    options: { ...PIPELINE, run: optional('--run <run>', 'of the result after this run of the history: r41, last, last~1', parseText) },
+    options: { ...PIPELINE, run: optional('--run <run>', 'show the log as of this run of the history: r41, last, last~1', parseText) },
     run: async (targets, options) => (await import('../commands/build/log.js')).runLog(targets, options),
   }),
 ];

@@ -1,5 +1,5 @@
 /**
- * Sequential rounding: weights of one output are rounded one after the other, and each error is made up by those that are still open.
+ * Sequential rounding: weights of one output are rounded one after the other, and the weights that are not rounded yet compensate each error.
  * Source: Frantar et al., GPTQ, 2022 (arXiv 2210.17323), in the order of the inputs.
  */
 import { roundHalfEven } from '../../../base/round-half-even.js';
