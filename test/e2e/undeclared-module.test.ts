@@ -1,4 +1,7 @@
 /** A worker refuses modules that no key covers, in every way in which Node loads one: tested through the command line. */
+import { renameSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type CliWorld, givenProject } from '../support/cli-world.js';
 
 const PIPELINE = 'version: 1\nplugins: {late: ./plugins/plugin.js}\nstages:\n  act: {uses: late}\n';
@@ -120,5 +123,19 @@ describe('a module outside of the code digest', () => {
     world.write(path, edited);
     expect(world.run('build').exitCode).toBe(0);
     expect(world.read('artifacts/act/out')).toBe('two');
+  });
+
+  it('is none after the folder of plugins became a link to where it was moved', async () => {
+    world.write('plugins/plugin.js', plugin("createRequire(import.meta.url)(name + '.cjs')", "reads: ['./secret.cjs'],"));
+    // Stamps of files that were just written prove nothing, and would not be used.
+    await wait(100);
+    expect(world.run('build').exitCode).toBe(0);
+    renameSync(join(world.folder, 'plugins'), join(world.folder, 'moved'));
+    symlinkSync('moved', join(world.folder, 'plugins'));
+
+    const built = world.run('build', '--force');
+
+    expect(built.stdout + built.stderr).toContain('1 executed');
+    expect(world.read('artifacts/act/out')).toBe('one');
   });
 });

@@ -16,7 +16,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isCodedError } from '../../src/base/coded-error.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
 import { examineStages } from '../../src/engine/insight/status/status.js';
@@ -27,7 +27,7 @@ import { clean } from '../../src/engine/store/maintenance/clean.js';
 import { collectGarbage, verifyCache } from '../../src/engine/store/maintenance/maintain-cache.js';
 import { seededRandom } from '../../src/stage/random.js';
 import { contentsOf } from './attacks/contents.js';
-import { EXCHANGES, isCollision, isFree, type Place, pick } from './attacks/exchanges.js';
+import { EXCHANGES, isCollision, isFree, ownFiles, type Place, pick, writeOver } from './attacks/exchanges.js';
 import type { StageSpec } from './plan-of.js';
 import { type Built, givenWorld, type World } from './world.js';
 
@@ -66,9 +66,9 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     layForeign(arena);
     layForeign(arena);
   },
-  'a file of the cache is damaged': ({ world, random, foreign }) => damage(world, random, foreign),
-  'files of the cache are damaged': ({ world, random, foreign }) => {
-    for (let i = 0; i < 4; i++) damage(world, random, foreign);
+  'a file of the cache is damaged': arena => damage(arena),
+  'files of the cache are damaged': arena => {
+    for (let i = 0; i < 4; i++) damage(arena);
   },
   'a folder of the cache is gone': ({ world, random, foreign }) => {
     const name = pick(random, ['cas', 'actions', 'state', 'tmp', 'history', 'logs', 'plans']);
@@ -219,12 +219,16 @@ async function buildBeside(arena: Arena, beside: readonly string[], cancelled: b
   if (beside.length === 0 && !cancelled) return;
   const stop = new AbortController();
   const building = arena.world.build({ failures: 'keep-going' }, { signal: stop.signal });
-  for (const name of beside) {
-    await new Promise(resolve => setTimeout(resolve, arena.random() * 200));
-    await attack(arena, name);
+  // Where an attack fails, the build still ends before the round does.
+  try {
+    for (const name of beside) {
+      await new Promise(resolve => setTimeout(resolve, arena.random() * 200));
+      await attack(arena, name);
+    }
+    if (cancelled) setTimeout(() => stop.abort(), arena.random() * 300);
+  } finally {
+    await building;
   }
-  if (cancelled) setTimeout(() => stop.abort(), arena.random() * 300);
-  await building;
 }
 
 async function checkAfterwards(arena: Arena): Promise<void> {
@@ -314,24 +318,18 @@ function layForeign({ world, random, foreign }: Arena): void {
   foreign.set(path, content);
 }
 
-function damage(world: World, random: () => number, foreign: ReadonlyMap<string, string>): void {
-  const files = existsSync(world.path('cache'))
-    ? readdirSync(world.path('cache'), { recursive: true, withFileTypes: true })
-        .filter(entry => entry.isFile())
-        .map(entry => join(entry.parentPath, entry.name))
-        .filter(path => !foreign.has(relative(world.folder, path)))
-        .sort()
-    : [];
-  const path = files[Math.floor(random() * files.length)];
-  if (path === undefined) return;
+/** A new file takes the place of the damaged one, because its inode may have other names. */
+function damage({ folder, random, foreign }: Arena): void {
+  const files = ownFiles(folder, foreign);
+  if (files.length === 0) return;
+  const path = join(folder, pick(random, files));
   const bytes = readFileSync(path);
   const at = Math.floor(random() * bytes.length);
-  chmodSync(path, 0o600);
   const kind = random();
   if (kind < 0.2) rmSync(path);
-  else if (kind < 0.4) writeFileSync(path, bytes.subarray(0, at));
-  else if (kind < 0.6) writeFileSync(path, '');
-  else writeFileSync(path, Buffer.concat([bytes.subarray(0, at), Buffer.from([(bytes[at] ?? 0) ^ 4]), bytes.subarray(at + 1)]));
+  else if (kind < 0.4) writeOver(path, bytes.subarray(0, at));
+  else if (kind < 0.6) writeOver(path, '');
+  else writeOver(path, Buffer.concat([bytes.subarray(0, at), Buffer.from([(bytes[at] ?? 0) ^ 4]), bytes.subarray(at + 1)]));
 }
 
 function tell({ report, events }: Built): string {

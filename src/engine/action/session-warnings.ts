@@ -6,11 +6,16 @@ import { messageOf } from '../model/engine-error.js';
 import { findExposure } from '../store/exposure.js';
 import type { Session } from './session.js';
 
-/** Warns of damaged lines in the state, of cache folders that other users may write to, and of a build by root in another user's project. */
+/** Warns of damaged lines in the state, of a folder in its place, of cache folders that other users may write to, and of a build by root in another user's project. */
 export function warnOfOpenedCache({ loaded, ports, cache, plan }: Session): void {
   if (loaded.damagedLines > 0) {
     const message = `${loaded.damagedLines} of ${loaded.lines} lines of ${cache.state(plan.pipeline)} are damaged or of another version, and are ignored`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'state-damaged', message });
+  }
+  if (loaded.end === 'blocked') {
+    const path = cache.state(plan.pipeline);
+    const message = `${path} is a folder with files that no build wrote, in the place of the state: every build restores results until it is moved away`;
+    ports.emit({ kind: 'warning', stage: undefined, code: 'state-blocked', message });
   }
   const owner = findOwnerUnderRoot(plan.projectFolder);
   if (owner !== undefined) {

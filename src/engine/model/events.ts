@@ -77,6 +77,7 @@ export type WarningCode =
   | 'cache-exposed'
   | 'shared-cache-failed'
   | 'state-damaged'
+  | 'state-blocked'
   | 'history-newer'
   | 'artifact-edited'
   | 'foreign-files'

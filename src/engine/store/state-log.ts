@@ -1,13 +1,15 @@
 /**
  * The log that holds the state of a pipeline: append-only, of checksummed lines. The last line of a name applies.
  */
-import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
 import { isMissing } from '../../base/system-error.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import { encodeCheckedLine } from './files/checked-line.js';
 import { readRegularText } from './files/read-regular.js';
+import { statLink } from './files/stamp.js';
+import { isBlocked, renameOver } from './files/write-file.js';
 import { emptyState, type KnownDevice, type StampedCode, type StampedDigest, type State, type WrittenLock } from './state.js';
 import { applyLine, encodeCode, encodeDevice, encodeFiles, encodeLock, encodeReplacing, encodeStage } from './state-lines.js';
 
@@ -16,15 +18,24 @@ export interface LoadedState {
   /** Lines that failed their check and were skipped, not counting a torn last line. */
   readonly damagedLines: number;
   readonly lines: number;
-  /** 'torn': a build was killed while it wrote the last line, which is ignored. */
-  readonly end: 'whole' | 'torn';
+  /**
+   * 'torn': a build was killed while it wrote the last line, which is ignored. 'blocked': the place of the log is a folder that holds something: it
+   * stays, and no state is kept.
+   */
+  readonly end: 'whole' | 'torn' | 'blocked';
 }
 
 const HEADER = 'tanren-state 1';
 
-/** Reads the log at `path`. A log that is missing, unreadable or written by another version gives an empty state. */
+/** Reads the log at `path`. A log that is missing, unreadable or written by another version gives an empty state, and so does a folder in its place. */
 export function loadState(path: string): LoadedState {
-  return parseState(readText(path));
+  try {
+    return parseState(readRegularText(path));
+  } catch (error) {
+    if (isMissing(error)) return parseState('');
+    if (statLink(path)?.kind !== 'folder') return parseState(undefined);
+    return { ...parseState(''), end: isBlocked(path) ? 'blocked' : 'whole' };
+  }
 }
 
 /** What stamps prove. 'stamps': content is unchanged since it was read with the same stamp. 'nothing': all content is read again. */
@@ -51,15 +62,6 @@ export function parseState(text: string | undefined): LoadedState {
   for (const line of lines.slice(1)) if (!applyLine(state, line)) damagedLines++;
   if (damagedLines > 0 || end === 'torn') state.lock = undefined;
   return { state, damagedLines, lines: lines.length, end };
-}
-
-/** Undefined if the file exists but cannot be read. */
-function readText(path: string): string | undefined {
-  try {
-    return readRegularText(path);
-  } catch (error) {
-    return isMissing(error) ? '' : undefined;
-  }
 }
 
 export interface StateWriter {
@@ -119,6 +121,8 @@ export function openStateWriter(path: string, loaded: LoadedState): StateWriter 
     flush() {
       if (pendingFiles.size > 0) push(encodeFiles(pendingFiles));
       pendingFiles.clear();
+      // A warning named the folder when the session was opened.
+      if (loaded.end === 'blocked') pending = [];
       if (pending.length === 0) return;
       if (fresh || lines > 200 + 3 * (state.stages.size + state.code.size + state.devices.size)) {
         lines = rewrite(path, state);
@@ -148,6 +152,6 @@ function rewrite(path: string, state: State): number {
   const temporary = `${path}.tmp`;
   rmSync(temporary, { force: true });
   writeFileSync(temporary, lines.join(''), { flag: 'wx', mode: 0o600 });
-  renameSync(temporary, path);
+  renameOver(temporary, path);
   return lines.length;
 }

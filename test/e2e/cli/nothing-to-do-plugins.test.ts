@@ -150,6 +150,20 @@ const CHANGES: readonly Change[] = [
     result: 'new',
   },
   {
+    what: "the plugin's folder becomes a link to where it was moved, beside other modules",
+    files: {
+      ...projectOf('', {}, './lib/say.js'),
+      'lib/say.js': declaration("import { word } from '../word.js';"),
+      'word.js': OLD,
+      'moved/word.js': NEW,
+    },
+    change() {
+      renameSync(path('lib'), path('moved/lib'));
+      link('moved/lib', 'lib');
+    },
+    result: 'new',
+  },
+  {
     what: 'an entry of `imports` in package.json is edited',
     files: {
       ...projectOf("import { word } from '#word';", { 'a.js': OLD, 'b.js': NEW }),

@@ -1,5 +1,6 @@
 /** What the engine records of a build, and when it records nothing. */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadHistory } from '../../../src/engine/insight/history/history-file.js';
 import type { RunRecord } from '../../../src/engine/insight/history/run-record.js';
 import { findRunLog, findStageLog } from '../../../src/engine/insight/history/stage-log.js';
@@ -159,6 +160,7 @@ describe('the history', () => {
     }
     rmSync(world.path(LOG));
     mkdirSync(world.path(LOG));
+    world.write(join(LOG, 'notes.txt'), 'mine');
     world.append('in.txt', '\nmore');
     expect(await world.build()).toMatchObject({ report: { conclusion: 'built' }, warnings: ['cache-write-failed'] });
   });

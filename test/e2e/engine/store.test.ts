@@ -4,9 +4,11 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -144,6 +146,39 @@ describe('a damaged cache', () => {
     const { outcomes, warnings } = await world.build();
     expect(outcomes).toEqual({ strip: 'restored', count: 'restored' });
     expect(warnings).toContain('state-damaged');
+  });
+});
+
+describe('a folder in the place of a file of the cache', () => {
+  it.each(['state/pipeline.log', 'history/pipeline.log'])('is removed if it is empty: %s', async path => {
+    await world.build();
+    rmSync(world.path(`cache/${path}`));
+    mkdirSync(world.path(`cache/${path}`));
+    world.write('source.txt', 'three');
+    await world.build();
+
+    const { outcomes, warnings } = await world.build();
+    expect(outcomes).toEqual({ strip: 'up-to-date', count: 'up-to-date' });
+    expect(warnings).toEqual([]);
+    expect(statSync(world.path(`cache/${path}`)).isFile()).toBe(true);
+  });
+
+  it('stays with what it holds if it is the state: builds restore results, with one warning, until it is moved away', async () => {
+    await world.build();
+    rmSync(world.path('cache/state/pipeline.log'));
+    mkdirSync(world.path('cache/state/pipeline.log'));
+    world.write('cache/state/pipeline.log/notes.txt', 'mine');
+    world.write('source.txt', 'three');
+
+    expect(await world.build()).toMatchObject({ report: { conclusion: 'built' }, warnings: ['state-blocked'] });
+    const { outcomes, warnings } = await world.build();
+    expect(outcomes).toEqual({ strip: 'restored', count: 'restored' });
+    expect(warnings).toEqual(['state-blocked']);
+    expect(world.read('cache/state/pipeline.log/notes.txt')).toBe('mine');
+
+    renameSync(world.path('cache/state/pipeline.log'), world.path('notes'));
+    await world.build();
+    expect(await world.build()).toMatchObject({ outcomes: { strip: 'up-to-date', count: 'up-to-date' }, warnings: [] });
   });
 });
 

@@ -102,8 +102,7 @@ export const EXCHANGES: Readonly<Record<string, (place: Place) => void>> = {
     const path = join(folder, name);
     if (!existsSync(path) || !isFree(foreign, `${name}/`)) return;
     rmSync(path, { recursive: true });
-    // A folder in the place of the state stays, and each build warns of it until its owner moves it.
-    if (random() < 0.5 && !name.startsWith('cache/state/')) mkdirSync(path);
+    if (random() < 0.5) mkdirSync(path);
     else execFileSync('mkfifo', [path]);
   },
   'a folder becomes a link to where it was moved': ({ folder, random, foreign, folders }) => {
@@ -148,7 +147,7 @@ function exchange({ folder, random, foreign }: Place, below: string): void {
 }
 
 /** A new file in the place of the old one, so that a foreign file with the same inode is not changed. */
-function writeOver(path: string, content: Buffer | string): void {
+export function writeOver(path: string, content: Buffer | string): void {
   rmSync(path, { force: true });
   writeFileSync(path, content, { mode: 0o600 });
 }
@@ -168,18 +167,23 @@ export function isFree(foreign: ReadonlyMap<string, string>, prefix: string): bo
   return [...foreign.keys()].every(path => !path.startsWith(prefix));
 }
 
-/** Files of the cache that a build wrote. */
+/** In a run's own folder, files cannot be told from those that its stage writes. */
+const RUN_FOLDER = /^tmp\/run-/;
+
+/** Files of the cache that a build wrote, those of runs left out. */
 export function ownFiles(folder: string, foreign: ReadonlyMap<string, string>): readonly string[] {
   return listFiles(join(folder, 'cache'))
     .map(name => `cache/${name}`)
     .filter(name => !foreign.has(name));
 }
 
+/** Files in a cache folder, or in a copy of one. */
 function listFiles(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter(name => !RUN_FOLDER.test(name))
     .sort();
 }
 

@@ -2,11 +2,12 @@
  * The history file: one log per pipeline, with one checksummed line per build.
  * The oldest records are removed when it grows large.
  */
-import { appendFileSync, closeSync, mkdirSync, openSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMissing } from '../../../base/system-error.js';
 import { encodeCheckedLine, isWholeLine, parseCheckedLine } from '../../store/files/checked-line.js';
 import { readRegularText } from '../../store/files/read-regular.js';
+import { clearEmptyFolder, renameOver } from '../../store/files/write-file.js';
 import { encodeRun, parseRun, type RunRecord } from './run-record.js';
 
 export interface LoadedHistory {
@@ -42,6 +43,7 @@ export function loadHistory(path: string): LoadedHistory {
  * @throws file system errors.
  */
 export function appendRun(path: string, run: Omit<RunRecord, 'run'>): string | undefined {
+  clearEmptyFolder(path);
   const end = readEnd(path);
   if (end.kind === 'newer') return undefined;
   const record: RunRecord = { ...run, run: nextAfter(end.kind === 'whole' ? end.newest : findNewest(splitLines(readIfThere(path)).lines)) };
@@ -134,7 +136,7 @@ function rewrite(path: string, lines: readonly string[]): void {
   }
   const temporary = `${path}.tmp`;
   writeFileSync(temporary, `${HEADER}${whole.slice(first).join('\n')}\n`, { mode: 0o600, flush: true });
-  renameSync(temporary, path);
+  renameOver(temporary, path);
 }
 
 function readIfThere(path: string): string {

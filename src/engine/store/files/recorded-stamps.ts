@@ -1,5 +1,5 @@
 /** Recorded stamps and names of files, and the check that they are unchanged. File contents are not read. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isJsonObject, type Json } from '../../../base/json.js';
 import { isMissing } from '../../../base/system-error.js';
@@ -12,6 +12,8 @@ export interface RecordedStamps {
   readonly itself: readonly string[];
   /** The same, with links followed. */
   readonly followed: readonly string[];
+  /** Path, path without links, …: a folder that becomes a link to where it was moved changes no stamp of the files in it. */
+  readonly places: readonly string[];
   readonly trees: readonly TreeStamps[];
   readonly names: readonly FolderNames[];
 }
@@ -29,12 +31,13 @@ export interface FolderNames {
   readonly names: readonly string[];
 }
 
-export const NO_STAMPS: RecordedStamps = { itself: [], followed: [], trees: [], names: [] };
+export const NO_STAMPS: RecordedStamps = { itself: [], followed: [], places: [], trees: [], names: [] };
 
 export function joinStamps(parts: readonly RecordedStamps[]): RecordedStamps {
   return {
     itself: parts.flatMap(part => part.itself),
     followed: parts.flatMap(part => part.followed),
+    places: parts.flatMap(part => part.places),
     trees: parts.flatMap(part => part.trees),
     names: parts.flatMap(part => part.names),
   };
@@ -57,20 +60,21 @@ export function areUnchanged(stamps: RecordedStamps, base: string): boolean {
  * The first path whose stamps or names have changed. Paths that are most likely to change are checked first.
  * @throws like `areUnchanged`.
  */
-export function findChangedPath({ itself, followed, trees, names }: RecordedStamps, base: string): string | undefined {
+export function findChangedPath({ itself, followed, places, trees, names }: RecordedStamps, base: string): string | undefined {
   for (let i = 0; i < followed.length; i += 2) if (stampOf(resolveFrom(base, followed[i] ?? '')) !== followed[i + 1]) return followed[i];
   for (const folder of names) if (namesIn(resolveFrom(base, folder.path)).join('/') !== folder.names.join('/')) return folder.path;
   for (let i = 0; i < itself.length; i += 2) if (stampOfLink(resolveFrom(base, itself[i] ?? '')) !== itself[i + 1]) return itself[i];
+  for (let i = 0; i < places.length; i += 2) if (findRealPath(resolveFrom(base, places[i] ?? '')) !== places[i + 1]) return places[i];
   return trees.find(({ path, links, stamps }) => stampTree(path, links, base).stamps !== stamps)?.path;
 }
 
 /** Parses recorded stamps and names from JSON; undefined if `value` is malformed. */
 export function parseStamps(value: Json | undefined): RecordedStamps | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { itself, followed, trees, names } = value;
-  if (!isTexts(itself) || !isTexts(followed) || !Array.isArray(trees) || !Array.isArray(names)) return undefined;
+  const { itself, followed, places, trees, names } = value;
+  if (!isTexts(itself) || !isTexts(followed) || !isTexts(places) || !Array.isArray(trees) || !Array.isArray(names)) return undefined;
   if (!trees.every(isTreeStamps) || !names.every(isFolderNames)) return undefined;
-  return { itself, followed, trees, names };
+  return { itself, followed, places, trees, names };
 }
 
 export function isTexts(value: unknown): value is readonly string[] {
@@ -95,6 +99,15 @@ function isFolderNames(value: unknown): value is FolderNames {
 
 function resolveFrom(base: string, path: string): string {
   return isAbsolute(path) ? path : `${base}/${path}`;
+}
+
+function findRealPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 function namesIn(folder: string): readonly string[] {

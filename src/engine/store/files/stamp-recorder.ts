@@ -13,7 +13,7 @@ export interface RecordedReads {
 export interface StampRecorder {
   /** Metadata of `path` with links followed; undefined if nothing is there, which is recorded too. */
   stat(path: string): FileStat | undefined;
-  /** The path of an existing file without links. Every link on the way is recorded. */
+  /** The path of an existing file without links. It is recorded, with every link on the way. */
   realPath(path: string): string;
   /** The sorted names of the entries of a folder. */
   names(path: string): readonly string[];
@@ -32,6 +32,7 @@ export function createStampRecorder(): StampRecorder {
   const takenMs = Date.now();
   const followed = new Map<string, FileStat | undefined>();
   const links = new Map<string, FileStat>();
+  const places = new Map<string, string>();
   const trees = new Map<string, TreeStamps>();
   const names = new Map<string, FolderNames>();
   return {
@@ -41,6 +42,7 @@ export function createStampRecorder(): StampRecorder {
     },
     realPath(path) {
       const real = realpathSync.native(path);
+      if (!places.has(path)) places.set(path, real);
       if (real !== path) for (const [link, stat] of findLinks(path)) if (!links.has(link)) links.set(link, stat);
       return real;
     },
@@ -62,6 +64,7 @@ export function createStampRecorder(): StampRecorder {
           ...NO_STAMPS,
           itself: [...links].flatMap(([link, stat]) => [link, stat.stamp]),
           followed: files.flatMap(([path, stat]) => [path, stat?.stamp ?? '']),
+          places: [...places].flat(),
           trees: [...trees.values()],
           names: [...names.values()],
         },

@@ -22,6 +22,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const STAMPS: RecordedStamps = {
   itself: ['/link', 'stamp 1'],
   followed: ['/module', 'stamp'],
+  places: ['/module', '/elsewhere/module'],
   trees: [{ path: '/data', links: 'follow', stamps: 'all' }],
   names: [{ path: '/folder', names: ['a', 'b'] }],
 };

@@ -1,5 +1,5 @@
 /** Stamps of everything that was read, with the links on the way and the paths where nothing was. */
-import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { areUnchanged, type RecordedStamps } from '../../../../../src/engine/store/files/recorded-stamps.js';
@@ -44,6 +44,14 @@ it.each<[string, (recorder: StampRecorder) => unknown, () => void]>([
     () => {
       rmSync(at('middle'));
       symlinkSync('b', at('middle'));
+    },
+  ],
+  [
+    'a folder above the file that becomes a link to where it was moved',
+    recorder => recorder.realPath(at('a/file')),
+    () => {
+      renameSync(at('a'), at('moved'));
+      symlinkSync('moved', at('a'));
     },
   ],
 ])('shows %s', (_what, read, change) => {
