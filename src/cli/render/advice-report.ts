@@ -1,6 +1,7 @@
 /** Formats the advice of `lint`: rewrites with their effect, a table of data types, and the stage to add to a pipeline file. */
 import type { Advice, Outcome, RefusedRewrite, TriedRewrite } from '../../target/advice/advise.js';
 import type { Style } from '../terminal/style.js';
+import { formatTable } from '../terminal/text-table.js';
 
 /** Empty if no finding names a rewrite, and there is no table. */
 export function formatAdvice({ opset, rewrites, refused, trust, dtypes }: Advice, style: Style): readonly string[] {
@@ -18,7 +19,7 @@ export function formatAdvice({ opset, rewrites, refused, trust, dtypes }: Advice
     ...formatOtherDType(dtypes),
     ...(trust === undefined ? [] : formatTrust(trust)),
     ...(rewrites.length === 0 ? [] : ['', ...formatStage(rewrites)]),
-    ...(dtypes.length === 0 ? [] : ['', ...formatTable(dtypes, rewrites.length > 0)]),
+    ...(dtypes.length === 0 ? [] : ['', ...formatTypes(dtypes, rewrites.length > 0)]),
   ];
 }
 
@@ -73,7 +74,7 @@ function formatStage(rewrites: readonly TriedRewrite[]): readonly string[] {
   ];
 }
 
-function formatTable(rows: Advice['dtypes'], isRewritten: boolean): readonly string[] {
+function formatTypes(rows: Advice['dtypes'], isRewritten: boolean): readonly string[] {
   const cells = rows.map(({ dtype, outcome }) => [
     dtype,
     percent(outcome),
@@ -85,6 +86,5 @@ function formatTable(rows: Advice['dtypes'], isRewritten: boolean): readonly str
     [isRewritten ? 'then, by data type' : 'by data type', 'on the NPU', 'NPU parts', 'CPU units', 'estimate per call'],
     ...cells,
   ];
-  const widths = [0, 1, 2, 3, 4].map(column => Math.max(...table.map(row => (row[column] ?? '').length)));
-  return table.map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
+  return formatTable(table, 'left').map(line => `  ${line}`);
 }
