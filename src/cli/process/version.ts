@@ -1,4 +1,4 @@
 /** The version of Tanren. */
 
 /** Equal to the version in package.json; a test checks this. */
-export const VERSION = '0.1.0';
+export const VERSION = '0.2.0';
