@@ -4,7 +4,7 @@ import type { Json } from '../../../base/json.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import { areUnchanged, findChangedPath, type RecordedStamps } from '../../store/files/recorded-stamps.js';
 import type { StampedCode, State } from '../../store/state.js';
-import { tableOf, toTablePath } from './code-table.js';
+import { isTableCurrent, tableOf, toTablePath } from './code-table.js';
 import { describeCode } from './describe-code.js';
 import type { CodeRoot, PinnedCode } from './pinned-code.js';
 
@@ -28,11 +28,10 @@ export function createCodeDigests(
   /** Code that this process has read. Needed because the process may not be allowed to write state. */
   const own = new Map<string, StampedCode>();
   const find = (root: CodeRoot): PinnedCode | undefined => {
-    const table = tableOf(installRoot);
-    const listed = table.digests.get(toTablePath(installRoot, root.modulePath));
+    const listed = tableOf(installRoot).digests.get(toTablePath(installRoot, root.modulePath));
     if (listed !== undefined) {
-      if (!areUnchanged(table.stamps, '')) throw installationChanged();
-      return { root, digest: listed, stamps: table.stamps, proof: 'settled', modules: undefined };
+      if (!isTableCurrent(installRoot)) throw installationChanged();
+      return { root, digest: listed, stamps: tableOf(installRoot).stamps, proof: 'settled', modules: undefined };
     }
     const kept = own.get(nameOf(root)) ?? state.code.get(nameOf(root));
     if (kept === undefined || !areUnchanged(kept.stamps, '')) return undefined;
@@ -51,8 +50,9 @@ export function createCodeDigests(
       remember(nameOf(root), { digest, stamps, modules });
       return code;
     },
-    async findChanged({ root, stamps, digest, proof }) {
+    async findChanged({ root, stamps, digest, proof, modules }) {
       const changed = findChange(stamps);
+      if (changed !== undefined && modules === undefined && isTableCurrent(installRoot)) return undefined;
       if (changed !== undefined || proof === 'settled') return changed;
       const { readCode } = await import('./read-code.js');
       return (await readCode(root, installRoot)).digest === digest ? undefined : root.modulePath;

@@ -1,10 +1,11 @@
 /** The table of code digests of Tanren's own modules. The build of Tanren writes it, so that no pipeline build has to read these modules. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Digest } from '../../../base/digest.js';
 import { parseDigest } from '../../../base/digest.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
-import { NO_STAMPS, type RecordedStamps } from '../../store/files/recorded-stamps.js';
+import { areUnchanged, NO_STAMPS, type RecordedStamps } from '../../store/files/recorded-stamps.js';
 import { stampOf, statPath } from '../../store/files/stamp.js';
 import { closureDigest, slashed } from './describe-code.js';
 import type { ModuleGraph } from './module-graph.js';
@@ -34,7 +35,7 @@ export function findBundle(installRoot: string, { root, modules }: PinnedCode): 
 export function encodeCodeTable(graph: ModuleGraph, modulePaths: readonly string[], installRoot: string): string {
   const rows = modulePaths.map(path => [toTablePath(installRoot, path), closureDigest(graph, path, installRoot)] as const);
   const modules = Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1)));
-  const packages = Object.fromEntries(ownDependencies(installRoot).map(name => [name, installedVersion(name, installRoot) ?? null]));
+  const packages = readSource(installRoot).versions;
   return `${JSON.stringify({ packages, modules }, null, 1)}\n`;
 }
 
@@ -47,6 +48,8 @@ export function stampInstallation(installRoot: string): RecordedStamps {
 export interface CodeTable {
   readonly digests: ReadonlyMap<string, Digest>;
   readonly stamps: RecordedStamps;
+  /** Everything that the digests were read from. */
+  readonly source: TableSource;
 }
 
 /** Each table is read once per process, because the loaded code of the engine and of in-process plugins is from that time too. */
@@ -56,9 +59,23 @@ export function tableOf(installRoot: string): CodeTable {
   const known = tables.get(installRoot);
   if (known !== undefined) return known;
   const stamps = stampInstallation(installRoot);
-  const table = { digests: readTable(installRoot), stamps };
+  const source = readSource(installRoot);
+  const table = { digests: digestsOf(source), stamps, source };
   tables.set(installRoot, table);
   return table;
+}
+
+/**
+ * Whether the table still describes the installation. Its files may get other stamps without a change, for example when a package manager or a backup
+ * makes hard links to them: then they are read again, and the table gets the new stamps.
+ */
+export function isTableCurrent(installRoot: string): boolean {
+  const known = tableOf(installRoot);
+  if (areUnchanged(known.stamps, '')) return true;
+  const stamps = stampInstallation(installRoot);
+  if (!isDeepStrictEqual(readSource(installRoot), known.source)) return false;
+  tables.set(installRoot, { ...known, stamps });
+  return true;
 }
 
 export function toTablePath(installRoot: string, path: string): string {
@@ -70,16 +87,30 @@ function tableFiles(installRoot: string): readonly [string, string] {
   return [join(installRoot, CODE_TABLE), join(installRoot, '.tsbuildinfo')];
 }
 
-/** Empty if there is no table, if the compiler ran after it was written, or if other package versions are installed than those it lists. */
-function readTable(installRoot: string): ReadonlyMap<string, Digest> {
+/** What a table is read from. */
+interface TableSource {
+  /** Undefined if there is no table, or if the compiler ran after it was written. */
+  readonly text: string | undefined;
+  /** The installed versions of Tanren's own dependencies. */
+  readonly versions: Readonly<Record<string, Json>>;
+}
+
+function readSource(installRoot: string): TableSource {
   const [path, compilerFile] = tableFiles(installRoot);
   const written = statPath(path);
   const compiled = statPath(compilerFile);
-  if (written === undefined || (compiled !== undefined && compiled.modifiedMs > written.modifiedMs)) return new Map();
-  const document = parseJson(readFileSync(path, 'utf8'));
+  const isOutdated = written === undefined || (compiled !== undefined && compiled.modifiedMs > written.modifiedMs);
+  return {
+    text: isOutdated ? undefined : readFileSync(path, 'utf8'),
+    versions: Object.fromEntries(ownDependencies(installRoot).map(name => [name, installedVersion(name, installRoot) ?? null])),
+  };
+}
+
+/** Empty if there is no valid table, or if other package versions are installed than those it lists. */
+function digestsOf({ text, versions }: TableSource): ReadonlyMap<string, Digest> {
+  const document = text === undefined ? undefined : parseJson(text);
   if (!isJsonObject(document) || !isJsonObject(document.modules) || !isJsonObject(document.packages)) return new Map();
-  if (!Object.entries(document.packages).every(([name, version]) => (installedVersion(name, installRoot) ?? null) === version))
-    return new Map();
+  if (!Object.entries(document.packages).every(([name, version]) => (versions[name] ?? null) === version)) return new Map();
   return new Map(
     Object.entries(document.modules).flatMap(([module, value]) => {
       const digest = parseDigest(value);

@@ -2,6 +2,7 @@
 import {
   cpSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -243,6 +244,35 @@ describe('the table of an installation', () => {
       );
     } finally {
       rmSync(root, { recursive: true });
+    }
+  });
+
+  it('is used on if its files, or those of packages, only get further hard links', async () => {
+    const project = mkdtempSync(join(tmpdir(), 'tanren-root-'));
+    const [root, got] = [join(project, 'dist'), join(project, 'node_modules/got')];
+    try {
+      for (const folder of [root, got]) mkdirSync(folder, { recursive: true });
+      writeFileSync(join(project, 'package.json'), '{"dependencies":{"got":"^1.0.0"}}');
+      writeFileSync(join(got, 'package.json'), '{"version":"1.0.0"}');
+      writeFileSync(
+        join(root, CODE_TABLE),
+        JSON.stringify({ packages: { got: '1.0.0' }, modules: { 'stages/a/stage.js': digestBytes('one') } }),
+      );
+      const digests = createCodeDigests(root, { code: new Map() }, () => undefined);
+      const pinned = digests.find(rootOf(join(root, 'stages/a/stage.js')));
+      linkSync(join(got, 'package.json'), join(project, 'linked.json'));
+      linkSync(join(root, CODE_TABLE), join(project, 'table.json'));
+
+      expect(pinned === undefined ? 'missing' : await digests.findChanged(pinned)).toBeUndefined();
+      expect(digests.find(rootOf(join(root, 'stages/a/stage.js')))?.digest).toBe(digestBytes('one'));
+
+      writeFileSync(join(got, 'package.json'), '{"version":"1.0.1"}');
+      expect(pinned === undefined ? undefined : await digests.findChanged(pinned)).not.toBeUndefined();
+      expect(() => digests.find(rootOf(join(root, 'stages/a/stage.js')))).toThrow(
+        expect.objectContaining({ code: 'installation-changed' }),
+      );
+    } finally {
+      rmSync(project, { recursive: true });
     }
   });
 
