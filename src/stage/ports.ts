@@ -54,12 +54,21 @@ export interface Port {
   /** Kinds of single entries of a record that differ from `kind`. */
   readonly entryKinds: Readonly<Record<string, KindName>>;
   readonly description: string;
+  /** Only for an optional port of one artifact. */
+  readonly beside?: Beside;
+}
+
+/** A port that nothing is connected to takes a file that lies beside a source: the first that exists of the source's name with one of the suffixes. */
+export interface Beside {
+  /** The port that takes the source. */
+  readonly input: string;
+  readonly suffixes: readonly string[];
 }
 
 export type Ports = Readonly<Record<string, Port>>;
 
-export function port(kind: KindName, description = '', options: { optional?: boolean } = {}): Port {
-  return { kind, optional: options.optional ?? false, entries: undefined, entryKinds: {}, description };
+export function port(kind: KindName, description = '', { optional = false, beside }: { optional?: boolean; beside?: Beside } = {}): Port {
+  return { kind, optional, entries: undefined, entryKinds: {}, description, ...(beside === undefined ? {} : { beside }) };
 }
 
 /** A port for several artifacts by name, such as a data set's `{annotations, images}`. */

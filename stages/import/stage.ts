@@ -1,4 +1,6 @@
 /** Declaration of the `import` plugin: reads any ONNX file with external data, and writes one file with a known operator set and static shapes. */
+
+import { EXTERNAL_DATA_SUFFIXES } from '../../src/onnx/serde/external-names.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import { IMPORT_PARAMS } from './params.js';
@@ -10,7 +12,11 @@ export const importStage = defineStage({
   params: IMPORT_PARAMS,
   inputs: {
     model: port('onnx-model', 'Any ONNX file from operator set 7 on.'),
-    externalData: port('folder', "The folder with the model's external data.", { optional: true }),
+    externalData: port(
+      'any',
+      "The model's external data: its folder, or its only file. Default: a file beside the source, with the model's name and `.data` or `_data`.",
+      { optional: true, beside: { input: 'model', suffixes: EXTERNAL_DATA_SUFFIXES } },
+    ),
   },
   outputs: {
     model: port('onnx-model', 'The model with its weights in one file.'),

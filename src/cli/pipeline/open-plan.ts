@@ -127,7 +127,7 @@ export function encodeDiagnostic({ severity, code, message, span, help }: Diagno
 
 /** Resolves names of instances and groups. Each unknown name gives a diagnostic in addition to those of the file. Undefined targets if there are errors. */
 export function resolveTargets(
-  loaded: LoadedPipeline,
+  loaded: Omit<LoadedPipeline, 'probes'>,
   names: readonly string[],
 ): { readonly targets: 'all' | readonly StageId[] | undefined; readonly diagnostics: readonly Diagnostic[] } {
   const { plan, diagnostics } = loaded;

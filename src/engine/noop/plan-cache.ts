@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
+import { isRegularFile } from '../../base/files/regular-file.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.js';
 import { pipelineNameOf } from '../config/pipeline-name.js';
 import { findProjectFolder } from '../config/project-folder.js';
@@ -28,6 +29,7 @@ interface StoredPlan {
   readonly params: JsonObject;
   readonly pools: Readonly<Record<string, number>>;
   readonly diagnostics: readonly Diagnostic[];
+  readonly probes: readonly (readonly [string, boolean])[];
 }
 
 /**
@@ -66,6 +68,10 @@ export function findPlanKey(request: PipelineRequest, code: string, observer: Pi
 export function findStoredPlan(key: PlanKey, request: PipelineRequest): LoadedPipeline | undefined {
   const kept = readKept(key);
   if (kept === undefined) return undefined;
+  for (const [path, was] of kept.probes) {
+    request.observer?.file(path);
+    if (isRegularFile(path) !== was) return undefined;
+  }
   const stages = new Map<StageId, PlannedStage>();
   for (const { plugin: name, ...stage } of kept.stages) {
     const plugin = request.builtIn.find(name);
@@ -80,7 +86,7 @@ export function findStoredPlan(key: PlanKey, request: PipelineRequest): LoadedPi
     params: kept.params,
     pools: kept.pools,
   };
-  return { plan, diagnostics: kept.diagnostics, sources: key.texts };
+  return { plan, diagnostics: kept.diagnostics, sources: key.texts, probes: new Map(kept.probes) };
 }
 
 /** The first line is the digest of the rest, so that an incomplete or edited file is not used as a plan. */
@@ -104,7 +110,7 @@ function readKept(key: PlanKey): StoredPlan | undefined {
  * Keeps a plan without third-party plugins. A process may hold older modules behind their declarations than those on the disk.
  * A failed write only costs the next build some time.
  */
-export async function storePlan(key: PlanKey, { plan, diagnostics, sources }: LoadedPipeline): Promise<void> {
+export async function storePlan(key: PlanKey, { plan, diagnostics, sources, probes }: LoadedPipeline): Promise<void> {
   if (plan === undefined || [...plan.stages.values()].some(stage => stage.plugin.origin !== 'built-in')) return;
   // A file was saved between the making of the key and planning.
   if ([...key.texts].some(([name, text]) => sources.get(name) !== text)) return;
@@ -116,6 +122,7 @@ export async function storePlan(key: PlanKey, { plan, diagnostics, sources }: Lo
     params: plan.params,
     pools: plan.pools,
     diagnostics,
+    probes: [...probes],
   };
   const body = JSON.stringify(kept);
   await writeWhole(key.path, `${digestBytes(body)}\n${body}`, 'no-flush').catch(() => undefined);

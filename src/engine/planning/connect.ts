@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly groups: ReadonlyMap<string, ReadonlyMap<string | undefined, StageId>>;
   /** Returns the output ports of an instance; undefined if its plugin or params are wrong, which is reported elsewhere. */
   findOutputs(stage: StageId): Ports | undefined;
+  /** Whether there is a file at a path of the pipeline file. */
+  isFile(path: string): boolean;
 }
 
 /** Some plugins, such as `command`, have the inputs that their params declare. */
@@ -65,7 +67,24 @@ export function connectInputs(
       );
     }
   }
-  return bindings;
+  return { ...bindings, ...connectBeside(ports, bindings, given, around) };
+}
+
+/** Connects ports that are not given to the files beside the sources of other ports. */
+function connectBeside(
+  ports: Ports,
+  bindings: Readonly<Record<string, InputBinding>>,
+  given: ReadonlyMap<string, unknown>,
+  { isFile }: Surroundings,
+): Readonly<Record<string, InputBinding>> {
+  const found: Record<string, InputBinding> = {};
+  for (const [name, { beside }] of Object.entries(ports)) {
+    const main = beside === undefined || given.has(name) ? undefined : findOwn(bindings, beside.input);
+    if (main?.kind !== 'source') continue;
+    const suffix = beside?.suffixes.find(one => isFile(main.path + one));
+    if (suffix !== undefined) found[name] = { ...main, name: `${main.name}${suffix}`, path: main.path + suffix };
+  }
+  return found;
 }
 
 function connectOne(kind: KindName, value: Located, around: Surroundings, diagnostics: DiagnosticSink): InputRef | undefined {

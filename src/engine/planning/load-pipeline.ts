@@ -1,5 +1,6 @@
 /** Loading of a pipeline file from disk as a plan: read, parse, check, plan. All problems are reported at once. */
 import { relative, resolve } from 'node:path';
+import { isRegularFile } from '../../base/files/regular-file.js';
 import { FORBIDDEN, hasCode, MISSING } from '../../base/system-error.js';
 import { foldName } from '../../stage/fold-name.js';
 import { checkSchema, compileSchema } from '../config/check-schema.js';
@@ -52,13 +53,16 @@ export interface LoadedPipeline {
   readonly diagnostics: readonly Diagnostic[];
   /** Texts of the files that were read, by the names used in spans. */
   readonly sources: ReadonlyMap<string, string>;
+  /** Files beside sources that planning looked for, by absolute path: whether there is a file. The plan depends on it. */
+  readonly probes: ReadonlyMap<string, boolean>;
 }
 
 export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipeline> {
   const diagnostics = makeDiagnosticList();
   const sources = new Map<string, string>();
+  const probes = new Map<string, boolean>();
   const path = resolve(request.cwd, request.file);
-  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics), sources });
+  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics), sources, probes });
 
   checkPipelineName(path, request.file, diagnostics);
   const root = readYaml(request, request.file, 'no-pipeline', sources, diagnostics);
@@ -73,9 +77,17 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   // Files on disk are not compared with a file of an earlier revision, because they do not belong to that revision.
   if (request.readText === undefined) checkNamesakes(path, diagnostics);
   const pipeline = pipelineNameOf(path);
-  const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins, settings: request.settings ?? [] }, diagnostics);
+  const isFile = (source: string): boolean => probeFile(resolve(projectFolder, source), request.observer, probes);
+  const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins, settings: request.settings ?? [], isFile }, diagnostics);
   if (plan !== undefined) checkArtifactNames(plan, root, diagnostics);
   return finish(diagnostics.hasErrors() ? undefined : plan);
+}
+
+function probeFile(path: string, observer: PlanObserver | undefined, probes: Map<string, boolean>): boolean {
+  observer?.file(path);
+  const isFile = isRegularFile(path);
+  probes.set(path, isFile);
+  return isFile;
 }
 
 function readYaml(

@@ -29,6 +29,8 @@ export interface PlanRequest {
   /** Settings of stages that replace those of the file. */
   readonly settings?: readonly SettingOverride[];
   readonly plugins: PluginRegistry;
+  /** Whether there is a file at a path of the pipeline file. */
+  readonly isFile: (path: string) => boolean;
 }
 
 /** Returns the plan, or undefined if `diagnostics` has errors. */
@@ -43,7 +45,12 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
   const stageFolders = new Set(instances.map(({ id }) => artifactFolder(request, { id })));
   checkSources(findMember(root, 'sources'), sources, { projectFolder: request.projectFolder, stageFolders, caches: [] }, diagnostics);
   const prepared = prepareStages(instances, request, diagnostics);
-  const around: Surroundings = { sources, groups: groupsOf(root, instances), findOutputs: stage => prepared.get(stage)?.outputPorts };
+  const around: Surroundings = {
+    sources,
+    groups: groupsOf(root, instances),
+    findOutputs: stage => prepared.get(stage)?.outputPorts,
+    isFile: request.isFile,
+  };
   const pools = Object.fromEntries([...membersOf(findMember(root, 'pools'))].map(([name, member]) => [name, unitsOf(member.value)]));
   const planned = new Map([...prepared.values()].map(ready => [ready.instance.id, planStage(ready, around, pools, diagnostics)]));
   // With errors there is no warning, because an unresolved stage may be the one that uses the parameter.

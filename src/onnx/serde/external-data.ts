@@ -1,5 +1,5 @@
 /** Reading of tensors outside the model file, restricted to the folder of the model. */
-import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { formatBytes } from '../../base/text/format.js';
 import type { RawTensor } from '../../tensor/tensor.js';
@@ -60,15 +60,17 @@ function parseCount(text: string | undefined, what: string): number | undefined 
 const KEPT_BYTES = 64 << 20;
 
 /**
- * Locates tensors in files next to a model; each file is examined once. Locations are relative to `modelFolder`.
+ * Locates tensors in the files of `place`; each file is examined once. `place` is a folder, to which locations are relative, or a file, whatever its name,
+ * that must be the only one that the model refers to.
  * The result throws OnnxError `external-data-path` (also for a symbolic link out of the folder), `external-data-missing`, `external-data-bounds`.
  */
-export function openExternalFiles(modelFolder: string): ReadExternal {
-  const folder = realpathSync(modelFolder);
+export function openExternalFiles(place: string): ReadExternal {
+  const real = realpathSync(place);
+  const examine = statSync(real).isDirectory() ? examineFile : examineOnlyFile;
   const known = new Map<string, ExternalFile>();
   const cache = makeReadCache(KEPT_BYTES);
   return (where, { dtype, dims, sizeBytes, label }) => {
-    const file = known.get(where.location) ?? examineFile(folder, where.location, label);
+    const file = known.get(where.location) ?? examine(real, where.location, label, known);
     known.set(where.location, file);
     const length = where.length ?? sizeBytes;
     if (length !== sizeBytes) throw malformed(`${label} needs ${sizeBytes} bytes, but its external data has ${length}`);
@@ -96,6 +98,22 @@ function examineFile(folder: string, location: string, label: string): ExternalF
       help: 'external data must be in the folder of the model',
     });
   }
+  return factsOf(path, label, location);
+}
+
+function examineOnlyFile(path: string, location: string, label: string, known: ReadonlyMap<string, ExternalFile>): ExternalFile {
+  const [other] = known.keys();
+  if (other === undefined) return factsOf(path, label, location);
+  throw new OnnxError(
+    'external-data-missing',
+    `${label}: its external data file "${location}" is not the file that "${other}" was read from`,
+    {
+      help: 'the model has several external data files: give their folder',
+    },
+  );
+}
+
+function factsOf(path: string, label: string, location: string): ExternalFile {
   const file = openToRead(path, label, location);
   try {
     const facts = fstatSync(file);

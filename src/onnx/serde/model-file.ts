@@ -11,18 +11,18 @@ import { openExternalFiles } from './external-data.js';
 import { type ExternalPlacement, placeExternalData } from './external-placement.js';
 
 export interface ReadOptions {
-  /** The folder that contains external data; locations are relative to it. Default: the folder of the model. */
-  readonly externalFolder?: string;
+  /** The folder that contains external data, to which locations are relative, or its only file. Default: the folder of the model. */
+  readonly externalData?: string;
 }
 
 /**
- * Reads a model. Its external data must be in the external folder: its files are located now, and bytes of constants are read on use.
+ * Reads a model. Its external data must be where `externalData` says: its files are located now, and bytes of constants are read on use.
  * @throws OnnxError `model-unreadable`, `model-too-large`, `model-malformed`, `external-data-path`, `external-data-missing`, `external-data-bounds`.
  */
-export async function readModel(path: string, { externalFolder = dirname(path) }: ReadOptions = {}): Promise<Model> {
+export async function readModel(path: string, { externalData = dirname(path) }: ReadOptions = {}): Promise<Model> {
   const bytes = await readBytes(path);
   try {
-    return decodeModel(bytes, { readExternal: openExternalFiles(externalFolder) });
+    return decodeModel(bytes, { readExternal: openExternalFiles(externalData) });
   } catch (error) {
     if (!(error instanceof OnnxError)) throw error;
     const options = { details: error.details, cause: error };

@@ -1,5 +1,5 @@
 /** Tests of external data: reading, writing and rejected locations. */
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { digestModelContent } from '../../../../src/onnx/analysis/content-digest.js';
@@ -109,6 +109,34 @@ describe('reading external data', () => {
 
     expect(code).toBe('external-data-path');
     expect(message).toContain(reason);
+  });
+
+  it('takes a file of any name for the only one that the model refers to', async () => {
+    const path = join(folder, 'model.onnx');
+    await writeModel(path, makeModel(), { externalData: { thresholdBytes: 1, file: 'weights.bin' } });
+    await rename(join(folder, 'weights.bin'), join(folder, 'input'));
+    expect(digestModelContent(await readModel(path, { externalData: join(folder, 'input') }))).toBe(digestModelContent(makeModel()));
+  });
+
+  it('refuses one file for a model that refers to several', async () => {
+    const tensor = (name: string, location: string) => ({
+      name,
+      dataType: 1,
+      dims: BigInt64Array.of(4n),
+      dataLocation: 1,
+      externalData: [{ key: 'location', value: location }],
+    });
+    const path = join(folder, 'model.onnx');
+    await writeFile(
+      path,
+      encodeMessage('ModelProto', { irVersion: 10n, graph: { name: 'g', initializer: [tensor('w', 'a.bin'), tensor('v', 'b.bin')] } }),
+    );
+    await writeFile(join(folder, 'a.bin'), new Uint8Array(16));
+    const { code, message } = await failureOf(() => readModel(path, { externalData: join(folder, 'a.bin') }));
+    expect([code, message]).toEqual([
+      'external-data-missing',
+      expect.stringContaining('"b.bin" is not the file that "a.bin" was read from'),
+    ]);
   });
 
   it('refuses a symbolic link that leaves the folder, and follows one inside it', async () => {

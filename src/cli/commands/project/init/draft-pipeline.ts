@@ -1,4 +1,5 @@
 /** Drafts a pipeline file for an ONNX model from what the model says of itself. */
+import { EXTERNAL_DATA_SUFFIXES } from '../../../../onnx/serde/external-names.js';
 import { formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
 import { countClasses, type Decoding, guessDecoding, type ModelFacts, type Port, quote } from './model-facts.js';
 
@@ -60,7 +61,7 @@ stages:
   # Checked, upgraded to a current operator set, batch 1.
   import:
     uses: import${shapes}
-    inputs: {model: "\${sources.model}"${facts.hasFiles ? ', externalData: "${sources.weights}"' : ''}}
+    inputs: {model: "\${sources.model}"${weightsOf(request) === undefined ? '' : ', externalData: "${sources.weights}"'}}
 
   simplify:
     uses: simplify
@@ -140,9 +141,27 @@ function describe({ name, dtype, dims }: Port): string {
   return `${name}: ${dtype ?? '?'} ${formatDims(dims)}`.replaceAll(/[\r\n]/g, ' ');
 }
 
-function filesOf({ facts, model }: DraftRequest): string {
+function filesOf(request: DraftRequest): string {
+  const weights = weightsOf(request);
+  if (weights === undefined) return '';
+  const what =
+    request.facts.weightFiles.length === 1
+      ? "the model's external data"
+      : weights === '.'
+        ? 'move the model and its external data to a folder of their own, and name it here'
+        : 'the folder of the files with the weights';
+  return `  weights: ${quote(weights)} # ${what}\n`;
+}
+
+/** The file with the weights, or the folder of several; undefined if there is none, or if `import` finds it beside the model by its name. */
+function weightsOf({ facts: { weightFiles }, model }: DraftRequest): string | undefined {
+  const [file, ...others] = weightFiles;
+  if (file === undefined) return undefined;
   const folder = model.includes('/') ? model.slice(0, model.lastIndexOf('/')) : '.';
-  return facts.hasFiles ? `  weights: ${quote(folder)} # the folder of the files with the weights\n` : '';
+  if (others.length > 0) return folder;
+  const name = model.slice(model.lastIndexOf('/') + 1);
+  if (EXTERNAL_DATA_SUFFIXES.some(suffix => file === name + suffix)) return undefined;
+  return folder === '.' ? file : `${folder}/${file}`;
 }
 
 function imagesOf({ images }: Decoding): string {
@@ -200,7 +219,7 @@ ${filesOf(request)}
 stages:
   import:
     uses: import${freeShapes(facts)}
-    inputs: {model: "\${sources.model}"${facts.hasFiles ? ', externalData: "${sources.weights}"' : ''}}
+    inputs: {model: "\${sources.model}"${weightsOf(request) === undefined ? '' : ', externalData: "${sources.weights}"'}}
 
   simplify:
     uses: simplify

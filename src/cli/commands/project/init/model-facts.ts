@@ -1,4 +1,6 @@
 /** The facts about a model that its pipeline file needs: its inputs and outputs, and whether it is a classifier or a detector. */
+import { realpathSync } from 'node:fs';
+import { dirname, relative, sep } from 'node:path';
 import { listConstants } from '../../../../onnx/analysis/model-stats.js';
 import type { Dim, Model, ValueId } from '../../../../onnx/ir/model.js';
 import { findFileRange } from '../../../../onnx/serde/file-constant.js';
@@ -16,8 +18,8 @@ export interface ModelFacts {
   readonly outputs: readonly Port[];
   /** Number of nodes of the main graph. */
   readonly nodes: number;
-  /** Whether weights lie in files beside the model. */
-  readonly hasFiles: boolean;
+  /** The files with weights outside of the model, relative to its folder. */
+  readonly weightFiles: readonly string[];
   /** Whether nodes choose what is found: their outputs have sizes that are not known before. */
   readonly isWholeDetector: boolean;
   /** The input if it is the only one and takes a picture, float32 [N, 3, H, W]; a free size is undefined. */
@@ -32,9 +34,11 @@ export async function readFacts(path: string): Promise<ModelFacts> {
   const { graph } = model;
   const inputs = graph.inputs.filter(id => graph.values.get(id)?.constant === undefined).map(id => portOf(model, id));
   const outputs = graph.outputs.map(id => portOf(model, id));
-  const hasFiles = [...listConstants(graph)].some(constant => findFileRange(constant) !== undefined);
+  const files = new Set([...listConstants(graph)].flatMap(constant => findFileRange(constant)?.path ?? []));
+  const folder = realpathSync(dirname(path));
+  const weightFiles = [...files].map(file => relative(folder, file).replaceAll(sep, '/')).sort();
   const isWholeDetector = [...graph.nodes.values()].some(({ opType }) => SELECTING.has(opType));
-  return { inputs, outputs, nodes: graph.nodes.size, hasFiles, isWholeDetector, image: findImage(inputs) };
+  return { inputs, outputs, nodes: graph.nodes.size, weightFiles, isWholeDetector, image: findImage(inputs) };
 }
 
 function portOf({ graph }: Model, id: ValueId): Port {
