@@ -3,10 +3,10 @@ import type { Model, Value } from '../../onnx/ir/model.js';
 import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.js';
 import { toNumbers } from '../../runtime/compare/compare-models.js';
 import { runInLockstep } from '../../runtime/compare/lockstep.js';
-import type { NamedTensors } from '../../runtime/session/model-inputs.js';
+import { describeInput, fitsInput, listModelInputs, type NamedTensors } from '../../runtime/session/model-inputs.js';
 import { figuresOf, standardDeviationOf } from '../../tensor/compare.js';
 import { addSample, NOTHING_COMPARED, type ReferenceComparison } from '../../tensor/reference-comparison.js';
-import { sameShape } from '../../tensor/shape.js';
+import { formatShape, sameShape } from '../../tensor/shape.js';
 import { matchValues, type Seen } from './match-values.js';
 import type { PartErrors, PropagatedError } from './propagated-error.js';
 
@@ -90,12 +90,26 @@ function describe(
   };
 }
 
+/** Why the other model cannot run on these inputs of the original, one line per input; empty if it can. */
+export function listInputMismatches(feeds: NamedTensors, original: Model, other: Model): readonly string[] {
+  const [own, renamed] = [listModelInputs(original).map(({ name }) => name), renameFeeds(feeds, original, other)];
+  const others = listModelInputs(other);
+  const missing = own.slice(others.length).filter(name => !others.some(input => input.name === name));
+  return [
+    ...others.flatMap(input => {
+      const tensor = renamed[input.name];
+      if (tensor === undefined) return [`only the second model has the input "${input.name}"`];
+      if (fitsInput(input, tensor)) return [];
+      return [
+        `input "${input.name}": ${tensor.dtype} ${formatShape(tensor.dims)} was given, the second model takes ${describeInput(input)}`,
+      ];
+    }),
+    ...missing.map(name => `only the first model has the input "${name}"`),
+  ];
+}
+
 function renameFeeds(feeds: NamedTensors, original: Model, other: Model): NamedTensors {
-  const names = ({ graph }: Model): string[] =>
-    graph.inputs.flatMap(id => {
-      const value = graph.values.get(id);
-      return value === undefined || value.constant !== undefined ? [] : [value.name];
-    });
+  const names = (model: Model): string[] => listModelInputs(model).map(({ name }) => name);
   const [own, others] = [names(original), names(other)];
   const pairs = others.map((name, index) => [name, feeds[own.includes(name) ? name : (own[index] ?? '')]] as const);
   return Object.fromEntries(pairs.flatMap(([name, tensor]) => (tensor === undefined ? [] : [[name, tensor] as const])));

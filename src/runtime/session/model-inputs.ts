@@ -64,6 +64,16 @@ export function checkFinite(feeds: NamedTensors): void {
   }
 }
 
+/** Whether the tensor has the dtype and the sizes that the model declares. */
+export function fitsInput({ dtype, dims }: ModelInput, tensor: Tensor): boolean {
+  return (dtype === undefined || dtype === tensor.dtype) && (dims === undefined || fitsDims(tensor.dims, dims));
+}
+
+/** "float32 [N, 3, 8, 8]". */
+export function describeInput({ dtype, dims }: ModelInput): string {
+  return [dtype ?? 'any type', dims === undefined ? '' : formatDims(dims)].join(' ').trimEnd();
+}
+
 function fitsDims(shape: Shape, dims: readonly Dim[]): boolean {
   return shape.length === dims.length && dims.every((dim, axis) => typeof dim !== 'number' || dim === shape[axis]);
 }

@@ -48,6 +48,46 @@ describe('tanren onnx', () => {
   });
 });
 
+describe('tanren onnx diff of models with other inputs', () => {
+  let world: CliWorld;
+  beforeAll(async () => {
+    world = givenModelFile();
+    const models: Readonly<Record<string, string>> = {
+      relu: 'g (float[1, 3, 8, 8] x) => (float[1, 3, 8, 8] y) { y = Relu(x) }',
+      larger: 'g (float[1, 3, 16, 16] x) => (float[1, 3, 16, 16] y) { y = Relu(x) }',
+      renamed: 'g (float[1, 3, 8, 8] image) => (float[1, 3, 8, 8] y) { y = Relu(image) }',
+      scaled: 'g (float[1, 3, 8, 8] x, float[1] s) => (float[1, 3, 8, 8] y) { t = Relu(x) y = Mul(t, s) }',
+      free: 'g (float[N, 3, 8, ?] x) => (float[N, 3, 8, ?] y) { y = Relu(x) }',
+      doubles: 'g (double[1, 3, 8, 8] x) => (double[1, 3, 8, 8] y) { y = Relu(x) }',
+    };
+    for (const [name, text] of Object.entries(models)) await writeModel(join(world.folder, `${name}.onnx`), parseModelText(text));
+  });
+  afterAll(() => world.remove());
+
+  it.each([
+    ['larger', 'input "x": float32 [1, 3, 8, 8] was given, the second model takes float32 [1, 3, 16, 16]'],
+    ['scaled', 'only the second model has the input "s"'],
+    ['doubles', 'input "x": float32 [1, 3, 8, 8] was given, the second model takes float64 [1, 3, 8, 8]'],
+  ])('%s: shows the structure, and why no value is compared', (name, reason) => {
+    const { exitCode, stdout, stderr } = world.run('onnx', 'diff', 'relu.onnx', `${name}.onnx`);
+    expect([exitCode, stderr]).toEqual([1, '']);
+    expect(stdout).toMatch(/^structure: \d+ differences\n/);
+    expect(stdout).toContain(`values: not compared, because the inputs of the models differ\n  ${reason}\n`);
+    expect(JSON.parse(world.run('onnx', 'diff', 'relu.onnx', `${name}.onnx`, '--json', '--only', 'values').stdout)).toMatchObject({
+      values: { notCompared: [reason] },
+    });
+  });
+
+  it('an input that only the first model has is named, and dynamic dims take the sizes of the second', () => {
+    expect(world.run('onnx', 'diff', 'scaled.onnx', 'relu.onnx').stdout).toContain('only the first model has the input "s"');
+    expect(world.run('onnx', 'diff', 'free.onnx', 'relu.onnx').stdout).toContain('no value differs');
+    expect(world.run('onnx', 'diff', 'free.onnx', 'relu.onnx', '--dim', 'N=2').stdout).toContain(
+      'input "x": float32 [2, 3, 8, 8] was given',
+    );
+    expect(world.run('onnx', 'diff', 'relu.onnx', 'renamed.onnx').stdout).toContain('no value differs');
+  });
+});
+
 /** The same model with another location of the same length as "gone.data". */
 function withLocation(bytes: Uint8Array, location: string): Uint8Array {
   const text = Buffer.from(bytes);

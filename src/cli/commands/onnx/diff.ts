@@ -6,11 +6,13 @@ import { EQUAL } from '../../../base/figure.js';
 import { countOf } from '../../../base/text/count-of.js';
 import { diffModels } from '../../../onnx/diff/diff-models.js';
 import type { Difference } from '../../../onnx/diff/difference.js';
+import { getValue } from '../../../onnx/ir/edit.js';
 import type { Model } from '../../../onnx/ir/model.js';
 import { inferShapes, writeTypes } from '../../../onnx/shape-inference/infer-shapes.js';
-import { openValueComparer } from '../../../quant/compare/compare-values.js';
+import { listInputMismatches, openValueComparer } from '../../../quant/compare/compare-values.js';
 import type { PartErrors, PropagatedError } from '../../../quant/compare/propagated-error.js';
-import { explainRandomFailure, openProofFeeds } from '../../../runtime/feeds/proof-feeds.js';
+import { explainRandomFailure, openProofFeeds, type ProofFeeds } from '../../../runtime/feeds/proof-feeds.js';
+import { listModelInputs } from '../../../runtime/session/model-inputs.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { formatTable } from '../../terminal/text-table.js';
 import { type OnnxOptions, readSound, runOnnx } from './command.js';
@@ -42,7 +44,9 @@ export function runOnnxDiff(before: string, after: string, options: DiffOptions)
       if (structure !== undefined) for (const line of formatStructure(structure, options.top)) console.line(line);
       if (values !== undefined) for (const line of formatValues(values, options.top)) console.line(line);
     }
-    return (structure?.length ?? 0) === 0 && (values?.deviating.length ?? 0) === 0 ? EXIT.built : EXIT.failed;
+    return (structure?.length ?? 0) === 0 && (values?.deviating.length ?? 0) === 0 && values?.notCompared === undefined
+      ? EXIT.built
+      : EXIT.failed;
   });
 }
 
@@ -53,17 +57,22 @@ interface ValueDifferences {
   readonly deviating: readonly PropagatedError[];
   /** Values of the first model that the second lacks or has with another dtype or shape. */
   readonly unmatched: readonly string[];
+  /** Why no value was compared: the inputs of the models differ. Absent if values were compared. */
+  readonly notCompared?: readonly string[];
 }
 
 async function diffValues(left: Model, right: Model, options: DiffOptions): Promise<ValueDifferences> {
+  takeSizes(left, right, options.dim);
   for (const model of [left, right]) writeTypes(model, inferShapes(model));
+  const feeds = feedsOf(options);
+  const notCompared = await findMismatches(left, right, feeds);
+  if (notCompared.length > 0) return { samples: 0, compared: 0, deviating: [], unmatched: [], notCompared };
   const comparer = openValueComparer(left, right, {
     ...PIECES,
     dtypes: 'all',
     seen: !isQuantized(left) && isQuantized(right) ? 'dequantized' : 'as-computed',
   });
   try {
-    const feeds = feedsOf(options);
     await explainRandomFailure(feeds, NO_RANDOM, async () => {
       for await (const sample of openProofFeeds(left, feeds)) await comparer.compare(sample);
     });
@@ -71,6 +80,26 @@ async function diffValues(left: Model, right: Model, options: DiffOptions): Prom
   } finally {
     await comparer.close();
   }
+}
+
+/** Dynamic dims of the first model's inputs take the sizes that the second model fixes, unless `given` sets them. */
+function takeSizes({ graph }: Model, right: Model, given: Readonly<Record<string, number>>): void {
+  const others = listModelInputs(right);
+  const inputs = graph.inputs.map(id => getValue(graph, id)).filter(({ constant }) => constant === undefined);
+  for (const [index, value] of inputs.entries()) {
+    const { dims } = others.find(({ name }) => name === value.name) ?? others[index] ?? {};
+    if (value.type?.kind !== 'tensor' || value.type.dims?.length !== dims?.length) continue;
+    const sized = value.type.dims?.map((dim, axis) =>
+      typeof dim === 'number' || (dim !== undefined && dim in given) ? dim : dims?.[axis],
+    );
+    if (sized !== undefined) value.type = { ...value.type, dims: sized };
+  }
+}
+
+/** Of the first sample: all samples have the inputs of the first model. */
+async function findMismatches(left: Model, right: Model, feeds: ProofFeeds): Promise<readonly string[]> {
+  for await (const sample of openProofFeeds(left, { ...feeds, samples: 1 })) return listInputMismatches(sample, left, right);
+  return [];
 }
 
 function isQuantized({ graph }: Model): boolean {
@@ -105,7 +134,11 @@ function formatDifference(difference: Difference): string {
   }
 }
 
-function formatValues({ samples, compared, deviating, unmatched }: ValueDifferences, top: number): readonly string[] {
+function formatValues({ samples, compared, deviating, unmatched, notCompared }: ValueDifferences, top: number): readonly string[] {
+  if (notCompared !== undefined) {
+    const next = '  rename inputs with `tanren onnx rename`, or fix their sizes with `tanren onnx convert --shape`';
+    return ['values: not compared, because the inputs of the models differ', ...notCompared.map(line => `  ${line}`), next];
+  }
   const [first] = deviating;
   const without = unmatched.length === 0 ? '' : `; ${countOf(unmatched.length, 'value')} of the first model without a match in the second`;
   const heading = `values: ${compared} compared on ${countOf(samples, 'sample')}${without}`;
