@@ -1,4 +1,5 @@
 /** Renders a running build. A terminal shows a live line per running stage below the lines of ended stages; other outputs get a plain line per event. */
+import { countOf } from '../../base/text/count-of.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 import type { StageId } from '../../engine/model/plan.js';
 import type { Console } from '../terminal/console.js';
@@ -59,7 +60,7 @@ function show(view: BuildView, event: BuildEvent): void {
   const nowMs = performance.now();
   view.timeLeft.update(event, nowMs);
   track(view.running, event, nowMs);
-  const line = lineOf(event, view.idWidth, view.console);
+  const line = withCount(lineOf(event, view.idWidth, view.console), event, view);
   if (line !== undefined) {
     view.area.erase();
     view.console.line(line);
@@ -70,6 +71,13 @@ function show(view: BuildView, event: BuildEvent): void {
   if (line !== undefined || changesRunning(event)) draw(view);
 }
 
+/** The line of an ended stage also states how many have ended: "[7/24]". */
+function withCount(line: string | undefined, { kind }: BuildEvent, { timeLeft, console }: BuildView): string | undefined {
+  const count = kind === 'outcome' ? timeLeft.count() : undefined;
+  if (line === undefined || count === undefined || count.done === 0) return line;
+  return `${line}  ${console.style('dim', `[${count.done}/${count.total}]`)}`;
+}
+
 function changesRunning({ kind }: BuildEvent): boolean {
   return kind === 'stage-started' || kind === 'check-started' || kind === 'outcome' || kind === 'check';
 }
@@ -78,7 +86,9 @@ function draw(view: BuildView): void {
   const { console, running, timeLeft, idWidth, area } = view;
   if (!console.live) return;
   const nowMs = performance.now();
-  const words = running.size === 0 ? [] : [timeLeft.count(), timeLeft.describe(nowMs)].filter(text => text !== undefined);
+  const count = timeLeft.count();
+  const done = count === undefined ? undefined : `${count.done} of ${countOf(count.total, 'stage')} done`;
+  const words = running.size === 0 ? [] : [done, timeLeft.describe(nowMs)].filter(text => text !== undefined);
   const left = words.length === 0 ? undefined : words.join('; ');
   const stages = runningLines(running, idWidth, console.height() - (left === undefined ? 2 : 3), nowMs);
   area.draw(left === undefined ? stages : [...stages, `  ${left}`]);

@@ -1,6 +1,5 @@
 /** Estimates the remaining time of a build from its events; gives no estimate if it is unknown. */
 
-import { countOf } from '../../base/text/count-of.js';
 import { forecast } from '../../engine/insight/history/forecast.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 import type { Outlook } from '../../engine/model/outlook.js';
@@ -9,8 +8,13 @@ export interface TimeLeft {
   update(event: BuildEvent, nowMs: number): void;
   /** "about 2 min left"; undefined if the time is unknown or too short to report. */
   describe(nowMs: number): string | undefined;
-  /** "12 of 26 stages done", of those that may have to run; undefined if that is unknown. */
-  count(): string | undefined;
+  /** The stages that may have to run, and how many of them have ended; undefined if that is unknown. */
+  count(): StageCount | undefined;
+}
+
+export interface StageCount {
+  readonly done: number;
+  readonly total: number;
 }
 
 /** The live area is drawn more often than this. With ten thousand stages, the estimate takes a while. */
@@ -18,6 +22,8 @@ const REFRESH_MS = 500;
 
 export function trackTimeLeft(): TimeLeft {
   let outlook: Outlook | undefined;
+  let counted: ReadonlySet<string> = new Set();
+  let done = 0;
   const ended = new Set<string>();
   const startedMs = new Map<string, number>();
   let shown: { readonly atMs: number; readonly text: string | undefined } = { atMs: Number.NEGATIVE_INFINITY, text: undefined };
@@ -26,17 +32,17 @@ export function trackTimeLeft(): TimeLeft {
       if (event.kind === 'outlook') {
         outlook = event.outlook;
         ended.clear();
+        counted = new Set(event.outlook.tasks.map(({ stage }) => stage));
+        done = 0;
       } else if (event.kind === 'stage-started') startedMs.set(event.stage, nowMs);
       else if (event.kind === 'run-outdated') startedMs.delete(event.stage);
       else if (event.kind === 'outcome') {
         startedMs.delete(event.stage);
+        if (counted.has(event.stage) && !ended.has(event.stage)) done += 1;
         ended.add(event.stage);
       }
     },
-    count: () =>
-      outlook === undefined
-        ? undefined
-        : `${outlook.tasks.filter(({ stage }) => ended.has(stage)).length} of ${countOf(outlook.tasks.length, 'stage')} done`,
+    count: () => (outlook === undefined ? undefined : { done, total: counted.size }),
     describe(nowMs) {
       if (outlook === undefined) return undefined;
       if (nowMs - shown.atMs < REFRESH_MS) return shown.text;

@@ -99,6 +99,19 @@ describe('a build on a terminal', () => {
     expect(render(makeTextConsole(), [outlook(60_000), started('a')])).toHaveLength(1);
   });
 
+  it('an ended stage states how many of those that may have to run have ended, on any output', () => {
+    const task = (stage: string) => ({ stage, dependsOn: [], units: { cpu: 1 }, expectedMs: undefined });
+    const events: readonly BuildEvent[] = [
+      { kind: 'outlook', outlook: { tasks: [task('a'), task('b'), task('c')], capacity: { cpu: 1 } } },
+      { kind: 'outcome', stage: id('up'), outcome: { kind: 'up-to-date' } },
+      { kind: 'outcome', stage: id('a'), outcome: { kind: 'up-to-date' } },
+      { kind: 'outcome', stage: id('b'), outcome: { kind: 'executed', durationMs: 10 } },
+      { kind: 'outcome', stage: id('c'), outcome: { kind: 'cancelled' } },
+    ];
+    for (const console of [makeTextConsole(), makeTextConsole({ live: true, width: 80 })])
+      expect(render(console, events)).toEqual(['✓ b     executed in 10 ms  [2/3]', '– c     cancelled  [3/3]']);
+  });
+
   it('removes the live lines at the end', () => {
     const console = makeTextConsole({ live: true, width: 80 });
     render(console, [started('a'), { kind: 'warning', stage: undefined, code: 'cache-damaged', message: 'x' }]);
