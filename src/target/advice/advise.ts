@@ -1,182 +1,117 @@
-/** Advice for a model: rewrite rules that findings name, each tried on a copy, and what each data type of the target makes of the model. */
+/** Advice for a model: what fixes each finding, tried on a copy, and what each data type of the target makes of the model. */
 import type { Json } from '../../base/json.js';
-import { cloneModel } from '../../onnx/ir/clone.js';
 import type { Model } from '../../onnx/ir/model.js';
-import { OnnxError } from '../../onnx/ir/onnx-error.js';
-import { sortTopologically } from '../../onnx/ir/sort.js';
-import { convertOpset } from '../../onnx/opset/convert-opset.js';
-import { rewriteModel } from '../../onnx/rewrite/rewrite-model.js';
-import { getRule } from '../../onnx/rules/target/get-rule.js';
 import { type CompileOptions, compileModel } from '../compile-model.js';
 import { modeOf } from '../legality/judge-units.js';
 import { chooseTarget, type Target } from '../profile/choose-target.js';
-import type { Device, ModelCounts, ModelReport } from '../report/compile-report.js';
-import type { FixIt } from '../report/finding.js';
+import type { Device, ModelReport } from '../report/compile-report.js';
 import { TargetError } from '../report/target-error.js';
-
-/** What a model becomes on a target. */
-export type Outcome = Pick<ModelCounts, 'npuMacShare' | 'npuParts' | 'parts' | 'cpuUnits'> & { readonly estimatedMs: number };
-
-export type TriedRewrite = Pick<FixIt, 'rule' | 'form' | 'effect'> & {
-  /** Places that the rule rewrote. */
-  readonly places: number;
-  readonly before: Outcome;
-  readonly after: Outcome;
-};
-
-export type RefusedRewrite = Pick<FixIt, 'rule' | 'form'> & { readonly reason: string };
-
-export type Advice = {
-  /** Set if the rewrites need the model in this operator set, which is newer than its own. */
-  readonly opset?: number;
-  /** Rewrites that help, in the order in which they were tried, each on top of those before. */
-  readonly rewrites: readonly TriedRewrite[];
-  /** Rewrites that findings name, but that do not apply or do not help. */
-  readonly refused: readonly RefusedRewrite[];
-  /** What trusting that the target runs undocumented nodes adds to the rewrites, if anything. */
-  readonly trust?: { readonly before: Outcome; readonly after: Outcome };
-  /** Of a float model with the rewrites, one row per data type of the device; the first is the chosen one. */
-  readonly dtypes: readonly { readonly dtype: string; readonly outcome: Outcome }[];
-};
-
-/** `HardSwish` exists from opset 14 on; 17 is the set that every version of the vendor's software reads, and that `import` writes. */
-const MODERN_OPSET = 17;
+import { type Advice, type DTypeRow, isBetter, outcomeOf } from './advice.js';
+import { removeQuantization } from './remove-quantization.js';
+import { type Judge, type Tried, tryRewrites } from './try-rewrites.js';
+import { hasFinding, type StepLog, trySizes } from './try-steps.js';
 
 export type AdviceOptions = Omit<CompileOptions, 'accept' | 'batches'>;
 
 export interface AdvisedModel {
   readonly advice: Advice;
-  /** The model with the rewrites. */
+  /** The model with the steps and rewrites. */
   readonly model: Model;
 }
 
+type JudgeOn = (model: Model, on: Target, undocumented?: Device) => Promise<ModelReport>;
+
 /**
- * Tries each rewrite that a finding names, until none is left that helps; where one does not, also in a newer operator set, which can have other operators.
+ * Tries the steps about sizes, then each rewrite that a finding names, then another quantization, each on top of what helped before.
  * `model` is not changed. @throws as compileModel.
  */
 export async function adviseModel(model: Model, json: Json, target: Target, options: AdviceOptions): Promise<AdvisedModel> {
-  const judge: Judge = async (some, on = target, undocumented = options.undocumented) =>
+  const judgeOn: JudgeOn = async (some, on, undocumented = options.undocumented) =>
     (await compileModel('model', some, on, { ...options, undocumented, accept: 'any' })).report;
-  const own = await tryRewrites(model, judge);
-  const modern = own.refused.length === 0 ? undefined : await tryModern(model, judge);
-  const isModern = modern !== undefined && isBetter(outcomeOf(modern.report), outcomeOf(own.report));
-  const { model: best, report, rewrites, refused } = isModern ? modern : own;
-  const [before, after] = [outcomeOf(report), outcomeOf(await judge(best, target, 'npu'))];
-  const dtypes = modeOf(model) === 'float' ? await judgeDTypes(best, json, target, judge) : [];
-  const advice = {
-    ...(isModern ? { opset: MODERN_OPSET } : {}),
-    rewrites,
-    refused,
+  const judge: Judge = some => judgeOn(some, target);
+  const sized = await trySizes({ model, report: await judge(model) }, options.evaluate, judge);
+  const own = await tryRewrites(sized, judge);
+  const again = await tryQuantization(own, target.identity.dtype, options, judge);
+  const chosen = again?.tried ?? own;
+  const [before, after] = [outcomeOf(chosen.report), outcomeOf(await judgeOn(chosen.model, target, 'npu'))];
+
+  const isFloat = modeOf(sized.model) === 'float';
+  const start = isFloat ? sized.model : await removeQuantization(sized.model, options.evaluate);
+  const advice: Advice = {
+    steps: [...sized.steps, ...(again?.steps ?? [])],
+    refusedSteps: [...sized.refusedSteps, ...(again?.refusedSteps ?? [])],
+    ...(chosen.opset === undefined ? {} : { opset: chosen.opset }),
+    rewrites: chosen.rewrites,
+    refused: chosen.refused,
     ...(isBetter(after, before) ? { trust: { before, after } } : {}),
-    dtypes,
+    dtypes: await judgeDTypes(start, json, target, isFloat ? own : undefined, judgeOn),
   };
-  return { advice, model: best };
+  return { advice, model: chosen.model };
 }
 
-type Judge = (model: Model, on?: Target, undocumented?: Device) => Promise<ModelReport>;
+/** Rules about integers, scales and zero points, and about nodes that compute in float. */
+const QUANTIZATION_RULES = [
+  'activation-type',
+  'weight-type',
+  'bias-type',
+  'weight-float',
+  'scale-power-of-two',
+  'zero-point',
+  'per-channel',
+  'qparams-computed',
+  'bias-scale',
+  'qdq-domain',
+  'float-tail',
+  'float-island',
+  'not-quantized',
+];
 
-interface Tried {
-  readonly model: Model;
-  readonly report: ModelReport;
-  readonly rewrites: readonly TriedRewrite[];
-  readonly refused: readonly RefusedRewrite[];
-}
-
-/** Undefined for a model that has a newer operator set already, or that cannot be converted. */
-async function tryModern(model: Model, judge: Judge): Promise<Tried | undefined> {
-  if ((model.opsets.get('') ?? MODERN_OPSET) >= MODERN_OPSET) return undefined;
-  const copy = cloneModel(model);
-  try {
-    sortTopologically(copy.graph);
-    convertOpset(copy, MODERN_OPSET);
-  } catch (error) {
-    if (error instanceof OnnxError) return undefined;
-    throw error;
-  }
-  return tryRewrites(copy, judge);
-}
-
-async function tryRewrites(model: Model, judge: Judge): Promise<Tried> {
-  const rewrites: TriedRewrite[] = [];
-  const refused = new Map<string, RefusedRewrite>();
-  let best = model;
-  let report = await judge(model);
-  for (let next = findNext(report, rewrites, refused); next !== undefined; next = findNext(report, rewrites, refused)) {
-    const { rule, effect, ...form } = { ...next };
-    const trial = tryRule(best, next);
-    const before = outcomeOf(report);
-    const rewritten = typeof trial === 'string' ? undefined : await judge(trial.model);
-    if (typeof trial === 'string' || rewritten === undefined || !isBetter(outcomeOf(rewritten), before)) {
-      const reason = typeof trial === 'string' ? trial : describeNoGain(rewritten);
-      refused.set(keyOf(next), { rule, ...(form.form === undefined ? {} : { form: form.form }), reason });
-      continue;
-    }
-    const after = outcomeOf(rewritten);
-    rewrites.push({ rule, ...(form.form === undefined ? {} : { form: form.form }), effect, places: trial.places, before, after });
-    [best, report] = [trial.model, rewritten];
-  }
-  return { model: best, report, rewrites, refused: [...refused.values()] };
-}
-
-/** Names the operators that stay undocumented. */
-function describeNoGain(report: ModelReport | undefined): string {
-  const open = (report?.units ?? []).filter(({ findings }) => findings.some(({ severity }) => severity === 'undocumented'));
-  const names = [...new Set(open.map(({ opType }) => opType))];
-  const reason = 'no more of the model runs on the NPU with it';
-  return names.length === 0 ? reason : `${reason}; undocumented are then ${names.join(', ')}`;
-}
-
-type Named = Pick<FixIt, 'rule' | 'form' | 'effect'>;
-
-function keyOf({ rule, form }: Pick<FixIt, 'rule' | 'form'>): string {
-  return `${rule}/${form ?? ''}`;
-}
-
-/** The first rewrite of a finding that keeps units off the NPU, and that was not tried yet. */
-function findNext({ units }: ModelReport, tried: readonly Named[], refused: ReadonlyMap<string, unknown>): Named | undefined {
-  const done = new Set([...tried.map(keyOf), ...refused.keys()]);
-  const findings = units.flatMap(unit => unit.findings).filter(({ severity }) => severity !== 'warning');
-  return findings.flatMap(({ fixIts }) => fixIts).find(fixIt => !done.has(keyOf(fixIt)));
-}
-
-/** The rewritten copy, or why there is none. */
-function tryRule(model: Model, { rule, form }: Named): { readonly model: Model; readonly places: number } | string {
-  const copy = cloneModel(model);
-  try {
-    sortTopologically(copy.graph);
-    const { rules } = rewriteModel(copy, { rules: [{ rule: getRule(rule, form), matches: 'any' }], edits: [], check: () => [] });
-    const [record] = rules;
-    const places = record?.applied.length ?? 0;
-    if (places > 0) return { model: copy, places };
-    const miss = record?.declined[0] ?? record?.nearestMiss;
-    return miss === undefined
-      ? 'it matches no node; rules match float models, so rewrite before `quantize`'
-      : `${miss.node}: ${miss.reason}`;
-  } catch (error) {
-    if (!(error instanceof OnnxError)) throw error;
-    return error.message;
-  }
-}
-
-function outcomeOf({ counts, estimate }: ModelReport): Outcome {
-  const { npuMacShare, npuParts, parts, cpuUnits } = counts;
-  return { npuMacShare, npuParts, parts, cpuUnits, estimatedMs: estimate.image.perImage.ms };
-}
-
-function isBetter(after: Outcome, before: Outcome): boolean {
-  return after.npuMacShare === before.npuMacShare ? after.cpuUnits < before.cpuUnits : after.npuMacShare > before.npuMacShare;
-}
-
-async function judgeDTypes(
-  model: Model,
-  json: Json,
-  { identity: { device, version, dtype: own }, dtypes }: Target,
+/**
+ * The same network quantized by the data type, with the rewrites that match float models only. Undefined if neither findings nor refused rewrites ask for it.
+ * It is judged in its float form, as if every operator was quantized as the data type demands.
+ */
+async function tryQuantization(
+  own: Tried,
+  dtype: string,
+  { evaluate }: AdviceOptions,
   judge: Judge,
-): Promise<Advice['dtypes']> {
-  const rows: { dtype: string; outcome: Outcome }[] = [];
-  for (const dtype of [own, ...dtypes.filter(name => name !== own)]) {
-    const target = findTarget(json, { device, version, dtype });
-    if (target !== undefined) rows.push({ dtype, outcome: outcomeOf(await judge(model, target)) });
+): Promise<(StepLog & { readonly tried?: Tried }) | undefined> {
+  const isAsked = hasFinding(own.report, QUANTIZATION_RULES);
+  if (modeOf(own.model) === 'float' || (!isAsked && own.refused.length === 0)) return undefined;
+  const float = await removeQuantization(own.model, evaluate);
+  const report = await judge(float);
+  const then = await tryRewrites({ model: float, report }, judge);
+  const before = outcomeOf(own.report);
+  const text = isAsked
+    ? `quantize the float model again with \`preset: ${dtype}\`, every operator of it`
+    : `rewrite the float model, and quantize it again with \`preset: ${dtype}\``;
+  if (!isBetter(outcomeOf(then.report), before)) {
+    const reason = `${text}: no more of the model runs on the NPU with it`;
+    return { steps: [], refusedSteps: isAsked ? [{ kind: 'quantize', reason }] : [] };
+  }
+  return {
+    steps: [{ kind: 'quantize', text, param: `preset: ${dtype}`, before, after: outcomeOf(isAsked ? report : then.report) }],
+    refusedSteps: [],
+    tried: { ...then, rewrites: [...own.rewrites, ...then.rewrites] },
+  };
+}
+
+/** @param own what was tried for the data type of `target`, if that began with `model`. */
+async function judgeDTypes(model: Model, json: Json, target: Target, own: Tried | undefined, judgeOn: JudgeOn): Promise<Advice['dtypes']> {
+  const { device, version, dtype: chosen } = target.identity;
+  const rows: DTypeRow[] = [];
+  for (const dtype of [chosen, ...target.dtypes.filter(name => name !== chosen)]) {
+    const on = findTarget(json, { device, version, dtype });
+    if (on === undefined) continue;
+    const judge: Judge = some => judgeOn(some, on);
+    const { report, rewrites, opset } =
+      dtype === chosen && own !== undefined ? own : await tryRewrites({ model, report: await judge(model) }, judge);
+    rows.push({
+      dtype,
+      rewrites: rewrites.map(({ rule, form }) => ({ rule, ...(form === undefined ? {} : { form }) })),
+      ...(opset === undefined ? {} : { opset }),
+      outcome: outcomeOf(report),
+    });
   }
   return rows;
 }

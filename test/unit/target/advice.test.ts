@@ -2,11 +2,17 @@
 
 import { formatAdvice } from '../../../src/cli/render/advice-report.js';
 import { int, ints } from '../../../src/onnx/ir/attribute.js';
+import { getValue } from '../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
-import { type Advice, adviseModel } from '../../../src/target/advice/advise.js';
+import type { Advice } from '../../../src/target/advice/advice.js';
+import { adviseModel } from '../../../src/target/advice/advise.js';
+import { removeQuantization } from '../../../src/target/advice/remove-quantization.js';
 import { chooseTarget, getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
-import { randomConstant, smallModel } from '../../support/small-model.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
+import { type QdqParams, qdqGraph } from '../../support/qdq-graph.js';
+import { runWhole } from '../../support/run-parts.js';
+import { integers, randomConstant, smallModel } from '../../support/small-model.js';
 
 /** Conv, x · Sigmoid(x), Conv, Split, Add; and a grouped Conv that no rule of the profile rewrites. */
 const silu = (opset = 17): Model =>
@@ -122,8 +128,164 @@ describe('advice', () => {
         '  rewrite:',
         '        - {name: silu-hard-swish, matches: any}',
         '        - {name: split-slice, matches: any}',
-        expect.stringMatching(/^ {2}a8w8 +100\.0 % +1 of 1 +0 +\d+\.\d ms$/),
+        expect.stringMatching(/^ {2}a8w8 +100\.0 % +1 of 1 +0 +\d+\.\d ms +split-slice$/),
       ]),
     );
+  });
+
+  it('judges each data type with the rewrites that it needs', async () => {
+    const { advice } = await advise(silu());
+    // Sigmoid is documented for a8w8 and a16w8, Split for a16w8.
+    expect(advice.dtypes.map(({ dtype, rewrites, outcome }) => [dtype, rewrites.map(({ rule }) => rule), outcome.cpuUnits])).toEqual([
+      ['xint8', ['silu-hard-swish', 'split-slice'], 0],
+      ['a8w8', ['split-slice'], 0],
+      ['a16w8', [], 0],
+    ]);
+  });
+});
+
+describe('advice about sizes', () => {
+  const twoConvs = (dims: readonly (number | string)[]) =>
+    smallModel({
+      opset: 17,
+      inputs: { x: ['float32', dims] },
+      constants: { v: randomConstant([3, 3, 1, 1]), w: randomConstant([3, 3, 3, 3]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'v'], out: ['a'] },
+        { op: 'Conv', in: ['a', 'w'], out: ['y'], attributes: { pads: ints([1, 1, 1, 1]) } },
+      ],
+      outputs: ['y'],
+    });
+
+  it('fixes free sizes, and tells which of them stand for the user’s', async () => {
+    const { advice } = await advise(twoConvs(['n', 3, 'h', 'w']));
+    expect(advice.steps).toMatchObject([
+      { kind: 'sizes', before: { npuMacShare: 0, cpuUnits: 2 }, after: { npuMacShare: 1, npuParts: 1, cpuUnits: 0 } },
+    ]);
+    expect(formatAdvice(advice, (_, text) => text)).toEqual(
+      expect.arrayContaining([
+        '  fix the sizes of the inputs: x [1, 3, 320, 320]; 320 and 3 stand for your own sizes: 0.0 % → 100.0 % on the NPU, 2 → 0 units on the CPU',
+        '  import:',
+        '      shapes: {x: [1, 3, 320, 320]}',
+      ]),
+    );
+    expect(advice.dtypes.map(({ outcome }) => outcome.npuMacShare)).toEqual([1, 1, 1]);
+  });
+
+  it('takes one image per call where the target does', async () => {
+    const { advice } = await advise(twoConvs([4, 3, 8, 8]));
+    expect(advice.steps).toMatchObject([{ kind: 'batch', before: { npuMacShare: 0 }, after: { npuMacShare: 1 } }]);
+    expect(advice.steps[0]?.text).toContain('batch 1 instead of 4');
+  });
+
+  it('says why a batch in the constants of a model stays', async () => {
+    const model = smallModel({
+      opset: 17,
+      inputs: { x: ['float32', [4, 3, 8, 8]] },
+      constants: { v: randomConstant([3, 3, 1, 1]), w: randomConstant([3, 3, 1, 1]), shape: integers([4, 3, 64, 1]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'v'], out: ['a'] },
+        { op: 'Reshape', in: ['a', 'shape'], out: ['b'] },
+        { op: 'Conv', in: ['b', 'w'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const { advice } = await advise(model);
+    expect(advice.steps).toEqual([]);
+    expect(advice.refusedSteps).toMatchObject([{ kind: 'batch', reason: expect.stringContaining('Reshape') }]);
+  });
+
+  it('ends a model before sizes that depend on data', async () => {
+    const model = smallModel({
+      opset: 17,
+      inputs: { x: ['float32', [1, 3, 8, 8]] },
+      constants: { v: randomConstant([3, 3, 1, 1]), w: randomConstant([3, 3, 1, 1]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'v'], out: ['a'] },
+        { op: 'Conv', in: ['a', 'w'], out: ['b'] },
+        { op: 'NonZero', in: ['b'], out: ['found'] },
+      ],
+      outputs: ['found'],
+    });
+    const { advice, model: cut } = await advise(model);
+    expect(advice.steps).toMatchObject([{ kind: 'cut', param: 'cut: {outputs: [b]}', before: { cpuUnits: 1 }, after: { cpuUnits: 0 } }]);
+    expect(advice.refusedSteps).toEqual([{ kind: 'sizes', reason: 'all sizes of the inputs are fixed' }]);
+    expect(cut.graph.outputs.map(id => getValue(cut.graph, id).name)).toEqual(['b']);
+  });
+});
+
+describe('advice for a quantized model', () => {
+  const quantized = (params: QdqParams) => {
+    const graph = qdqGraph();
+    graph.input('x', [1, 4, 8, 8], params);
+    graph.constant('v', [4, 4, 1, 1]);
+    graph.constant('w', [4, 4, 1, 1]);
+    graph.unit('Conv', ['x', 'v'], ['a'], { params });
+    graph.unit('Relu', ['a'], ['b'], { params });
+    graph.unit('Conv', ['b', 'w'], ['y'], { params });
+    graph.output('y');
+    return graph.build();
+  };
+
+  it('of the wrong types and scales is to quantize it again, with the share that this gives', async () => {
+    const { advice } = await advise(quantized({ scale: 0.07, zeroPoint: 3 }));
+    expect(advice.steps).toMatchObject([
+      { kind: 'quantize', before: { npuMacShare: 0 }, after: { npuMacShare: 1, npuParts: 1, cpuUnits: 0 } },
+    ]);
+    expect(advice.steps[0]?.text).toBe('quantize the float model again with `preset: xint8`, every operator of it');
+  });
+
+  it('names the rewrites of the float model', async () => {
+    const graph = qdqGraph();
+    graph.input('x', [1, 4, 8, 8]);
+    graph.constant('v', [4, 4, 1, 1]);
+    graph.constant('w', [4, 4, 1, 1]);
+    graph.unit('Conv', ['x', 'v'], ['a']);
+    graph.unit('Sigmoid', ['a'], ['s']);
+    graph.unit('Mul', ['a', 's'], ['m']);
+    graph.unit('Conv', ['m', 'w'], ['y']);
+    graph.output('y');
+    const { advice } = await advise(graph.build());
+    expect(advice).toMatchObject({
+      steps: [{ kind: 'quantize', before: { cpuUnits: 1 }, after: { cpuUnits: 0 } }],
+      rewrites: [{ rule: 'silu-hard-swish' }],
+    });
+    expect(advice.steps[0]?.text).toBe('rewrite the float model, and quantize it again with `preset: xint8`');
+  });
+
+  it('that is legal has a row for each data type', async () => {
+    const model = quantized({});
+    const { advice } = await advise(model);
+    expect(advice).toMatchObject({ steps: [], refusedSteps: [], rewrites: [], refused: [] });
+    expect(formatAdvice(advice, (_, text) => text)).toEqual([
+      '',
+      expect.stringMatching(/^ {2}by data type +on the NPU/),
+      expect.stringMatching(/^ {2}xint8 +100\.0 % +1 of 1 +0 /),
+      expect.stringMatching(/^ {2}a8w8 +100\.0 % +1 of 1 +0 /),
+      expect.stringMatching(/^ {2}a16w8 +100\.0 % +1 of 1 +0 /),
+    ]);
+  });
+
+  it('keeps the numbers of its weights in the float form', async () => {
+    const graph = qdqGraph();
+    graph.input('x', [1, 4, 4, 4], { scale: 2 ** -6 });
+    graph.constant('w', [4, 4, 1, 1]);
+    graph.unit('Conv', ['x', 'w'], ['y'], { params: { scale: 2 ** -4 } });
+    graph.output('y');
+    const whole = graph.build();
+    const float = await removeQuantization(whole, evaluate);
+    expect([...float.graph.nodes.values()].map(node => node.opType)).toEqual(['Conv']);
+    const [name = ''] = whole.graph.inputs.map(id => getValue(whole.graph, id).name);
+    // Multiples of the input's scale: only the Q of the output rounds, by at most half its scale of 1/16.
+    const input = makeTensor(
+      'float32',
+      [1, 4, 4, 4],
+      Float32Array.from({ length: 64 }, (_, index) => ((index * 37) % 17) / 64),
+    );
+    const [quantizedValues] = Object.values(await runWhole(whole, { [name]: input }, 'basic'));
+    const [floatValues] = Object.values(await runWhole(float, { [name]: input }, 'basic'));
+    const [a, b] = [Array.from(quantizedValues?.data ?? [], Number), Array.from(floatValues?.data ?? [], Number)];
+    expect(a.some(value => value !== 0)).toBe(true);
+    expect(Math.max(...a.map((value, index) => Math.abs(value - (b[index] ?? 99))))).toBeLessThanOrEqual(1 / 32);
   });
 });

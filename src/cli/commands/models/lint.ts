@@ -45,17 +45,17 @@ export async function runLint(path: string, options: LintOptions): Promise<ExitC
     };
     const pinned = pinSizes(model, options.pin);
     const { report } = await compileModel(basename(path), pinned, target, { ...compile, accept: 'any' });
-    const { advice } = report.legal ? { advice: undefined } : await adviseModel(pinned, profile, target, compile);
+    const { advice } = await adviseModel(pinned, profile, target, compile);
     if (options.json) {
       console.json({
         format: COMPILE_REPORT_FORMAT,
         target: target.identity,
         models: [report],
-        ...(advice === undefined ? {} : { advice }),
+        advice,
       });
     } else {
       const lines = formatLint(report, target.identity, { style: console.style, show: options.all ? 'all' : 'some' });
-      for (const line of [...lines, ...(advice === undefined ? [] : formatAdvice(advice, console.style))]) console.line(line);
+      for (const line of [...lines, ...formatAdvice(advice, console.style)]) console.line(line);
     }
     return report.legal ? EXIT.built : EXIT.failed;
   } catch (error) {

@@ -2,7 +2,8 @@
 import { basename } from 'node:path';
 import type { Model } from '../../../../onnx/ir/model.js';
 import { readModel } from '../../../../onnx/serde/model-file.js';
-import { type Advice, adviseModel } from '../../../../target/advice/advise.js';
+import type { Advice } from '../../../../target/advice/advice.js';
+import { adviseModel } from '../../../../target/advice/advise.js';
 import { compileModel } from '../../../../target/compile-model.js';
 import { chooseTarget, getBuiltInProfile } from '../../../../target/profile/choose-target.js';
 import type { TriedRow } from './tried.js';
