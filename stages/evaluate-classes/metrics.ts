@@ -1,5 +1,10 @@
 /** Metrics of `evaluate-classes`: top-1 and top-5 accuracy, and their differences to a baseline. */
-import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
+
+import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
+import type { Json } from '../../src/base/json.js';
+import { integer, number, openObject } from '../../src/base/schema/build-schema.js';
+import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { readerOf } from '../../src/base/schema/schema-reader.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { BestClasses } from './classify-image.js';
 
@@ -9,10 +14,19 @@ export interface Prediction {
   readonly best: BestClasses;
 }
 
-const FIGURES = ['top1', 'top5'] as const;
+const SHARES = { top1: number(), top5: number() };
+
+export const CLASS_METRICS_SCHEMA = openObject(
+  { ...SHARES, images: integer(0) },
+  { delta: openObject(SHARES, {}, 'These figures minus those of the baseline.') },
+);
+
+export type ClassMetrics = FromSchema<typeof CLASS_METRICS_SCHEMA>;
+
+const reader = readerOf(CLASS_METRICS_SCHEMA);
 
 /** Shares of the images: `top1`, `top5`; `images`; with a baseline `delta.top1` and `delta.top5`: this stage minus the baseline. @throws StageError `baseline-metrics`. */
-export function makeClassMetrics(predictions: readonly Prediction[], baseline: Json | undefined): JsonObject {
+export function makeClassMetrics(predictions: readonly Prediction[], baseline: Json | undefined): ClassMetrics {
   const images = predictions.length;
   const share = (within: number): number =>
     predictions.filter(({ label, best }) => best.classes.slice(0, within).includes(label)).length / images;
@@ -20,22 +34,20 @@ export function makeClassMetrics(predictions: readonly Prediction[], baseline: J
   return baseline === undefined ? own : { ...own, delta: subtract(own, baseline) };
 }
 
-function subtract(own: Readonly<Record<(typeof FIGURES)[number] | 'images', number>>, baseline: Json): JsonObject {
-  const others = isJsonObject(baseline) ? baseline : {};
-  if (others.images !== own.images)
+function subtract(own: ClassMetrics, baseline: Json): NonNullable<ClassMetrics['delta']> {
+  const read = readJsonShape(reader, baseline);
+  if (read.kind === 'problems') {
     throw new StageError(
       'baseline-metrics',
-      `the baseline was measured on ${JSON.stringify(others.images)} images, this stage on ${own.images}`,
-      {
-        help: 'give both stages the same images and samples',
-      },
+      `the baseline is not the metrics of an \`evaluate-classes\`: ${formatJsonProblems(read.problems).slice(0, 8).join('; ')}`,
+      { help: 'connect the output `metrics` of another `evaluate-classes`' },
     );
-  const deltas = FIGURES.map(name => {
-    const other = others[name];
-    if (typeof other === 'number') return [name, own[name] - other] as const;
-    throw new StageError('baseline-metrics', `the baseline has no figure "${name}"`, {
-      help: 'connect the metrics of another `evaluate-classes`',
+  }
+  const { images, top1, top5 } = read.value;
+  if (images !== own.images) {
+    throw new StageError('baseline-metrics', `the baseline was measured on ${images} images, this stage on ${own.images}`, {
+      help: 'give both stages the same images and samples',
     });
-  });
-  return Object.fromEntries(deltas);
+  }
+  return { top1: own.top1 - top1, top5: own.top5 - top5 };
 }

@@ -26,7 +26,7 @@ import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { DETECTIONS_FILE, imageDetections, PART_PREFIX } from './image-detections.js';
-import { type FiguresByType, makeMetrics } from './metrics.js';
+import { type FiguresByType, makeMetrics, parseBaseline } from './metrics.js';
 import type { EvaluateParams } from './params.js';
 import { reportUnknownCategories } from './unknown-categories.js';
 
@@ -46,7 +46,7 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
       help: 'increase `samples`, or connect other annotations',
     });
   }
-  const baseline = inputs.baseline === undefined ? undefined : await readInput(inputs, 'baseline', readJsonFile);
+  const baseline = inputs.baseline === undefined ? undefined : parseBaseline(await readInput(inputs, 'baseline', readJsonFile));
 
   const detecting = await openDetecting(job);
   const sizes = new Map(dataset.images.map(image => [image.id, image]));

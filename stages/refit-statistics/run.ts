@@ -6,6 +6,7 @@ import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { QuantError } from '../../src/quant/integers/quant-error.js';
 import { describeOutputs, listOutputs, measureOutputSqnr, type OutputSqnr } from '../../src/quant/recovery/output-errors.js';
 import { findRefitLayers, type RefitLayers } from '../../src/quant/refit/refit-layer.js';
+import type { RefitReport } from '../../src/quant/refit/refit-report.js';
 import { refitStatistics } from '../../src/quant/refit/refit-statistics.js';
 import { feedsOf, openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
@@ -40,13 +41,14 @@ export async function runRefitStatistics({ params, inputs, outputs, context }: S
   const before = await measure('before', await readInput(inputs, 'model', readModel));
   const after = await measure('after', model);
   for (const [level, line] of describeOutputs(before, after, 'refit')) context.log(level, line);
-  await writeJsonFile(getOutputPath(outputs, 'report'), {
+  const report: RefitReport = {
     format: 'tanren-refit-statistics/1',
     samples: list.files.length,
     outputs: listOutputs(before, after),
-    layers: layers.map(({ factors, ...layer }) => ({ ...layer, meanShift: { ...layer.meanShift }, factors: [...factors] })),
-    skipped: found.skipped.map(layer => ({ ...layer })),
-  });
+    layers,
+    skipped: found.skipped,
+  };
+  await writeJsonFile(getOutputPath(outputs, 'report'), report);
 }
 
 function nothingToRefit({ skipped }: RefitLayers): QuantError {

@@ -1,6 +1,5 @@
 /** Cuts a model into parts, writes them, and reports what each part has and which nodes are in no part. */
 import { getDefined } from '../../src/base/invariant.js';
-import type { Json, JsonObject } from '../../src/base/json.js';
 import type { ExtractedSubgraph } from '../../src/detection/detector/exported-family.js';
 import type { HostRecipe } from '../../src/detection/detector/host-recipe.js';
 import type { PartValues } from '../../src/detection/detector/part-values.js';
@@ -15,6 +14,7 @@ import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { extractsCpuSubgraphs, findFamily, type SplitParams } from './params.js';
+import type { PartReport, SplitReport } from './report.js';
 
 /** Nodes and values of a part keep their ids of the whole model. */
 export async function runSplit(job: StageJob<SplitParams>): Promise<void> {
@@ -30,14 +30,18 @@ export async function runSplit(job: StageJob<SplitParams>): Promise<void> {
       'warning',
       `${others.length} of ${whole.graph.nodes.size} nodes are in no part: ${others.slice(0, 5).join(', ')}${others.length > 5 ? ', …' : ''}`,
     );
-  const report = Object.fromEntries(parts.map(({ name, values, model }): [string, Json] => [name, describePart(model, values)]));
-  await writeJsonFile(getOutputPath(outputs, 'report'), { parts: report, ...found, inNoPart: others });
+  const report: SplitReport = {
+    parts: Object.fromEntries(parts.map(({ name, values, model }) => [name, describePart(model, values)])),
+    ...found,
+    inNoPart: others,
+  };
+  await writeJsonFile(getOutputPath(outputs, 'report'), report);
 }
 
 async function cutByName(
   whole: Model,
   { params, inputs }: StageJob<SplitParams>,
-): Promise<{ parts: readonly ExtractedSubgraph[]; found: JsonObject }> {
+): Promise<{ parts: readonly ExtractedSubgraph[]; found: Pick<SplitReport, 'found'> }> {
   const wanted = params.parts ?? (await readRecipe(inputs, params.recipe)).parts;
   const parts = Object.entries<PartValues>(wanted).map(
     ([name, values]): ExtractedSubgraph => ({ name, values, model: extractSubgraph(whole, values) }),
@@ -61,7 +65,7 @@ async function readRecipe(inputs: InputPaths, architecture: string | undefined):
 async function cutByStructure(
   whole: Model,
   { params, inputs, outputs, context }: StageJob<SplitParams>,
-): Promise<{ parts: readonly ExtractedSubgraph[]; found: JsonObject }> {
+): Promise<{ parts: readonly ExtractedSubgraph[]; found: Pick<SplitReport, 'found'> }> {
   if (params.between === 'pieces') context.log('warning', '`between: pieces` is a former name; write `between: models`');
   const { load } = getDefined(findFamily(params)?.structureCut, 'the structure cut of the family');
   const cut = await load();
@@ -80,7 +84,7 @@ function labelOf(graph: Graph, { opType, outputs }: Node): string {
   return first === undefined ? opType : `${opType} "${getValue(graph, first).name}"`;
 }
 
-function describePart({ graph }: Model, { inputs, outputs }: PartValues): JsonObject {
+function describePart({ graph }: Model, { inputs, outputs }: PartValues): PartReport {
   const constants = [...graph.values.values()].flatMap(({ constant }) =>
     constant === undefined || constant.dtype === 'string' ? [] : [constant],
   );

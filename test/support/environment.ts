@@ -1,4 +1,8 @@
-/** The jest environment that shares the outer realm's typed arrays with tests: `session.run` and `sharp` check with instanceof. */
+/**
+ * The jest environment with an ordinary global object, and with the outer realm's typed arrays: `session.run` and `sharp` check with instanceof.
+ * Jest's own global object is a Proxy, so that each `Math` or `Float32Array` in a loop costs two calls: loops over weights take ten times as long.
+ */
+import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
 const SHARED = [
@@ -21,6 +25,16 @@ const SHARED = [
 ] as const;
 
 export default class SharedTypedArraysEnvironment extends TestEnvironment {
+  constructor(...options: ConstructorParameters<typeof TestEnvironment>) {
+    const { createContext } = vm;
+    vm.createContext = () => createContext(vm.constants.DONT_CONTEXTIFY);
+    try {
+      super(...options);
+    } finally {
+      vm.createContext = createContext;
+    }
+  }
+
   override async setup(): Promise<void> {
     await super.setup();
     for (const name of SHARED)

@@ -9,16 +9,26 @@ export interface PluginSchema {
   readonly description: string;
   readonly params: JsonObject;
   /** The input ports; undefined if the params name them. */
-  readonly inputs: { readonly names: readonly string[]; readonly rules: readonly PortRule[] } | undefined;
+  readonly inputs: InputPorts | undefined;
+}
+
+/** Input ports by name, and those of them that must be connected. */
+export interface PortNames {
+  readonly names: readonly string[];
+  readonly required: readonly string[];
+}
+
+/** The input ports that the plugin has for some params, those that it requires for all, and what single values of params change. */
+export interface InputPorts extends PortNames {
+  readonly rules: readonly PortRule[];
 }
 
 /** The input ports with one value of a param; undefined: with no value. */
-export interface PortRule {
+export interface PortRule extends PortNames {
   readonly param: string;
   readonly value: string | undefined;
   /** Whether the param has this value where it is not given. */
   readonly isDefault: boolean;
-  readonly ports: readonly string[];
 }
 
 /** `__proto__` is excluded because it is not an ordinary key of a JavaScript object. */
@@ -148,14 +158,7 @@ export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject
   const branches = plugins.map(plugin => ({
     if: { properties: { uses: { const: plugin.name } }, required: ['uses'] },
     // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
-    then: {
-      ...(isRequired(plugin.params) ? { required: ['with'] } : {}),
-      properties: {
-        with: { description: plugin.description, ...allowReferences(plugin.params) },
-        ...(plugin.inputs === undefined ? {} : { inputs: namesIn(plugin.inputs.names) }),
-      },
-      ...(plugin.inputs === undefined || plugin.inputs.rules.length === 0 ? {} : { allOf: plugin.inputs.rules.map(describeRule) }),
-    },
+    then: describeStage(plugin),
   }));
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -168,11 +171,23 @@ export function makePipelineSchema(plugins: readonly PluginSchema[]): JsonObject
   };
 }
 
-function namesIn(names: readonly string[]): JsonObject {
-  return { propertyNames: { enum: names } };
+function describeStage({ description, params, inputs }: PluginSchema): JsonObject {
+  const members = [...(hasRequired(params) ? ['with'] : []), ...((inputs?.required.length ?? 0) > 0 ? ['inputs'] : [])];
+  return {
+    ...(members.length === 0 ? {} : { required: members }),
+    properties: {
+      with: { description, ...allowReferences(params) },
+      ...(inputs === undefined ? {} : { inputs: describePorts(inputs) }),
+    },
+    ...(inputs === undefined || inputs.rules.length === 0 ? {} : { allOf: inputs.rules.map(describeRule) }),
+  };
 }
 
-function describeRule({ param, value, isDefault, ports }: PortRule): JsonObject {
+function describePorts({ names, required }: PortNames): JsonObject {
+  return { propertyNames: { enum: names }, ...(required.length === 0 ? {} : { required }) };
+}
+
+function describeRule({ param, value, isDefault, ...ports }: PortRule): JsonObject {
   const given = (member: JsonObject): JsonObject => ({
     properties: { with: { properties: { [param]: member }, required: [param] } },
     required: ['with'],
@@ -181,7 +196,7 @@ function describeRule({ param, value, isDefault, ports }: PortRule): JsonObject 
   return {
     if: isDefault ? { not: given(other) } : given({ const: value ?? null }),
     // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
-    then: { properties: { inputs: namesIn(ports) } },
+    then: { ...(ports.required.length === 0 ? {} : { required: ['inputs'] }), properties: { inputs: describePorts(ports) } },
   };
 }
 
@@ -239,7 +254,7 @@ function relax(schema: Json): Json {
 }
 
 /** Whether a plugin has params without a default. */
-function isRequired({ required }: JsonObject): boolean {
+function hasRequired({ required }: JsonObject): boolean {
   return Array.isArray(required) && required.length > 0;
 }
 

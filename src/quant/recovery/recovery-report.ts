@@ -7,7 +7,8 @@ const DECIBELS = anyOf([NULL, number()]);
 
 const CHANGE = openObject({ before: DECIBELS, after: DECIBELS }, {}, 'SQNR in dB; null without error.');
 
-const SHARED = {
+/** Fields that these reports share. */
+export const RECOVERY_FIELDS = {
   samples: integer(0),
   outputs: anyList(openObject({ name: text(), sqnrDb: CHANGE })),
   skipped: anyList(openObject({ node: anyText(), opType: text(), reason: text() })),
@@ -17,7 +18,7 @@ const LAYER = { node: text(), result: text('Whether the layer was changed, or wh
 
 export const CORRECTIONS_SCHEMA = openObject({
   format: constant('tanren-bias-corrections/1'),
-  ...SHARED,
+  ...RECOVERY_FIELDS,
   corrected: integer(0, 'Number of layers.'),
   layers: anyList(
     openObject({
@@ -33,7 +34,7 @@ export type CorrectionsReport = FromSchema<typeof CORRECTIONS_SCHEMA>;
 
 export const ROUNDINGS_SCHEMA = openObject({
   format: constant('tanren-weight-roundings/1'),
-  ...SHARED,
+  ...RECOVERY_FIELDS,
   rounded: integer(0, 'Number of layers.'),
   layers: anyList(
     openObject(

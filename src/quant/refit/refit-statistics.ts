@@ -9,6 +9,7 @@ import { QuantError } from '../integers/quant-error.js';
 import { orderByLayers } from '../recovery/layer-order.js';
 import { addMoments, type ChannelStatistics, makeMoments, statisticsOf } from './moments.js';
 import { addBiases, type RefitLayer, removeZeroBiases, withAffine, writeWeights } from './refit-layer.js';
+import type { RefittedLayer } from './refit-report.js';
 
 type Feeds = readonly (() => Promise<NamedTensors>)[];
 
@@ -23,16 +24,6 @@ export interface RefitRequest {
   readonly folder: string;
   /** Is called before each layer; may throw to stop. */
   readonly progress: (done: number) => void;
-}
-
-export interface RefittedLayer {
-  readonly node: string;
-  /** Root mean square over channels of the difference of means, in deviations of the reference. */
-  readonly meanShift: { readonly before: number; readonly after: number };
-  /** The smallest and the largest factor of a channel. */
-  readonly factors: readonly [number, number];
-  /** Channels whose factor was limited, or that are constant in one of the models and therefore only shifted. */
-  readonly limited: number;
 }
 
 /** A factor beyond these bounds says that a channel hardly varies in one of the models, not that it needs scaling. */

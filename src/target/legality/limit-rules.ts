@@ -7,7 +7,7 @@ import { parseIntegerSet } from '../profile/integer-set.js';
 import type { ActivationLimit, AttributeLimit, ConstantInputLimit, GroupLimit, Limit, SizeLimit } from '../profile/profile.js';
 import type { Finding } from '../report/finding.js';
 import { findQuantizedConstant, findWindow, formatSizes, inputOf, limitNameOf } from '../units/unit-facts.js';
-import { elementsOf } from './attribute-elements.js';
+import { elementsOf, isSameElement } from './attribute-elements.js';
 import { computingNodes, makeFinding, type UnitCase } from './unit-case.js';
 
 export function checkLimits(unitCase: UnitCase): readonly Finding[] {
@@ -109,15 +109,10 @@ function checkGroups(limit: GroupLimit, unitCase: UnitCase, node: Node): Finding
   return fail(limit, unitCase, node, { measured, limit: text, message: `it has ${measured}; the target supports ${text}` });
 }
 
-/** Relative tolerance: a JSON number and its float32 form differ in the last bits. */
-const CLOSE = 1e-6;
-
 function checkAttribute(limit: AttributeLimit, unitCase: UnitCase, node: Node): Finding | undefined {
   const attribute = node.attributes.get(limit.name);
   const elements = attribute === undefined ? limit.default : elementsOf(attribute);
-  const isAllowed = (one: number | string): boolean =>
-    limit.allowed.some(known => (typeof known === 'number' && typeof one === 'number' ? Math.abs(known - one) <= CLOSE : known === one));
-  if (elements.every(isAllowed)) return undefined;
+  if (elements.every(one => limit.allowed.some(known => isSameElement(known, one)))) return undefined;
   const measured = `${limit.name} ${elements.map(formatElement).join(', ')}`;
   const allowed = limit.allowed.map(formatElement).join(', ');
   return fail(limit, unitCase, node, { measured, limit: allowed, message: `${measured}; the target supports ${allowed}` });

@@ -6,7 +6,7 @@ import { describeSeen, type Observed, type ObservedOperator, type Outcome } from
 import type { Finding, Severity } from '../report/finding.js';
 import type { NodeUnit } from '../units/node-units.js';
 import { findQuantizedConstant, inputOf, limitNameOf, outputOf } from '../units/unit-facts.js';
-import { elementsOf } from './attribute-elements.js';
+import { elementsOf, isSameElement } from './attribute-elements.js';
 import { makeFinding, type UnitCase } from './unit-case.js';
 
 export function findObserved(unitCase: UnitCase, node: Node): readonly Observed[] {
@@ -53,7 +53,8 @@ function fits({ ops, attributes = {}, rank, only }: ObservedOperator, { model, u
   if (node.domain !== '') return false;
   if (!ops.includes(limitNameOf(model, node)) && !(ops.includes('*') && node === unit.target)) return false;
   const named = Object.entries(attributes);
-  if (!named.every(([name, values]) => valuesOf(node.attributes.get(name)).every(value => values.includes(value)))) return false;
+  if (!named.every(([name, values]) => valuesOf(node.attributes.get(name)).every(one => values.some(known => isSameElement(known, one)))))
+    return false;
   const dims = inputOf(model, node, 0)?.dims;
   if (rank !== undefined && (dims === undefined || parseIntegerSet(rank)?.has(dims.length) !== true)) return false;
   if (only === undefined) return true;

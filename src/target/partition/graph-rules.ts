@@ -4,7 +4,7 @@ import { makeFinding } from '../legality/unit-case.js';
 import type { Target } from '../profile/choose-target.js';
 import type { Finding } from '../report/finding.js';
 import type { UnitGraph } from '../units/node-units.js';
-import type { Partition } from './partition.js';
+import { countConvs, type Partition } from './partition.js';
 
 export interface GraphCase {
   readonly graph: UnitGraph;
@@ -14,7 +14,7 @@ export interface GraphCase {
 
 export function checkGraph({ graph, partition, target }: GraphCase): readonly Finding[] {
   const { minConvs, maxSubgraphs } = target.graph;
-  const convs = graph.units.filter(unit => unit.target.opType === 'Conv').length;
+  const convs = countConvs(graph);
   const findings: Finding[] = [];
   if (convs < minConvs.value) {
     findings.push(

@@ -37,7 +37,7 @@ export interface PlannedPart {
 
 /**
  * Partitions units by their verdicts. Every unit is in exactly one part, parts are convex, and the graph of parts is acyclic.
- * An NPU part with too few Conv moves to the CPU. If there are more NPU parts than the target supports, those with the fewest MACs move too.
+ * A model with too few Conv goes to the CPU. If there are more NPU parts than the target supports, those with the fewest MACs move too.
  */
 export function partitionUnits(
   graph: UnitGraph,
@@ -48,13 +48,14 @@ export function partitionUnits(
   const flows = flowsOf(graph);
   const constants = constantsOf(target);
   const legal = graph.units.filter(({ id }) => verdicts[id]?.admitted === true);
-  const demoted = new Map<number, Demotion>(refused === undefined ? [] : legal.map(({ id }) => [id, refused]));
+  const whole = refused ?? findFewConvs(graph, target);
+  const demoted = new Map<number, Demotion>(whole === undefined ? [] : legal.map(({ id }) => [id, whole]));
   for (;;) {
     const devices = placeUnits(graph, verdicts, new Set(demoted.keys()));
     const groupOf = chooseGroups(graph, devices, flows, constants);
     const parts = orderParts(graph, groupOf, devices);
     const before = demoted.size;
-    for (const [unit, reason] of findDemotions(graph, parts, target, works)) demoted.set(unit, reason);
+    for (const [unit, reason] of findDemotions(parts, target, works)) demoted.set(unit, reason);
     if (demoted.size > before) continue;
     const partOf: number[] = graph.units.map(() => -1);
     for (const [index, { units }] of parts.entries()) for (const unit of units) partOf[unit] = index;
@@ -98,31 +99,29 @@ function orderParts(graph: UnitGraph, groupOf: readonly number[], devices: reado
   });
 }
 
+function findFewConvs(graph: UnitGraph, { graph: { minConvs } }: Target): Demotion | undefined {
+  const convs = countConvs(graph);
+  if (convs >= minConvs.value) return undefined;
+  return {
+    rule: 'too-few-conv',
+    reason: `the model has ${convs} Conv; the compiler leaves a model with fewer than ${minConvs.value} on the CPU`,
+  };
+}
+
 /** Legal units that must leave the NPU, with the reason. */
-function findDemotions(
-  graph: UnitGraph,
-  parts: readonly PlannedPart[],
-  target: Target,
-  works: readonly UnitWork[],
-): ReadonlyMap<number, Demotion> {
-  const { minConvs, maxSubgraphs } = target.graph;
+function findDemotions(parts: readonly PlannedPart[], target: Target, works: readonly UnitWork[]): ReadonlyMap<number, Demotion> {
+  const { maxSubgraphs } = target.graph;
   const onNpu = parts.filter(({ device }) => device === 'npu');
-  const small = onNpu.filter(({ units }) => countConvs(graph, units) < minConvs.value);
   const reasons = new Map<number, Demotion>();
-  for (const { units } of small) {
-    const reason = `its part has ${countConvs(graph, units)} Conv; the compiler leaves a part with fewer than ${minConvs.value} on the CPU`;
-    for (const unit of units) reasons.set(unit, { rule: 'too-few-conv', reason });
-  }
-  const left = onNpu.length - small.length;
-  if (small.length > 0 || left <= maxSubgraphs.value) return reasons;
+  if (onNpu.length <= maxSubgraphs.value) return reasons;
   const [least] = onNpu.toSorted((a, b) => sumMacs(works, a.units) - sumMacs(works, b.units));
-  const reason = `the model has ${left} NPU parts, and the target supports ${maxSubgraphs.value}: its part has the fewest multiply-accumulates`;
+  const reason = `the model has ${onNpu.length} NPU parts, and the target supports ${maxSubgraphs.value}: its part has the fewest multiply-accumulates`;
   for (const unit of least?.units ?? []) reasons.set(unit, { rule: 'too-many-subgraphs', reason });
   return reasons;
 }
 
-export function countConvs({ units: all }: UnitGraph, units: readonly number[]): number {
-  return units.filter(id => all[id]?.target.opType === 'Conv').length;
+export function countConvs({ units }: UnitGraph): number {
+  return units.filter(({ target }) => target.opType === 'Conv').length;
 }
 
 function sumMacs(works: readonly UnitWork[], units: readonly number[]): number {

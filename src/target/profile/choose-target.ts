@@ -11,9 +11,9 @@ import { TargetError } from '../report/target-error.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
 import { chooseObservations, type Observed } from './observation.js';
 import type {
+  ChosenGraphLimits,
   DeviceProfile,
   DTypeProfile,
-  GraphLimits,
   HostProfile,
   Limit,
   OperatorNote,
@@ -41,7 +41,7 @@ export interface Target {
   readonly observations: readonly Observed[];
   /** The limits for the chosen device, data type and version. */
   readonly limits: readonly Limit[];
-  readonly graph: GraphLimits;
+  readonly graph: ChosenGraphLimits;
   readonly host: HostProfile;
   sourceOf(key: string): Source;
 }
@@ -70,6 +70,8 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
   const fits = (when: When | undefined): boolean => applies(profile, when, names);
   const operators = profile.operators.find(table => fits(table.when));
   if (operators === undefined) throw missing(profile, `a table of operators for version ${names.version}`);
+  const mostParts = [profile.graph.maxSubgraphs].flat().find(entry => !('when' in entry) || fits(entry.when));
+  if (mostParts === undefined) throw missing(profile, `the largest number of NPU parts (graph.maxSubgraphs) for version ${names.version}`);
   const target: Target = {
     identity: { profile: profile.name, title: profile.title, ...names, digest: digestJson(json) },
     device,
@@ -80,7 +82,7 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
     operatorNotes: profile.operatorNotes.filter(note => fits(note.when)),
     limits: profile.limits.filter(limit => fits(limit.when)),
     host: profile.host,
-    graph: { ...profile.graph, batches: profile.graph.batches.filter(limit => fits(limit.when)) },
+    graph: { ...profile.graph, maxSubgraphs: mostParts, batches: profile.graph.batches.filter(limit => fits(limit.when)) },
     sourceOf: key => getDefined(profile.sources[key], `source "${key}" of profile ${profile.name}`),
   };
   checkWindowLimits(profile, target, names.dtype);

@@ -209,10 +209,10 @@ const BATCH_LIMIT = object(
 export type BatchLimit = FromSchema<typeof BATCH_LIMIT>;
 
 const GRAPH = object({
-  /** Smallest number of Conv in an NPU part. */
+  /** Smallest number of Conv in a model. */
   minConvs: sourced(COUNT),
-  /** Largest number of NPU parts of a model. */
-  maxSubgraphs: sourced(COUNT),
+  /** Largest number of NPU parts of a model. Of several entries, the first whose `when` applies is used. */
+  maxSubgraphs: anyOf([sourced(COUNT), list(object({ value: COUNT, source: text() }, { note: text(), when: WHEN }))]),
   /** Operators that stay on the CPU in chains at the end of the model. */
   trailing: sourced(TEXTS),
   batches: anyList(BATCH_LIMIT, 'First dimension of model inputs of rank 4, for example "1"; any if no entry applies.'),
@@ -221,6 +221,9 @@ const GRAPH = object({
 });
 
 export type GraphLimits = FromSchema<typeof GRAPH>;
+
+/** The limits for a chosen target. */
+export type ChosenGraphLimits = Omit<GraphLimits, 'maxSubgraphs'> & { readonly maxSubgraphs: Sourced<number> };
 
 export const PROFILE_SCHEMA = object({
   format: constant(PROFILE_FORMAT),

@@ -149,6 +149,17 @@ describe('the published schema of pipeline files', () => {
       'version: 1\nstages: {a: {uses: quantize, inputs: {model: not a reference!}}}',
       '/stages/a/inputs/model',
     ],
+    ['a stage without inputs that needs some', 'version: 1\nstages: {a: {uses: quantize}}', "required property 'inputs'"],
+    [
+      'a stage without one of its required inputs',
+      'version: 1\nstages: {a: {uses: quantize, inputs: {model: b.model}}}',
+      "required property 'sketches'",
+    ],
+    [
+      'a stage without an input that the value of a param requires',
+      'version: 1\nstages: {a: {uses: verify, with: {reference: model, candidate: model}, inputs: {reference: b.model}}}',
+      "required property 'candidate'",
+    ],
     ['a stage without its port', 'version: 1\nstages: {a: {uses: compile, inputs: {models: {b: quantize}}}}', '/stages/a/inputs/models/b'],
     ['a timeout without a unit', 'version: 1\nstages: {a: {uses: quantize, timeout: soon}}', '/stages/a/timeout'],
     ['a stage without its required params', 'version: 1\nstages: {a: {uses: command}}', "required property 'with'"],
@@ -159,7 +170,9 @@ describe('the published schema of pipeline files', () => {
   });
 
   it('takes a reference where the plugin wants a number', () => {
-    expect(errorsOf('version: 1\nstages: {a: {uses: calibrate, with: {samples: "${n}"}}}')).toEqual([]);
+    expect(
+      errorsOf('version: 1\nstages: {a: {uses: calibrate, with: {samples: "${n}"}, inputs: {model: b.model, captured: c.captured}}}'),
+    ).toEqual([]);
   });
 
   it('takes references of every form, and durations', () => {
@@ -179,7 +192,7 @@ describe('the published schema of pipeline files', () => {
   });
 
   it('takes a bound with a reference, and other plugins in a file that names some', () => {
-    expect(errorsOf('version: 1\nstages: {a: {uses: evaluate, gate: {bbox.AP: ">= -${most}"}}}')).toEqual([]);
+    expect(errorsOf('version: 1\nstages: {a: {uses: report, inputs: {metrics: {a: a.metrics}}, gate: {x: ">= -${most}"}}}')).toEqual([]);
     expect(errorsOf('version: 1\nplugins: {mine: ./mine.js}\nstages: {a: {uses: mine, inputs: {any: b.model}}}')).toEqual([]);
   });
 

@@ -118,7 +118,7 @@ describe('evaluate-classes', () => {
       'baseline-metrics',
       /measured on 4 images, this stage on 3/,
     ],
-    ['a baseline of detections', LABELS, {}, { images: 3 }, 'baseline-metrics', /no figure "top1"/],
+    ['a baseline of detections', LABELS, {}, { images: 3 }, 'baseline-metrics', /not the metrics of an `evaluate-classes`: .*top1/],
     ['images of another size', LABELS, { preprocess: { resize: 'crop', shorterSide: 1 } }, undefined, 'input-size', /image g.png/],
     ['an image without label', 'r.png 0', {}, undefined, 'labels-missing', /2 of 3 images/],
   ])('refuses %s', async (_what, labels, params, baseline, code, message) => {

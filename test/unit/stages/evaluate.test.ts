@@ -1,11 +1,14 @@
 /** The stage `evaluate`: figures, baselines, reuse of detections, errors. */
+
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
+import { COCO_METRICS_SCHEMA } from '../../../src/detection/coco/metrics-schema.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { failureOf } from '../../support/error-code.js';
+import { readAs } from '../../support/read-as.js';
 import { type Interruption, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
@@ -80,18 +83,14 @@ describe('evaluate', () => {
 
   it('gives differences to a baseline for figures that both have', async () => {
     const first = await run({ samples: 2 });
-    const baseline = (await readJsonFile(first.outputs.metrics ?? '')) as {
-      bbox: Record<string, number>;
-      segm: Record<string, number>;
-      images: number;
-    };
+    const baseline = await readAs(COCO_METRICS_SCHEMA, first.outputs.metrics);
     const path = join(folder.path, 'baseline.json');
-    await writeJsonFile(path, { ...baseline, bbox: { ...baseline.bbox, AP: (baseline.bbox.AP ?? 0) - 0.25, AP50: -1 } });
+    await writeJsonFile(path, { ...baseline, bbox: { ...baseline.bbox, AP: (baseline.bbox?.AP ?? 0) - 0.25, AP50: -1 } });
     const { outputs } = await run({ samples: 2, iouTypes: ['bbox'] }, { baseline: path });
-    const metrics = (await readJsonFile(outputs.metrics ?? '')) as { delta: { bbox: Record<string, number> } };
-    expect(metrics.delta.bbox.AP).toBeCloseTo(0.25, 12);
-    expect(metrics.delta.bbox.AR100).toBe(0);
-    expect(metrics.delta.bbox).not.toHaveProperty('AP50');
+    const metrics = await readAs(COCO_METRICS_SCHEMA, outputs.metrics);
+    expect(metrics.delta?.bbox?.AP).toBeCloseTo(0.25, 12);
+    expect(metrics.delta?.bbox?.AR100).toBe(0);
+    expect(metrics.delta?.bbox).not.toHaveProperty('AP50');
     expect(metrics).not.toHaveProperty('segm');
     expect(await failureOf(() => run({ samples: 1 }, { baseline: path }))).toMatchObject({ code: 'baseline-metrics' });
     expect(await failureOf(() => run({ samples: 2 }, { baseline: files.config }))).toMatchObject({ code: 'baseline-metrics' });

@@ -1,15 +1,18 @@
 /** The stage `refit-statistics` on a small network with SiLU: what it writes and logs, that it repeats, and what it refuses. */
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { rewriteModel } from '../../../src/onnx/rewrite/rewrite-model.js';
 import { getRule } from '../../../src/onnx/rules/target/get-rule.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
+import { REFIT_REPORT_SCHEMA } from '../../../src/quant/refit/refit-report.js';
 import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { refitStatistics } from '../../../stages/refit-statistics/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { listProblems } from '../../support/look-at-model.js';
+import { readAs } from '../../support/read-as.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
@@ -56,7 +59,7 @@ afterAll(() => folder.remove());
 
 async function run(params: JsonObject = {}, more: Partial<Parameters<typeof runStage>[1]> = {}) {
   const { outputs, log } = await runStage(refitStatistics, { params, inputs, folder: folder.path, ...more });
-  const report = JSON.parse(await readFile(outputs.report ?? '', 'utf8')) as JsonObject;
+  const report = await readAs(REFIT_REPORT_SCHEMA, outputs.report);
   return { model: await readFile(outputs.model ?? ''), report, log };
 }
 
@@ -68,7 +71,7 @@ it('the outputs come closer to the reference, and a second run gives the same by
     skipped: [],
     layers: [{ node: 'one', factors: [1, 1] }, { node: 'two', limited: 0 }, { node: 'three' }],
   });
-  const [output] = report.outputs as { name: string; sqnrDb: { before: number; after: number } }[];
+  const [output] = report.outputs;
   expect(output?.sqnrDb.after).toBeGreaterThan((output?.sqnrDb.before ?? Number.NaN) + 1);
   expect(log).toEqual([expect.stringMatching(/^info: output "y": SQNR \d+\.\d dB before, \d+\.\d dB after$/)]);
   expect((await run()).model.equals(model)).toBe(true);

@@ -1,4 +1,5 @@
 /** torchvision's own export of the whole detector against the parts that we export from the checkpoint of the same network. */
+
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
 import { type ExtractedParts, extractParts } from '../../../src/detection/families/maskrcnn/cut/extract-parts.js';
@@ -13,10 +14,12 @@ import { readJsonFile } from '../../../src/stage/json-file.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { importStage } from '../../../stages/import/stage.js';
+import { SPLIT_REPORT_SCHEMA } from '../../../stages/split/report.js';
 import { split } from '../../../stages/split/stage.js';
 import { PART_OUTPUTS, relativeError } from '../../support/detector-parts.js';
 import { failureOf } from '../../support/error-code.js';
 import { generatedInput } from '../../support/generated-weights.js';
+import { readAs } from '../../support/read-as.js';
 import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { readShapesConfig, SHAPES_FOLDER } from '../../support/shapes.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
@@ -85,8 +88,8 @@ describe("the parts of torchvision's export", () => {
   });
 
   it('lists the original name of each value in the report', async () => {
-    const report = (await readJsonFile(taken.outputs.report ?? '')) as { found: JsonObject; parts: Record<string, JsonObject> };
-    expect(Object.keys(report.found).sort()).toEqual([...PART_OUTPUTS, 'image', 'box_features', 'mask_features'].sort());
+    const report = await readAs(SPLIT_REPORT_SCHEMA, taken.outputs.report);
+    expect(Object.keys(report.found ?? {}).sort()).toEqual([...PART_OUTPUTS, 'image', 'box_features', 'mask_features'].sort());
     expect(report.parts.mask_head).toMatchObject({ inputs: ['mask_features'], outputs: ['mask_logits'], nodes: 11 });
     expect(taken.log.join()).toContain('nodes are in no part');
   });

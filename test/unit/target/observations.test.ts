@@ -133,6 +133,14 @@ const CASES: readonly {
     op: 'HardSigmoid',
     devices: ['npu'],
   },
+  {
+    name: 'hard-sigmoid-x2',
+    build: behindConvs('HardSigmoid', { attributes: { alpha: { kind: 'float', value: Math.fround(1 / 6) } }, params: { scale: 2 ** -7 } }),
+    choice: STX,
+    findings: ['operator undocumented AMD Ryzen AI, Supported Operators (1.5)', `observed refused ${LOGS}`],
+    op: 'HardSigmoid',
+    devices: ['cpu'],
+  },
   { name: 'depthwise-x1', build: depthwise, choice: PHX, findings: [], op: 'Conv', devices: ['npu', 'npu', 'npu'] },
   {
     name: 'depthwise-x1-lab',
@@ -264,7 +272,7 @@ const CASES: readonly {
     choice: PHX,
     findings: [`scale-power-of-two error ${XDNA1}`],
     op: 'Conv',
-    devices: ['cpu', 'cpu'],
+    devices: ['npu', 'cpu'],
   },
   {
     name: 'weight-scale-x1',
@@ -272,7 +280,7 @@ const CASES: readonly {
     choice: PHX,
     findings: [`scale-power-of-two error ${XDNA1}`],
     op: 'Conv',
-    devices: ['cpu', 'cpu'],
+    devices: ['npu', 'cpu'],
   },
   {
     name: 'product-bias-x1',

@@ -135,6 +135,21 @@ describe('an incomplete profile', () => {
     expect(message).toContain('a limit "stride" for Conv, a limit "stride" for DepthwiseConv, a limit "stride" for MaxPool');
   });
 
+  it('has the first largest number of parts that applies to the choice, and is refused without one', async () => {
+    const partsOf = (choice: TargetChoice) => chooseTarget(getBuiltInProfile('ryzen-ai'), choice).graph.maxSubgraphs.value;
+    expect([partsOf({ version: '1.6' }), partsOf({ version: '1.5.1' }), partsOf({ device: 'phx-hpt', version: '1.6' })]).toEqual([
+      93, 32, 32,
+    ]);
+    const early = edited(profile => {
+      profile.graph.maxSubgraphs = [{ value: 4, source: 'assumed', when: { to: '1.4' } }];
+    });
+    const { code, message } = await choose(early);
+    expect([code, message]).toEqual([
+      'profile-limit-missing',
+      'target profile ryzen-ai lacks the largest number of NPU parts (graph.maxSubgraphs) for version 1.8',
+    ]);
+  });
+
   it('with power-of-two scales but without position bounds is refused for the chosen data type', async () => {
     const without = edited(profile => delete profile.dtypes.xint8?.positions);
     const { code, message } = await choose(without, { dtype: 'xint8' });

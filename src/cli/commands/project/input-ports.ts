@@ -1,23 +1,18 @@
 /** The input ports of a plugin whose ports depend on its params, as far as JSON Schema can state them: per value of a param. */
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../../base/json.js';
-import type { PortRule } from '../../../engine/config/pipeline-schema.js';
+import type { InputPorts, PortNames, PortRule } from '../../../engine/config/pipeline-schema.js';
 import type { StagePlugin } from '../../../stage/define-stage.js';
-
-/** Ports that the plugin has for some params, and the values of params with which it has fewer. */
-export interface InputPorts {
-  readonly names: readonly string[];
-  readonly rules: readonly PortRule[];
-}
+import type { Ports } from '../../../stage/ports.js';
 
 /** Combinations of values that are tried at most. */
 const MOST_TRIALS = 5000;
 
 /** @returns undefined if names of ports are free: the params state them, as those of `command`. */
 export function listInputPorts({ inputs, params }: StagePlugin): InputPorts | undefined {
-  if (typeof inputs !== 'function') return { names: Object.keys(inputs), rules: [] };
+  if (typeof inputs !== 'function') return { ...namesOf(inputs), rules: [] };
   const properties = isJsonObject(params.properties) ? params.properties : {};
   const read = new Set<string>();
-  const portsOf = (values: JsonObject): readonly string[] => {
+  const portsOf = (values: JsonObject): PortNames => {
     const given = new Proxy(values, {
       get(target, name) {
         read.add(String(name));
@@ -25,7 +20,7 @@ export function listInputPorts({ inputs, params }: StagePlugin): InputPorts | un
       },
     });
     // The function takes the params that the schema describes, and `values` are such.
-    return Object.keys(inputs(given as never));
+    return namesOf(inputs(given as never));
   };
   let trials: readonly JsonObject[] = [{}];
   for (const [name, schema] of Object.entries(properties)) {
@@ -42,30 +37,35 @@ export function listInputPorts({ inputs, params }: StagePlugin): InputPorts | un
   // Members of maps have free names, on which ports may depend.
   if ([...read].some(name => hasFreeNames(properties[name] ?? null))) return undefined;
   const tried = trials.map(values => ({ values, ports: portsOf(values) }));
-  const names = unionOf(tried);
-  const rules = [...read].flatMap(param => rulesOf(param, properties[param], tried, names));
-  return { names, rules };
+  const all = joinPorts(tried);
+  return { ...all, rules: [...read].flatMap(param => rulesOf(param, properties[param], tried, all)) };
 }
 
 interface Trial {
   readonly values: JsonObject;
-  readonly ports: readonly string[];
+  readonly ports: PortNames;
 }
 
-function rulesOf(param: string, schema: Json | undefined, tried: readonly Trial[], all: readonly string[]): readonly PortRule[] {
+function rulesOf(param: string, schema: Json | undefined, tried: readonly Trial[], all: PortNames): readonly PortRule[] {
   const given = isJsonObject(schema) ? schema.default : undefined;
   const values = new Set(tried.map(trial => trial.values[param]).filter(value => value === undefined || typeof value === 'string'));
   return [...values].flatMap((value): PortRule[] => {
     // Of params that are not text, only the absence is a value.
     if (value !== undefined && !(isJsonObject(schema) && isJsonList(schema.enum))) return [];
-    const ports = unionOf(tried.filter(trial => trial.values[param] === value));
-    if (ports.length === all.length) return [];
-    return [{ param, value, isDefault: value === given, ports }];
+    const ports = joinPorts(tried.filter(trial => trial.values[param] === value));
+    if (ports.names.length === all.names.length && ports.required.length === all.required.length) return [];
+    return [{ param, value, isDefault: value === given, ...ports }];
   });
 }
 
-function unionOf(trials: readonly Trial[]): readonly string[] {
-  return [...new Set(trials.flatMap(({ ports }) => ports))];
+function namesOf(ports: Ports): PortNames {
+  return { names: Object.keys(ports), required: Object.keys(ports).filter(name => ports[name]?.optional === false) };
+}
+
+/** The ports of any of these trials, and those that all of them require. */
+function joinPorts(trials: readonly Trial[]): PortNames {
+  const names = [...new Set(trials.flatMap(({ ports }) => ports.names))];
+  return { names, required: names.filter(name => trials.every(({ ports }) => ports.required.includes(name))) };
 }
 
 /** All combinations of the samples of the params in `read`, and absence where it is allowed. The others are as in `base`. */
