@@ -1,9 +1,10 @@
 /** Compares an imported model with the original on random inputs: bit for bit, or within a tolerance if operators were converted. */
+import { getDefined } from '../../src/base/invariant.js';
 import type { ImportedModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { encodeModel } from '../../src/onnx/serde/encode-model.js';
-import { compareModels, type OutputComparison } from '../../src/runtime/compare/compare-models.js';
-import { type Equality, findInequality } from '../../src/runtime/compare/equality.js';
+import type { Equality } from '../../src/runtime/compare/equality.js';
+import { type EqualityProof, proveEqual } from '../../src/runtime/compare/prove-equal.js';
 import { makeRandomFeeds } from '../../src/runtime/feeds/random-feeds.js';
 import { RuntimeError } from '../../src/runtime/session/runtime-error.js';
 import { openSession } from '../../src/runtime/session/session.js';
@@ -12,12 +13,10 @@ import { StageError } from '../../src/stage/stage-error.js';
 import type { Tensor } from '../../src/tensor/tensor.js';
 import type { ImportParams } from './params.js';
 
-export interface ImportProof {
+export interface ImportProof extends EqualityProof {
   readonly wanted: Equality;
-  readonly samples: number;
   /** Why nothing was compared. */
   readonly reason?: string;
-  readonly outputs: Readonly<Record<string, OutputComparison>>;
 }
 
 /** The size of dimensions that stay free, in the samples. */
@@ -29,19 +28,21 @@ const FREE_SIZE = 3;
  */
 export async function proveImport(imported: ImportedModel, path: string, params: ImportParams, context: Context): Promise<ImportProof> {
   const wanted: Equality = imported.conversion.steps.length === 0 ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
-  if (params.samples === 0) return { wanted, samples: 0, reason: 'samples is 0', outputs: {} };
+  if (params.samples === 0) return { wanted, samples: 0, reason: 'samples is 0', ...NOTHING_COMPARED };
   const original = encodeModel(imported.unchanged);
   const makeFeeds = (): Iterable<Feeds> => feedsOf(imported.model, params.samples, context);
   try {
-    return { wanted, ...(await compareModels(original, path, makeFeeds(), SESSION)) };
+    return { wanted, ...(await proveEqual({ before: original, after: path, openFeeds: makeFeeds, wanted, sigmoids: NO_SIGMOIDS })) };
   } catch (error) {
     const reason = await findWhyNotRun(original, makeFeeds());
     if (reason === undefined) throw error;
     context.log('warning', `equality was not checked: the original model cannot run: ${reason}`);
-    return { wanted, samples: 0, reason: `the original model cannot run: ${reason}`, outputs: {} };
+    return { wanted, samples: 0, reason: `the original model cannot run: ${reason}`, ...NOTHING_COMPARED };
   }
 }
 
+const NO_SIGMOIDS: ReadonlySet<string> = new Set();
+const NOTHING_COMPARED = { outputs: {}, spread: {}, unequal: undefined } as const;
 const SESSION = { optimization: 'disabled' } as const;
 
 type Feeds = Readonly<Record<string, Tensor>>;
@@ -69,14 +70,11 @@ function* feedsOf(model: Model, samples: number, context: Context): Generator<Fe
 }
 
 /** @throws StageError `import-not-equal` naming the first output that differs, with figures. */
-export function assertProved({ wanted, outputs }: ImportProof): void {
-  for (const [name, output] of Object.entries(outputs)) {
-    const reason = findInequality(wanted, output);
-    if (reason === undefined) continue;
-    const { maxAbs, sqnrDb, standardDeviation } = output;
-    throw new StageError('import-not-equal', `output "${name}" of the imported model differs: ${reason}`, {
-      help: 'set `opset` to the operator set of the model to find out whether conversion is the cause, and report the problem',
-      details: { output: name, maxAbs, sqnrDb, standardDeviation },
-    });
-  }
+export function assertProved({ outputs, unequal }: ImportProof): void {
+  if (unequal === undefined) return;
+  const { maxAbs, sqnrDb, standardDeviation } = getDefined(outputs[unequal.output], `figures of ${unequal.output}`);
+  throw new StageError('import-not-equal', `output "${unequal.output}" of the imported model differs: ${unequal.reason}`, {
+    help: 'set `opset` to the operator set of the model to find out whether conversion is the cause, and report the problem',
+    details: { output: unequal.output, maxAbs, sqnrDb, standardDeviation },
+  });
 }

@@ -6,7 +6,11 @@ import type { Graph, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
 import { describeNode, formatDims } from '../../src/onnx/shape-inference/context/node-context.js';
 import type { ImportProof } from './proof.js';
 
-export function makeReport(original: Model, imported: ImportedModel, { wanted, samples, reason, outputs }: ImportProof): JsonObject {
+export function makeReport(
+  original: Model,
+  imported: ImportedModel,
+  { wanted, samples, reason, spread, outputs }: ImportProof,
+): JsonObject {
   const { model, freed, pinned, conversion, steps } = imported;
   return {
     producer: [original.producerName, original.producerVersion].filter(part => part !== '').join(' '),
@@ -26,6 +30,7 @@ export function makeReport(original: Model, imported: ImportedModel, { wanted, s
       ...(wanted.kind === 'exact' ? {} : { tolerance: wanted.tolerance }),
       samples,
       ...(reason === undefined ? {} : { reason }),
+      spread: { ...spread },
       outputs: Object.fromEntries(Object.entries(outputs).map(([name, figures]) => [name, { ...figures }])),
     },
   };

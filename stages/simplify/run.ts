@@ -1,4 +1,5 @@
 /** Runs `simplify`: applies passes until nothing changes, then checks on samples that outputs are equal. */
+import type { JsonObject } from '../../src/base/json.js';
 import { countOf } from '../../src/base/text/count-of.js';
 import { findClosest } from '../../src/base/text/did-you-mean.js';
 import { findSigmoidOutputs } from '../../src/onnx/analysis/sigmoid-outputs.js';
@@ -8,10 +9,11 @@ import { scopesOf } from '../../src/onnx/ir/scope.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
-import { compareModels } from '../../src/runtime/compare/compare-models.js';
 import { listEmpty } from '../../src/runtime/compare/equality.js';
+import { proveEqual } from '../../src/runtime/compare/prove-equal.js';
 import { explainRandomFailure, openProofFeeds, type ProofFeeds } from '../../src/runtime/feeds/proof-feeds.js';
 import { evaluate } from '../../src/runtime/session/evaluate.js';
+import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
@@ -46,13 +48,20 @@ export async function runSimplify({ params, inputs, outputs, context }: StageJob
     rounds: simplified.rounds,
     steps: simplified.steps.map(step => ({ ...step, changed: [...step.changed] })),
     declined: simplified.declined.map(entry => ({ ...entry })),
-    proof: {
-      ...proof,
-      sigmoids: [...proof.sigmoids],
-      outputs: Object.fromEntries(Object.entries(proof.outputs).map(([name, figures]) => [name, { ...figures }])),
-    },
+    proof: encodeProof(proof),
   });
   assertProved(proof);
+}
+
+function encodeProof({ class: kind, samples, tolerance, sigmoids, spread, outputs }: Proof): JsonObject {
+  return {
+    class: kind,
+    samples,
+    tolerance,
+    sigmoids: [...sigmoids],
+    spread: { ...spread },
+    outputs: Object.fromEntries(Object.entries(outputs).map(([name, figures]) => [name, { ...figures }])),
+  };
 }
 
 function assertPassNames(names: readonly string[]): void {
@@ -89,10 +98,12 @@ async function prove(before: string, after: string, model: Model, { simplified, 
   const kind = simplified.steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
   const { samples: count, sizes, freeSize, tolerance } = params;
   const feeds: ProofFeeds = { samples: count, tensors, random: sample => context.random(`sample ${sample}`), sizes, freeSize };
-  const { samples, outputs } = await explainRandomFailure(feeds, NO_PROOF, () =>
-    compareModels(before, after, withProgress(openProofFeeds(model, feeds), count, context), { optimization: 'disabled' }),
+  const sigmoids = findSigmoidOutputs(model);
+  const openFeeds = (): AsyncIterable<NamedTensors> => withProgress(openProofFeeds(model, feeds), count, context);
+  const proof = await explainRandomFailure(feeds, NO_PROOF, () =>
+    proveEqual({ before, after, openFeeds, wanted: { kind, tolerance }, sigmoids }),
   );
-  return { class: kind, samples, tolerance, sigmoids: [...findSigmoidOutputs(model)], outputs };
+  return { class: kind, tolerance, sigmoids: [...sigmoids], ...proof };
 }
 
 async function* withProgress<T>(feeds: AsyncIterable<T>, count: number, context: Context): AsyncGenerator<T> {

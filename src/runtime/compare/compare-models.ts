@@ -40,10 +40,11 @@ export async function compareModels(
   after: ModelSource,
   feeds: Iterable<Feeds> | AsyncIterable<Feeds>,
   options: SessionOptions,
+  afterOptions: SessionOptions = options,
 ): Promise<ComparedModels> {
   const first = await openSession(before, options);
   try {
-    const second = await openSession(after, options);
+    const second = await openSession(after, afterOptions);
     try {
       return await compareSessions(first, second, feeds);
     } finally {

@@ -12,8 +12,9 @@ import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../..
 import { encodeModel } from '../../../onnx/serde/encode-model.js';
 import { writeModel } from '../../../onnx/serde/model-file.js';
 import { pinShapes } from '../../../onnx/surgery/pin-shapes.js';
-import { compareModels, type OutputComparison } from '../../../runtime/compare/compare-models.js';
-import { findInequality, listEmpty } from '../../../runtime/compare/equality.js';
+import type { OutputComparison } from '../../../runtime/compare/compare-models.js';
+import { listEmpty } from '../../../runtime/compare/equality.js';
+import { proveEqual } from '../../../runtime/compare/prove-equal.js';
 import { explainRandomFailure, openProofFeeds } from '../../../runtime/feeds/proof-feeds.js';
 import { evaluate } from '../../../runtime/session/evaluate.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
@@ -94,17 +95,17 @@ async function prove(from: string, to: string, model: Model, { steps }: Simplifi
   const kind = steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
   if (options.samples === 0) return { class: kind, samples: 0, outputs: {}, unequal: undefined };
   const feeds = feedsOf(options);
-  const { samples, outputs } = await withWritten(to, model, options.weights, written =>
-    explainRandomFailure(feeds, `${NO_RANDOM}, or skip the check with --samples 0`, () =>
-      compareModels(from, written, openProofFeeds(model, feeds), { optimization: 'disabled' }),
-    ),
+  const claim = {
+    before: from,
+    openFeeds: () => openProofFeeds(model, feeds),
+    wanted: { kind, tolerance: options.tolerance },
+    sigmoids: findSigmoidOutputs(model),
+  } as const;
+  const { samples, outputs, unequal } = await withWritten(to, model, options.weights, after =>
+    explainRandomFailure(feeds, `${NO_RANDOM}, or skip the check with --samples 0`, () => proveEqual({ ...claim, after })),
   );
-  const sigmoids = findSigmoidOutputs(model);
-  const [unequal] = Object.entries(outputs).flatMap(([name, output]) => {
-    const reason = findInequality({ kind, tolerance: options.tolerance }, output, sigmoids.has(name) ? 'sigmoid' : 'any');
-    return reason === undefined ? [] : [`the simplified model computes a different "${name}": ${reason}`];
-  });
-  return { class: kind, samples, outputs, unequal };
+  const message = unequal === undefined ? undefined : `the simplified model computes a different "${unequal.output}": ${unequal.reason}`;
+  return { class: kind, samples, outputs, unequal: message };
 }
 
 /** Passes the model to a session: as bytes, or in a temporary folder if its weights are external data. */
