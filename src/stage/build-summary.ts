@@ -41,13 +41,25 @@ const STAGE = object({
 
 export type SummarizedStage = FromSchema<typeof STAGE>;
 
+const MISSING = object({ stage: anyText(), outcome: oneOf(['failed', 'skipped']), reason: anyText() });
+
+export type SummarizedMissing = FromSchema<typeof MISSING>;
+
 /**
  * Given to a plugin that declares `needs: 'build-summary'`. Graph, keys, artifacts and gates are part of the stage's key. Outcomes and times are not,
  * because they differ between builds: such a stage describes the build that ran it.
  */
-export const BUILD_SUMMARY = object({
-  stages: anyList(STAGE, 'Every direct or indirect dependency of this stage, in topological order.'),
-  reads: anyList(INPUT, 'The direct inputs of this stage.'),
-});
+export const BUILD_SUMMARY = object(
+  {
+    stages: anyList(STAGE, 'Every direct or indirect dependency of this stage, in topological order.'),
+    reads: anyList(INPUT, 'The direct inputs of this stage.'),
+  },
+  {
+    missing: anyList(
+      MISSING,
+      'Only where the stage runs for people to look at, without the results of these stages: what it writes is not kept as its result.',
+    ),
+  },
+);
 
 export type BuildSummary = FromSchema<typeof BUILD_SUMMARY>;

@@ -1,7 +1,14 @@
 /** The package's entry point "tanren/stage", for third-party plugins. */
 export type { Json, JsonObject } from '../base/json.js';
 export type { FromSchema } from '../base/schema/from-schema.js';
-export type { BuildSummary, SummarizedGate, SummarizedInput, SummarizedOutput, SummarizedStage } from './build-summary.js';
+export type {
+  BuildSummary,
+  SummarizedGate,
+  SummarizedInput,
+  SummarizedMissing,
+  SummarizedOutput,
+  SummarizedStage,
+} from './build-summary.js';
 export {
   type Context,
   definePart,

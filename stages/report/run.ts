@@ -3,8 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
-import { drawPage, type Section } from '../../src/report/document.js';
-import { html } from '../../src/report/html.js';
+import { drawBadge, drawPage, type Section } from '../../src/report/document.js';
+import { cleanText, type HtmlValue, html } from '../../src/report/html.js';
+import type { BuildSummary } from '../../src/stage/build-summary.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -62,11 +63,20 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
   const page = drawPage({
     title: params.title,
     lead: describeBuild(build.stages.length, sections.filter(section => section !== undefined).length),
-    summary: drawSummary({ build, metrics, quantization, compile, bench }),
+    summary: html`${drawMissing(build)}${drawSummary({ build, metrics, quantization, compile, bench })}`,
     sections: sections.filter(section => section !== undefined),
     footer: html`<p>Written by Tanren’s <code>report</code> stage. Outcomes are those of the build that wrote the page; times are those of the runs that made the results. The page loads no other files.</p>`,
   });
   await writeFile(getOutputPath(outputs, 'page'), page);
+}
+
+/** A notice on a page that lacks results. */
+function drawMissing({ missing = [] }: BuildSummary): HtmlValue {
+  if (missing.length === 0) return undefined;
+  return html`<section id="partial"><p>${drawBadge('bad', 'partial')} This page lacks the results of ${missing.length === 1 ? 'a stage' : `${missing.length} stages`}.
+It is not stored as a result, and the next complete build replaces it.</p>
+<ul>${missing.map(({ stage, outcome, reason }) => html`<li><b>${stage}</b> ${outcome}: ${cleanText(reason)}</li>`)}</ul></section>
+`;
 }
 
 function describeBuild(stages: number, sections: number): string {

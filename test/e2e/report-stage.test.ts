@@ -49,3 +49,62 @@ it('a second build does nothing; a stage that runs again, or a missed gate, writ
   expect(page()).toContain('0.7500');
   expect(page()).toMatch(/measure.*▶ executed · \d+ ms/);
 });
+
+describe('a stage before the page fails', () => {
+  const PARTIAL = 'cache/partial/pipeline/report/page.html';
+  const WITH_BENCH = PIPELINE.replace(
+    '  report:',
+    `  slow:
+    uses: command
+    with: {run: [sh, check.sh], inputs: {script: check.sh}, outputs: {metrics: {path: metrics.json, kind: metrics}}}
+    inputs: {script: "\${sources.script}"}
+  report:`,
+  )
+    .replace('sources: {', 'sources: {script: check.sh, ')
+    .replace('{int8: measure.metrics}', '{int8: measure.metrics, slow: slow.metrics}');
+  const WORKS = `echo '{"bbox": {}, "images": 3}' > metrics.json\n`;
+
+  beforeEach(() => {
+    world.write('pipeline.yaml', WITH_BENCH);
+    world.write('check.sh', 'echo broken; exit 3\n');
+  });
+
+  it('with --keep-going a partial page shows what there is, and says what it lacks', () => {
+    const { exitCode, stdout } = world.run('build', '--keep-going');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`partial report, without slow: ${PARTIAL}\n`);
+    const shown = world.read(PARTIAL);
+    expect(shown).toContain('0.6250');
+    expect(shown).toMatch(/partial.*This page lacks the results of a stage/);
+    expect(shown).toMatch(/<b>slow<\/b> failed: sh ended with exit code 3/);
+  });
+
+  it('a partial page is no result: not published, not restored, not locked, and replaced by the whole page', () => {
+    world.run('build', '--keep-going');
+    expect(world.exists('artifacts/report/page.html')).toBe(false);
+    expect(world.exists('pipeline.lock')).toBe(false);
+    expect(world.run('status').stdout).toMatch(/report .*slow/);
+
+    world.write('check.sh', WORKS);
+    const built = world.run('build');
+    expect(built).toMatchObject({ exitCode: 0 });
+    expect(built.stdout).toMatch(/✓ report +executed/);
+    expect(page()).not.toContain('This page lacks');
+    expect(world.exists(PARTIAL)).toBe(false);
+  });
+
+  it('without --keep-going there is no partial page', () => {
+    expect(world.run('build').stdout).not.toContain('partial');
+    expect(world.exists(PARTIAL)).toBe(false);
+  });
+
+  it('watch shows a partial page, and the whole one after the fix', async () => {
+    const watch = world.start('watch');
+    await watch.waitFor('partial report, without slow');
+    world.write('check.sh', WORKS);
+    await watch.waitFor('report: artifacts/report/page.html');
+    watch.signal('SIGINT');
+    await watch.ended;
+    expect(world.exists(PARTIAL)).toBe(false);
+  }, 60_000);
+});

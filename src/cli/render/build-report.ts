@@ -1,6 +1,7 @@
 /** Formats the end of a build: metrics side by side, gates, failures, the artifacts folder, and one summary line. */
 import { assertNever } from '../../base/assert-never.js';
 import { formatDuration } from '../../base/text/format.js';
+import { listSome } from '../../base/text/list-some.js';
 import type { Outcome } from '../../engine/model/outcome.js';
 import type { Plan, StageId } from '../../engine/model/plan.js';
 import type { BuildReport, StageReport } from '../../engine/model/report.js';
@@ -48,6 +49,7 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
     console.line(artifactsLine(plan.pipeline));
     for (const path of pagesOf(plan, report)) console.line(`report: ${path}`);
   }
+  for (const line of partialPages(plan, report)) console.line(line);
   console.line(summarize(report, console));
 }
 
@@ -80,6 +82,15 @@ function notesOf(report: BuildReport, { warnings = [] }: ReportForm, console: Co
 function pagesOf({ stages: planned }: Plan, { stages }: BuildReport): readonly string[] {
   return [...stages.values()].flatMap(({ stage, artifacts }) =>
     Object.entries(artifacts).flatMap(([port, path]) => (planned.get(stage)?.outputPorts[port]?.kind === 'page' ? [path] : [])),
+  );
+}
+
+/** Pages that skipped stages made from what there is. */
+function partialPages({ stages: planned }: Plan, { stages }: BuildReport): readonly string[] {
+  return [...stages.values()].flatMap(({ stage, partial }) =>
+    Object.entries(partial?.artifacts ?? {})
+      .filter(([port]) => planned.get(stage)?.outputPorts[port]?.kind === 'page')
+      .map(([, path]) => `partial report, without ${listSome(partial?.without ?? [])}: ${path}`),
   );
 }
 

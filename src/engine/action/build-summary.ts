@@ -3,7 +3,7 @@ import type { Digest } from '../../base/digest.js';
 import { digestJson } from '../../base/digest.js';
 import { getDefined, invariant } from '../../base/invariant.js';
 import type { Json } from '../../base/json.js';
-import type { BuildSummary, SummarizedGate, SummarizedInput, SummarizedStage } from '../../stage/build-summary.js';
+import type { BuildSummary, SummarizedGate, SummarizedInput, SummarizedMissing, SummarizedStage } from '../../stage/build-summary.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import { dependenciesOf } from '../model/dependencies.js';
 import { checkGate } from '../model/gate-result.js';
@@ -66,7 +66,26 @@ export function summarizeBuild(plan: Plan, stage: PlannedStage, endOf: (stage: S
       durationMs: accepted.durationMs,
     };
   };
-  return { stages: stagesBefore(plan, stage).map(summarize), reads: readsOf(stage) };
+  const before = stagesBefore(plan, stage);
+  const missing = listMissing(plan, stage, before, endOf);
+  return { stages: before.map(summarize), reads: readsOf(stage), ...(missing.length === 0 ? {} : { missing }) };
+}
+
+/** What the stage reads in the plan and does not read here. @param before the stages before it, as it runs. */
+function listMissing(
+  plan: Plan,
+  { id }: PlannedStage,
+  before: readonly PlannedStage[],
+  endOf: (stage: StageId) => StageEnd | undefined,
+): readonly SummarizedMissing[] {
+  const whole = plan.stages.get(id);
+  const present = new Set(before.map(one => one.id));
+  const missing = whole === undefined ? [] : stagesBefore(plan, whole).filter(one => !present.has(one.id));
+  return missing.flatMap((one): readonly SummarizedMissing[] => {
+    const { outcome } = endOf(one.id) ?? {};
+    if (outcome?.kind === 'failed') return [{ stage: one.id, outcome: 'failed', reason: outcome.failure.message }];
+    return outcome?.kind === 'skipped' ? [{ stage: one.id, outcome: 'skipped', reason: `${outcome.because} failed` }] : [];
+  });
 }
 
 function summarizeGate(stage: StageId, gate: Gate, { metrics }: AcceptedStage): SummarizedGate {

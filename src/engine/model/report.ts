@@ -27,6 +27,8 @@ export interface StageReport {
   readonly locked?: LockVerdict | undefined;
   /** Paths of the outputs by port, relative to the project folder. Empty if the stage failed. */
   readonly artifacts: Readonly<Record<string, string>>;
+  /** Of a skipped stage: paths of what it made from the inputs that exist, by port, and the stages whose results it lacks. */
+  readonly partial?: { readonly artifacts: Readonly<Record<string, string>>; readonly without: readonly string[] } | undefined;
   /** Sizes of the outputs by port. */
   readonly sizesBytes?: Readonly<Record<string, number>>;
 }

@@ -17,6 +17,7 @@ import { computePriority, computeUrgency } from './critical-path.js';
 import { findNextStep, type NextStep } from './find-next-step.js';
 import type { ResultRule } from './result-rule.js';
 import { checkInSlot, runInSlot } from './run-in-slot.js';
+import { hasPartialResults, removePartial, runPartial } from './run-partial.js';
 import type { RunServices } from './run-services.js';
 import { joinRun } from './run-stage.js';
 import { endWithFailure, type StageNeeds } from './stage-needs.js';
@@ -63,6 +64,19 @@ interface StagesBuild {
   failed: StageId | undefined;
 }
 
+/** With keep-going, stages that describe the build and were skipped show what there is. A result replaces what an earlier build showed. */
+async function addPartialResults(build: StagesBuild, ends: Map<StageId, StageEnd>): Promise<void> {
+  const { selected, failures, rule, superseded } = build.order;
+  for (const stage of selected.filter(hasPartialResults)) {
+    if (build.session.ports.signal.aborted || superseded.aborted) return;
+    const end = ends.get(stage.id);
+    const needs = needsOf(build, stage);
+    if (end?.outcome.kind === 'skipped' && failures === 'keep-going' && rule === undefined)
+      ends.set(stage.id, { ...end, partial: await runPartial(needs) });
+    else if (end?.outcome.kind === 'executed' || end?.outcome.kind === 'restored') await removePartial(needs);
+  }
+}
+
 /** Builds the stages that are not settled, and checks the stages to be checked. */
 export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
   const { plan, ports } = session;
@@ -85,6 +99,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   }
   const checks = Promise.all(selected.filter(stage => order.checked.has(stage.id)).map(stage => checkOne(build, stage)));
   const ended = new Map(await Promise.all([...build.ends].map(async ([id, end]) => [id, await end] as const)));
+  await addPartialResults(build, ended);
   return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
 }
 

@@ -1,11 +1,13 @@
 /** The conclusion of a build: its gates, its verdict, and its report. */
-import { artifactPath } from '../model/artifact-path.js';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { artifactName, artifactPath, fromProject } from '../model/artifact-path.js';
 import type { CheckResult } from '../model/check-result.js';
 import type { GateResult } from '../model/gate-result.js';
 import { checkGate } from '../model/gate-result.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { BuildReport, LockVerdict, StageReport } from '../model/report.js';
-import type { StageEnd } from '../model/stage-end.js';
+import type { PartialResult, StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
 
 export type StageEnds = ReadonlyMap<StageId, StageEnd>;
@@ -56,9 +58,16 @@ function reportStage({ plan, ends, verdictOf }: EndedBuild, stage: PlannedStage)
     metrics: end.accepted?.metrics,
     previousMetrics: end.previousMetrics,
     locked: end.accepted === undefined ? undefined : verdictOf?.(stage.id, end.accepted),
+    partial: end.partial === undefined ? undefined : reportPartial(plan, stage, end.partial),
     artifacts: Object.fromEntries(outputs.map(([port]) => [port, artifactPath(plan, stage, port)])),
     sizesBytes: Object.fromEntries(outputs.map(([port, { sizeBytes }]) => [port, sizeBytes])),
   };
+}
+
+function reportPartial(plan: Plan, stage: PlannedStage, { folder, without }: PartialResult): StageReport['partial'] {
+  const paths = Object.keys(stage.outputPorts).map(port => [port, join(folder, artifactName(stage, port))] as const);
+  const written = paths.filter(([, path]) => existsSync(path)).map(([port, path]) => [port, fromProject(plan, path)] as const);
+  return { artifacts: Object.fromEntries(written), without };
 }
 
 /** Merges the ends under an older and a newer plan. A stage that was executed or restored under the older plan is reported so, not as up to date. */

@@ -14,6 +14,8 @@ export interface CacheFolder {
   record(key: string): string;
   state(pipeline: string): string;
   log(pipeline: string, stage: string): string;
+  /** The folder of the partial result of a stage. */
+  partial(pipeline: string, stage: string): string;
   /** The log of the builds of a pipeline. */
   history(pipeline: string): string;
   readonly platform: string;
@@ -33,6 +35,7 @@ export function cacheFolderAt(root: string, shared?: string | undefined): CacheF
     record: key => join(root, 'actions', key.slice(0, 2), `${key}.json`),
     state: pipeline => join(root, 'state', `${pipeline.replaceAll('/', '%')}.log`),
     log: (pipeline, stage) => join(root, 'logs', pipeline, `${stage}.log`),
+    partial: (pipeline, stage) => join(root, 'partial', pipeline, stage),
     history: pipeline => join(root, 'history', `${pipeline.replaceAll('/', '%')}.log`),
     platform: join(root, 'state', 'platform.json'),
     lock: join(root, 'lock'),
