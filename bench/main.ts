@@ -2,6 +2,7 @@
  * The benchmarks of Tanren.
  * `npm run bench` runs all, `npm run bench -- NAME…` runs the named ones; `--peers` fetches other tools to compare with.
  */
+import { measureAdaRound } from './adaround.js';
 import { measureCalibrate, measureCalibrateFullSize } from './calibrate.js';
 import { measureCocoEval } from './coco-eval.js';
 import { measureColdBuild } from './cold-build.js';
@@ -34,6 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => 
   calibrate: measureCalibrate,
   'calibrate-full-size': measureCalibrateFullSize,
   requantize: measureRequantize,
+  adaround: () => measureAdaRound(),
   'roi-align': measureRoiAlign,
   compile: measureCompile,
   simplify: measureSimplify,

@@ -2,72 +2,204 @@
  * Adaptive rounding (AdaRound): whether each weight is rounded up or down follows from the squared error of the outputs.
  * Source: Nagel et al., 2020 (arXiv 2004.10568), with the products of all inputs in place of batches.
  */
-import { settleChoices } from './settle-choices.js';
-import { differentiate, moveShares, openSoftRows, type Regularizer, type SoftRows, type WeightRow } from './soft-rows.js';
-import type { SquareMatrix } from './triangular-factor.js';
+import type { DampedProducts } from './damped-products.js';
+import { type FittedRows, fitRows } from './fit-rows.js';
+import { type Multiply, openProducts, type ProductsSession } from './products-session.js';
+import type { RowGrid } from './row-grid.js';
+import { openSettling, type SettleChoices } from './settle-choices.js';
+import { MOST_WEIGHTS, openSoftKernel, type SoftKernel } from './soft-kernel.js';
+import { type SoftStep, type SoftWeights, shareOf, startAt } from './soft-weights.js';
 
 /** Without regularizer at first, then its exponent falls along half a cosine. */
 const [WARM_UP, FIRST_EXPONENT, LAST_EXPONENT, STRENGTH] = [0.2, 20, 2, 0.01];
 
-/** Adam, Kingma and Ba, 2015 (arXiv 1412.6980). */
-const [RATE, DECAY, SQUARE_DECAY, TINY] = [0.05, 0.9, 0.999, 1e-8];
+/** In units of a row: products are in float32. */
+const SMALLEST_GAIN = 1e-6;
 
-/** In units of a row. */
-const SMALLEST_GAIN = 1e-9;
+/** Blocks that are rounded at the same time: one is multiplied while another one is stepped. */
+const AT_ONCE = 2;
 
-/** H·x of each row, with H of its group: rows of all groups one after the other. */
-export type Multiply = (rows: Float64Array) => Promise<ArrayLike<number>>;
+export interface AdaptiveRow {
+  readonly weights: Float32Array;
+  readonly grid: RowGrid;
+  /** Σ x·y that the row is to compute; undefined: what the weights compute. */
+  readonly target: Float32Array | undefined;
+}
+
+/** Rows that read the same inputs. */
+export interface AdaptiveGroup {
+  readonly rows: readonly AdaptiveRow[];
+  readonly products: DampedProducts;
+}
 
 /**
- * Returns the integers of each row: each the one below or above its weight. They lower (q − w)ᵀ·H·(q − w), where H of `productsOf` has both triangles.
- * In the end neither one other choice nor two lower it further.
+ * Returns the integers of each row, group by group: each the one below or above its weight, or its weight fitted to the target.
+ * They lower the squared error of the outputs on the inputs behind H. In the end neither one other choice, nor two of inputs that depend on each other,
+ * lower it further.
+ * @param groups of one size, with the same number of rows each. @throws RuntimeError `model-run`.
  */
-export async function roundAdaptively(
-  rows: readonly WeightRow[],
-  productsOf: (row: number) => SquareMatrix,
-  multiply: Multiply,
-  iterations: number,
-): Promise<readonly Int32Array[]> {
-  const soft = openSoftRows(rows, productsOf);
-  await descend(soft, multiply, iterations);
-  return rows.map((_, row) => decide(soft, row, productsOf(row)));
-}
-
-async function descend(soft: SoftRows, multiply: Multiply, iterations: number): Promise<void> {
-  const { variables, differences } = soft;
-  const make = (): Float64Array => new Float64Array(variables.length);
-  const [gradient, mean, square] = [make(), make(), make()];
-  for (let step = 1; step <= iterations; step++) {
-    const pull = await multiply(differences);
-    if (differentiate(soft, pull, regularizerAt((step - 1) / iterations), gradient) === 0) return;
-    const [meanLeft, squareLeft] = [1 - DECAY ** step, 1 - SQUARE_DECAY ** step];
-    for (let i = 0; i < variables.length; i++) {
-      const slope = gradient[i] as number;
-      const m = DECAY * (mean[i] as number) + (1 - DECAY) * slope;
-      const v = SQUARE_DECAY * (square[i] as number) + (1 - SQUARE_DECAY) * slope * slope;
-      mean[i] = m;
-      square[i] = v;
-      variables[i] = (variables[i] as number) - (RATE * m) / meanLeft / (Math.sqrt(v / squareLeft) + TINY);
+export async function roundAdaptively(groups: readonly AdaptiveGroup[], iterations: number): Promise<readonly Int32Array[]> {
+  const blocks = cutBlocks(groups);
+  const session = await openProducts(groups.map(({ products }) => products));
+  const settleOf = openOnce(groups);
+  const results: (readonly Int32Array[])[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    const kernel = openSoftKernel();
+    for (let index = next++; index < blocks.length; index = next++) {
+      const block = blocks[index] as Block;
+      results[index] = await roundBlock({ block, multiply: multiplierOf(session, block), settleOf, kernel, iterations });
     }
-    moveShares(soft);
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, blocks.length) }, work));
+  } finally {
+    await session.close();
   }
+  return results.flat();
 }
 
-function regularizerAt(progress: number): Regularizer {
-  if (progress < WARM_UP) return { strength: 0, exponent: FIRST_EXPONENT };
+/** Rows of one group, or of several whole groups. */
+interface Block {
+  readonly first: number;
+  readonly groups: readonly AdaptiveGroup[];
+}
+
+function multiplierOf(session: ProductsSession, { first, groups }: Block): Multiply {
+  return session.multiplierOf(first, groups.length);
+}
+
+/** The limits depend on sizes alone. */
+function cutBlocks(groups: readonly AdaptiveGroup[]): readonly Block[] {
+  const perGroup = groups[0]?.rows.length ?? 0;
+  const most = Math.max(1, Math.floor(MOST_WEIGHTS / (groups[0]?.products.size ?? 1)));
+  if (groups.length > 1 && perGroup <= most) {
+    const together = Math.floor(most / perGroup);
+    return starts(groups.length, together).map(first => ({ first, groups: groups.slice(first, first + together) }));
+  }
+  const count = Math.min(most, Math.ceil(perGroup / AT_ONCE));
+  return groups.flatMap(({ rows, products }, first) =>
+    starts(rows.length, count).map(start => ({ first, groups: [{ rows: rows.slice(start, start + count), products }] })),
+  );
+}
+
+function starts(length: number, step: number): readonly number[] {
+  return Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step);
+}
+
+/** The last use of a group's products is kept: groups with several blocks follow one another. */
+function openOnce(groups: readonly AdaptiveGroup[]): (group: number) => SettleChoices {
+  const opened = new Map<number, SettleChoices>();
+  return group => {
+    const known = opened.get(group);
+    if (known !== undefined) return known;
+    const settle = openSettling((groups[group] as AdaptiveGroup).products);
+    opened.clear();
+    opened.set(group, settle);
+    return settle;
+  };
+}
+
+interface BlockRequest {
+  readonly block: Block;
+  readonly multiply: Multiply;
+  readonly settleOf: (group: number) => SettleChoices;
+  readonly kernel: SoftKernel;
+  readonly iterations: number;
+}
+
+async function roundBlock({ block, multiply, settleOf, kernel, iterations }: BlockRequest): Promise<readonly Int32Array[]> {
+  const { first, groups } = block;
+  const columns = groups[0]?.products.size ?? 0;
+  const rows = groups.flatMap(group => group.rows.map(row => ({ ...row, products: group.products })));
+  const { wanted, rest } = await fitBlock(rows, columns, multiply);
+  const count = rows.length * columns;
+  const soft = kernel.take(count);
+  soft.rest.set(rest);
+  const lower = new Int32Array(count);
+  const units = rows.map(({ grid, products }, row) => startRow(soft, lower, { wanted, grid, products, start: row * columns }));
+  for (let number = 1; number <= iterations; number++) {
+    soft.pull.set(await multiply(soft.difference));
+    kernel.descend(count, stepAt(number, iterations));
+  }
+  const { changes, integers } = decide(soft, lower);
+  const pull = await multiply(soft.difference);
+  const perGroup = rows.length / groups.length;
+  return rows.map((_, row) => {
+    const range = [row * columns, (row + 1) * columns] as const;
+    const own = changes.subarray(...range);
+    const before = own.slice();
+    const slopes = Float64Array.from(pull.subarray(...range), (value, i) => value - (rest[range[0] + i] as number));
+    settleOf(first + Math.floor(row / perGroup))({ changes: own, pull: slopes, smallestGain: SMALLEST_GAIN * (units[row] as number) });
+    return integers.slice(...range).map((integer, i) => integer + (own[i] === before[i] ? 0 : Math.sign(before[i] as number)));
+  });
+}
+
+type BlockRow = AdaptiveRow & { readonly products: DampedProducts };
+
+/** The weights of all rows, or those that come closest to the targets. */
+async function fitBlock(rows: readonly BlockRow[], columns: number, multiply: Multiply): Promise<FittedRows> {
+  const weights = new Float32Array(rows.length * columns);
+  const targets = new Float32Array(weights.length);
+  for (const [row, { weights: own, target }] of rows.entries()) {
+    weights.set(own, row * columns);
+    if (target !== undefined) targets.set(target, row * columns);
+  }
+  if (rows.some(({ target }) => target === undefined)) return { wanted: weights, rest: new Float32Array(weights.length) };
+  const dampings = rows.map(({ products }) => products.damping);
+  return fitRows({ weights, targets, dampings, columns }, multiply);
+}
+
+interface RowStart {
+  readonly wanted: Float32Array;
+  readonly grid: RowGrid;
+  readonly products: DampedProducts;
+  readonly start: number;
+}
+
+/** Shares begin where the weights are. Returns the unit of the row. */
+function startRow(soft: SoftWeights, lower: Int32Array, { wanted, grid, products, start }: RowStart): number {
+  const { size, data, damping } = products;
+  const shares = new Float64Array(size);
+  let [squares, free] = [0, 0];
+  for (let i = 0; i < size; i++) {
+    const [scale, zeroPoint] = [grid.scales[i] as number, grid.zeroPoints[i] as number];
+    const exact = (wanted[start + i] as number) / scale + zeroPoint;
+    const below = Math.max(grid.low, Math.min(grid.high, Math.floor(exact)));
+    lower[start + i] = below;
+    soft.base[start + i] = (below - exact) * scale;
+    if (exact < grid.low || below >= grid.high) continue;
+    soft.step[start + i] = scale;
+    shares[i] = exact - below;
+    squares += scale * scale * ((data[i * size + i] as number) + damping);
+    free++;
+  }
+  const unit = squares > 0 ? squares / free : 1;
+  for (let i = 0; i < size; i++) {
+    soft.factor[start + i] = (2 * (soft.step[start + i] as number)) / unit;
+    startAt(soft, start + i, shares[i] as number);
+  }
+  return unit;
+}
+
+function stepAt(number: number, iterations: number): SoftStep {
+  const progress = (number - 1) / iterations;
+  if (progress < WARM_UP) return { strength: 0, exponent: FIRST_EXPONENT, number };
   const part = (progress - WARM_UP) / (1 - WARM_UP);
   const exponent = LAST_EXPONENT + ((FIRST_EXPONENT - LAST_EXPONENT) * (1 + Math.cos(part * Math.PI))) / 2;
-  return { strength: STRENGTH, exponent };
+  return { strength: STRENGTH, exponent: Math.round(exponent), number };
 }
 
-/** The integers of one row: up from a share of one half. */
-function decide({ columns, steps, shares, lower, units, ...soft }: SoftRows, row: number, products: SquareMatrix): Int32Array {
-  const start = row * columns;
-  const isUp = (i: number): boolean => (shares[start + i] as number) >= 0.5;
-  const changes = steps.slice(start, start + columns).map((step, i) => (isUp(i) ? -step : step));
-  const differences = soft.differences
-    .slice(start, start + columns)
-    .map((difference, i) => difference + ((isUp(i) ? 1 : 0) - (shares[start + i] as number)) * (steps[start + i] as number));
-  settleChoices({ changes, differences, smallestGain: SMALLEST_GAIN * (units[row] as number) }, products);
-  return lower.slice(start, start + columns).map((integer, i) => integer + ((changes[i] as number) < 0 ? 1 : 0));
+/** Rounds up from a share of one half: `difference` follows. `changes` is what the other choice adds. */
+function decide({ base, step, sigmoid, difference }: SoftWeights, lower: Int32Array) {
+  const changes = new Float64Array(lower.length);
+  const integers = lower.slice();
+  for (let i = 0; i < lower.length; i++) {
+    const one = step[i] as number;
+    const isUp = one !== 0 && shareOf(sigmoid[i] as number) >= 0.5;
+    if (isUp) integers[i] = (integers[i] as number) + 1;
+    changes[i] = isUp ? -one : one;
+    difference[i] = (base[i] as number) + (isUp ? one : 0);
+  }
+  return { changes, integers };
 }

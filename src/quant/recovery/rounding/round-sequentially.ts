@@ -5,7 +5,7 @@
 import { roundHalfEven } from '../../../base/round-half-even.js';
 import { saturate } from '../../integers/rounding.js';
 import type { RowGrid } from './row-grid.js';
-import type { SquareMatrix } from './triangular-factor.js';
+import type { SquareMatrix } from './square-matrix.js';
 
 /**
  * Returns the integers of one row of weights. They lower (w − q)ᵀ·H·(w − q), the squared error of the output on the inputs behind H.

@@ -7,11 +7,10 @@ import { decodeFloats } from '../../weights/weights.js';
 import { addOutputError, type OutputError } from '../layer-error.js';
 import { type LayerPair, type LayerPairs, pairLayers } from '../layer-pairs.js';
 import { type LayerSweep, type LayerSweepRequest, type OpenLayer, openLayerSweep } from '../layer-sweep.js';
-import { addInputProducts, makeInputProducts, makeOutputProducts, type OutputProducts } from './input-products.js';
 import type { LayerRounding } from './layer-rounding.js';
+import { openLayerSums, type SumLayer } from './layer-sums.js';
 import { findLayerWeight, gridOf, type LayerWeight, readWeight, writeWeight } from './layer-weight.js';
-import { type GroupRows, ROUNDING_METHODS, type RoundingSettings } from './rounding-methods.js';
-import { fitTarget, invertFactor, type SquareMatrix } from './triangular-factor.js';
+import { type LayerRows, ROUNDING_METHODS, type RoundingSettings, type Way } from './rounding-methods.js';
 
 export interface RoundedLayer {
   readonly rounding: LayerRounding;
@@ -52,18 +51,23 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
     async round() {
       const layer = sweep.open();
       const { name, target: weight, float } = layer.pair;
-      const sums = makeSums(request.float.graph, float.node, weight);
-      const before = await measure(sweep, layer, sums);
+      const bias = findBias(request.float.graph, float.node, weight.rows);
+      const summing = await openLayerSums(layer.pair.quantized.node, weight, bias);
+      const before = await measure(sweep, layer, summing);
+      await summing.close();
       const former = readWeight(graph, weight);
       const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
+      const rows = rowsOf(weight, floats, summing.sums());
+      const { round, keeps } = ROUNDING_METHODS[settings.method];
       let open = layer;
       let best: Trial | undefined;
-      for (const way of listWays(sums, settings.damping)) {
-        const integers = await roundLayer(weight, floats, sums, { ...settings, ...way });
+      for (const way of listWays(rows, settings.damping)) {
+        const integers = joinRows(weight, await round(rows, way, settings.iterations));
         if (countChanged(integers, former) === 0) continue;
         open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
         const { noise } = await measureJudged(sweep, open);
         if (best === undefined || noise < best.noise) best = { way, integers, noise };
+        if (keeps === 'first' && noise < before.noise) break;
       }
       const isLower = best !== undefined && best.noise < before.noise;
       const integers = best !== undefined && isLower ? best.integers : former;
@@ -83,13 +87,6 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
   };
 }
 
-/** How the weights of a layer are tried. */
-interface Way {
-  /** Whether the weights are fitted to the float network's outputs first. */
-  readonly fitted: boolean;
-  readonly damping: number;
-}
-
 interface Trial {
   readonly way: Way;
   readonly integers: Int32Array;
@@ -97,7 +94,7 @@ interface Trial {
 }
 
 /** With few samples a fit needs more damping, or harms. */
-function listWays({ targets }: LayerSums, damping: number): readonly Way[] {
+function listWays({ sums: { targets } }: LayerRows, damping: number): readonly Way[] {
   const plain = { fitted: false, damping };
   return targets === undefined ? [plain] : [{ fitted: true, damping }, { fitted: true, damping: Math.min(1, 10 * damping) }, plain];
 }
@@ -122,14 +119,14 @@ function isJudged(sample: number, samples: number): boolean {
 }
 
 /** Runs every sample. The error is that of the judged ones, the sums are those of the others. */
-async function measure(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, sums?: LayerSums): Promise<OutputError> {
+async function measure(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, sums?: SumLayer): Promise<OutputError> {
   const sum: OutputError = { signal: 0, noise: 0 };
   const { pair }: { readonly pair: LayerPair<LayerWeight> } = layer;
   for (let sample = 0; sample < sweep.samples; sample++) {
     const { float, quantized, input } = await sweep.run(layer, sample);
     if (isJudged(sample, sweep.samples)) addOutputError(sum, pair.name, float, quantized);
     if (sums === undefined || (isJudged(sample, sweep.samples) && sweep.samples >= JUDGED)) continue;
-    addInputProducts(sums.products, sums.targets, pair.quantized.node, pair.target, { input, output: float.computed });
+    await sums.add({ input, output: float.computed });
   }
   return sum;
 }
@@ -144,18 +141,6 @@ async function measureJudged(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<La
   return sum;
 }
 
-/** What is summed over samples to round a layer. */
-interface LayerSums {
-  readonly products: readonly SquareMatrix[];
-  /** Undefined if the layer's outputs are not the sums of its rows. */
-  readonly targets: OutputProducts | undefined;
-}
-
-function makeSums(graph: Graph, node: Node, weight: LayerWeight): LayerSums {
-  const bias = findBias(graph, node, weight.rows);
-  return { products: makeInputProducts(weight), targets: bias === undefined ? undefined : makeOutputProducts(weight, bias) };
-}
-
 /** One number per row. */
 function findBias(graph: Graph, node: Node, rows: number): ArrayLike<number> | undefined {
   if (node.opType === 'ConvTranspose' || (node.opType === 'Gemm' && (getFloat(node, 'alpha', 1) !== 1 || getFloat(node, 'beta', 1) !== 1)))
@@ -166,26 +151,17 @@ function findBias(graph: Graph, node: Node, rows: number): ArrayLike<number> | u
   return constant?.dtype === 'float32' && countElements(constant.dims) === rows ? decodeFloats(constant) : undefined;
 }
 
-async function roundLayer(
-  weight: LayerWeight,
-  floats: Float32Array,
-  { products, targets }: LayerSums,
-  settings: RoundingSettings & Way,
-): Promise<Int32Array> {
-  const perGroup = weight.rows / weight.groups;
-  const groups = products.map((sum, group): GroupRows => {
-    const factor = invertFactor(sum, settings.damping);
-    const rows = Array.from({ length: perGroup }, (_, index) => {
-      const row = group * perGroup + index;
-      const values = Float64Array.from({ length: weight.columns }, (_, column) => floats[weight.at(row, column)] ?? 0);
-      const target = settings.fitted ? targets?.rows[row] : undefined;
-      const change = target === undefined ? undefined : fitTarget(values, target, sum, factor);
-      return { wanted: change === undefined ? values : values.map((value, i) => value + (change[i] ?? 0)), grid: gridOf(weight, row) };
-    });
-    return { rows, products: sum, factor };
-  });
-  const integers = new Int32Array(floats.length);
-  for (const [row, rounded] of (await ROUNDING_METHODS[settings.method](groups, settings)).entries())
+function rowsOf(weight: LayerWeight, floats: Float32Array, sums: LayerRows['sums']): LayerRows {
+  const rows = Array.from({ length: weight.rows }, (_, row) => ({
+    weights: Float32Array.from({ length: weight.columns }, (_, column) => floats[weight.at(row, column)] ?? 0),
+    grid: gridOf(weight, row),
+  }));
+  return { rows, sums };
+}
+
+function joinRows(weight: LayerWeight, rows: readonly Int32Array[]): Int32Array {
+  const integers = new Int32Array(weight.rows * weight.columns);
+  for (const [row, rounded] of rows.entries())
     for (const [column, integer] of rounded.entries()) integers[weight.at(row, column)] = integer;
   return integers;
 }

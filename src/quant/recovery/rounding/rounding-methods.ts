@@ -1,9 +1,10 @@
 /** The methods that decide whether the weights of a layer are rounded up or down. */
-import { openProducts } from './products-session.js';
+import { dampProducts } from './damped-products.js';
+import type { LayerSums } from './layer-sums.js';
 import { roundAdaptively } from './round-adaptively.js';
 import { roundSequentially } from './round-sequentially.js';
-import type { WeightRow } from './soft-rows.js';
-import { dampProducts, type SquareMatrix } from './triangular-factor.js';
+import type { RowGrid } from './row-grid.js';
+import { fitTarget, invertFactor } from './triangular-factor.js';
 
 export interface RoundingSettings {
   readonly method: RoundingMethod;
@@ -12,32 +13,60 @@ export interface RoundingSettings {
   readonly iterations: number;
 }
 
-/** Rows of a layer that read the same inputs. */
-export interface GroupRows {
-  readonly rows: readonly WeightRow[];
-  /** Products of the inputs, upper triangle. */
-  readonly products: SquareMatrix;
-  /** U of `invertFactor`. */
-  readonly factor: SquareMatrix;
+/** How the weights of a layer are tried. */
+export interface Way {
+  /** Whether the weights are fitted to the float network's outputs first. */
+  readonly fitted: boolean;
+  readonly damping: number;
 }
 
-/** Returns the integers of all rows, group by group. */
-export type RoundGroups = (groups: readonly GroupRows[], settings: RoundingSettings) => Promise<readonly Int32Array[]>;
+export interface LayerRows {
+  /** Of all groups. */
+  readonly rows: readonly { readonly weights: Float32Array; readonly grid: RowGrid }[];
+  readonly sums: LayerSums;
+}
 
-export const ROUNDING_METHODS = {
-  gptq: async groups => groups.flatMap(({ rows, factor }) => rows.map(({ wanted, grid }) => roundSequentially(wanted, grid, factor))),
-  async adaround(groups, { damping, iterations }) {
-    const perGroup = groups[0]?.rows.length ?? 0;
-    const products = groups.map(group => dampProducts(group.products, damping));
-    const session = await openProducts(products, perGroup);
-    const rows = groups.flatMap(group => group.rows);
-    const productsOf = (row: number): SquareMatrix => products[Math.floor(row / perGroup)] as SquareMatrix;
-    try {
-      return await roundAdaptively(rows, productsOf, session.multiply, iterations);
-    } finally {
-      await session.close();
-    }
+/** Returns the integers of all rows. */
+type RoundRows = (layer: LayerRows, way: Way, iterations: number) => Promise<readonly Int32Array[]>;
+
+export interface Rounding {
+  readonly round: RoundRows;
+  /** Which of several ways is kept: the best, or the first that lowers the error, where one takes long. */
+  readonly keeps: 'best' | 'first';
+}
+
+export const ROUNDING_METHODS: Readonly<Record<RoundingMethod, Rounding>> = {
+  gptq: {
+    keeps: 'best',
+    async round({ rows, sums: { products, targets } }, { fitted, damping }) {
+      const perGroup = rows.length / products.length;
+      return products.flatMap((sum, group) => {
+        const factor = invertFactor(sum, damping);
+        return rows.slice(group * perGroup, (group + 1) * perGroup).map(({ weights, grid }, index) => {
+          const target = fitted ? targets?.[group * perGroup + index] : undefined;
+          const change = target === undefined ? undefined : fitTarget(weights, target, sum, factor);
+          return roundSequentially(
+            change === undefined ? weights : Float64Array.from(weights, (w, i) => w + (change[i] as number)),
+            grid,
+            factor,
+          );
+        });
+      });
+    },
   },
-} as const satisfies Readonly<Record<string, RoundGroups>>;
+  adaround: {
+    keeps: 'first',
+    async round({ rows, sums: { products, targets, inputs } }, { fitted, damping }, iterations) {
+      const perGroup = rows.length / products.length;
+      const groups = products.map((sum, group) => ({
+        products: dampProducts(sum, damping, inputs),
+        rows: rows
+          .slice(group * perGroup, (group + 1) * perGroup)
+          .map((row, index) => ({ ...row, target: fitted ? targets?.[group * perGroup + index] : undefined })),
+      }));
+      return roundAdaptively(groups, iterations);
+    },
+  },
+};
 
 export type RoundingMethod = 'gptq' | 'adaround';

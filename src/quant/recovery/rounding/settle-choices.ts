@@ -1,54 +1,96 @@
 /** The end of adaptive rounding: choices of one row are changed, alone or two at once, while that lowers the squared error. */
-import type { SquareMatrix } from './triangular-factor.js';
+import type { DampedProducts } from './damped-products.js';
 
 export interface Choices {
   /** What rounding the other way adds to each weight; 0 where there is no choice. Is negated where a choice changes. */
   readonly changes: Float64Array;
-  /** q − w. */
-  readonly differences: Float64Array;
-  /** Gains up to this could be errors of rounding in doubles. */
+  /** (H + λI)·(q − w) minus the rest: half the slope of the error by each weight. Follows the changes. */
+  readonly pull: Float64Array;
+  /** Gains up to this could be errors of rounding. */
   readonly smallestGain: number;
 }
 
-/** Changes choices until neither one nor two at once lower (q − w)ᵀ·H·(q − w). @param products H with both triangles. */
-export function settleChoices({ changes, differences, smallestGain }: Choices, products: SquareMatrix): void {
-  const { size, data } = products;
-  const pull = new Float64Array(size);
-  const add = (index: number, change: number): void => {
-    const start = index * size;
-    for (let k = 0; k < size; k++) pull[k] = (pull[k] as number) + change * (data[start + k] as number);
-  };
-  for (let i = 0; i < size; i++) if (differences[i] !== 0) add(i, differences[i] as number);
-  const flip = (index: number): void => {
-    const change = changes[index] as number;
-    add(index, change);
-    changes[index] = -change;
-  };
-  for (let lowered = true; lowered; ) {
-    lowered = false;
-    for (let i = 0; i < size; i++) {
-      if (changes[i] === 0) continue;
-      const { partner, gain } = findPartner(pull, products, changes, i);
-      if (!(gain > smallestGain)) continue;
-      flip(i);
-      if (partner !== i) flip(partner);
-      lowered = true;
-    }
-  }
+/** Per input, those that it depends on most. */
+export interface Partners {
+  readonly each: number;
+  readonly indices: Int32Array;
 }
 
-/** The choice that, changed together with choice `index`, lowers the error most; `index` itself stands for none. */
-function findPartner(pull: Float64Array, { size, data }: SquareMatrix, changes: Float64Array, index: number) {
-  const own = changes[index] as number;
-  const start = index * size;
-  const alone = -own * (2 * (pull[index] as number) + own * (data[start + index] as number));
-  let [partner, gain] = [index, alone];
-  for (let j = 0; j < size; j++) {
-    const change = changes[j] as number;
-    if (change === 0 || j === index) continue;
-    const slope = 2 * (pull[j] as number) + change * (data[j * size + j] as number) + 2 * own * (data[start + j] as number);
-    const both = alone - change * slope;
-    if (both > gain) [partner, gain] = [j, both];
+/** Each input is paired with so many others. */
+const MOST_PARTNERS = 32;
+
+/** The partners of input i have the largest H_ij² / H_jj: what a change of one can take back from a change of the other. In the order of inputs. */
+export function findPartners({ size, data }: Pick<DampedProducts, 'size' | 'data'>): Partners {
+  const each = Math.min(MOST_PARTNERS, size - 1);
+  const indices = new Int32Array(size * each);
+  const inverse = Float64Array.from({ length: size }, (_, j) => 1 / ((data[j * size + j] as number) || 1));
+  const best = new Float64Array(each);
+  for (let i = 0; each > 0 && i < size; i++) {
+    const at = i * each;
+    best.fill(-1);
+    for (let j = 0; j < size; j++) {
+      const product = data[i * size + j] as number;
+      const worth = product * product * (inverse[j] as number);
+      if (j === i || worth <= (best[each - 1] as number)) continue;
+      let place = each - 1;
+      for (; place > 0 && worth > (best[place - 1] as number); place--) {
+        best[place] = best[place - 1] as number;
+        indices[at + place] = indices[at + place - 1] as number;
+      }
+      best[place] = worth;
+      indices[at + place] = j;
+    }
+    indices.subarray(at, at + each).sort();
   }
-  return { partner, gain };
+  return { each, indices };
+}
+
+/** Changes the choices of one row until neither one alone nor one with a partner lowers (q − w)ᵀ·(H + λI)·(q − w) minus what the rest takes off. */
+export type SettleChoices = (choices: Choices) => void;
+
+/** For all rows with these inputs. */
+export function openSettling(products: DampedProducts): SettleChoices {
+  const { size, data, damping } = products;
+  const squares = Float64Array.from({ length: size }, (_, j) => (data[j * size + j] as number) + damping);
+  const find = openFind(products, squares);
+  return ({ changes, pull, smallestGain }) => {
+    const flip = (index: number): void => {
+      const change = changes[index] as number;
+      const start = index * size;
+      for (let k = 0; k < size; k++) pull[k] = (pull[k] as number) + change * (data[start + k] as number);
+      pull[index] = (pull[index] as number) + change * damping;
+      changes[index] = -change;
+    };
+    for (let lowered = true; lowered; ) {
+      lowered = false;
+      for (let i = 0; i < size; i++) {
+        if (changes[i] === 0) continue;
+        const { partner, gain } = find(pull, changes, i);
+        if (!(gain > smallestGain)) continue;
+        flip(i);
+        if (partner !== i) flip(partner);
+        lowered = true;
+      }
+    }
+  };
+}
+
+/** A function that finds the partner whose choice, changed with choice `index`, lowers the error most; `index` itself stands for none. */
+function openFind(products: DampedProducts, squares: Float64Array) {
+  const { size, data } = products;
+  const { each, indices } = findPartners(products);
+  return (pull: Float64Array, changes: Float64Array, index: number): { readonly partner: number; readonly gain: number } => {
+    const own = changes[index] as number;
+    const alone = -own * (2 * (pull[index] as number) + own * (squares[index] as number));
+    let [partner, gain] = [index, alone];
+    for (let k = index * each; k < (index + 1) * each; k++) {
+      const j = indices[k] as number;
+      const change = changes[j] as number;
+      if (change === 0) continue;
+      const slope = 2 * (pull[j] as number) + change * (squares[j] as number) + 2 * own * (data[index * size + j] as number);
+      const both = alone - change * slope;
+      if (both > gain) [partner, gain] = [j, both];
+    }
+    return { partner, gain };
+  };
 }

@@ -1,11 +1,7 @@
 /** The triangular factor of sequential rounding: how the error of one weight is spread over those that are still open. */
 import { QuantError } from '../../integers/quant-error.js';
-
-/** A square matrix, row by row, of which the upper triangle counts. */
-export interface SquareMatrix {
-  readonly size: number;
-  readonly data: Float64Array;
-}
+import { dampingOf } from './damped-products.js';
+import type { SquareMatrix } from './square-matrix.js';
 
 /**
  * Returns the upper triangular U with UᵀU = (H + λI)⁻¹, where λ is `damping` times the mean of H's diagonal.
@@ -13,8 +9,9 @@ export interface SquareMatrix {
  * H + λI = V·Vᵀ with V upper triangular, by Cholesky's algorithm from the last row up, and U = V⁻¹.
  * @throws QuantError `not-finite` if H is not finite, or not positive definite after damping.
  */
-export function invertFactor({ size, data }: SquareMatrix, damping: number): SquareMatrix {
-  const factor = factorUpwards(dampen(data, size, damping), size);
+export function invertFactor(products: SquareMatrix, damping: number): SquareMatrix {
+  const { size } = products;
+  const factor = factorUpwards(dampen(products, damping), size);
   const inverse = new Float64Array(size * size);
   // Row by row from the last: V·U = I.
   for (let row = size - 1; row >= 0; row--) {
@@ -31,23 +28,14 @@ export function invertFactor({ size, data }: SquareMatrix, damping: number): Squ
   return { size, data: inverse };
 }
 
-/** H + λI as in `invertFactor`, with both triangles. */
-export function dampProducts({ size, data }: SquareMatrix, damping: number): SquareMatrix {
-  const damped = dampen(data, size, damping);
-  for (let row = 1; row < size; row++)
-    for (let column = 0; column < row; column++) damped[row * size + column] = damped[column * size + row] as number;
-  return { size, data: damped };
-}
-
-function dampen(data: Float64Array, size: number, damping: number): Float64Array {
-  const damped = data.slice();
-  let trace = 0;
+function dampen(products: SquareMatrix, share: number): Float64Array {
+  const { size } = products;
+  const damped = Float64Array.from(products.data);
+  const damping = dampingOf(products, share);
   for (let i = 0; i < size; i++) {
     const at = i * size + i;
-    if (damped[at] === 0) damped[at] = 1;
-    trace += damped[at] ?? 0;
+    damped[at] = (damped[at] === 0 ? 1 : (damped[at] as number)) + damping;
   }
-  for (let i = 0; i < size; i++) damped[i * size + i] = (damped[i * size + i] ?? 0) + (damping * trace) / size;
   return damped;
 }
 

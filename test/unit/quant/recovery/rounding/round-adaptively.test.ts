@@ -1,12 +1,23 @@
-/** Adaptive rounding against finite differences, and against all roundings of small rows. */
+/** Adaptive rounding against finite differences, against all roundings of small rows, and its kernel against the plain definition. */
+import { type DampedProducts, dampProducts } from '../../../../../src/quant/recovery/rounding/damped-products.js';
+import { fitRows } from '../../../../../src/quant/recovery/rounding/fit-rows.js';
 import { openProducts } from '../../../../../src/quant/recovery/rounding/products-session.js';
 import { roundAdaptively } from '../../../../../src/quant/recovery/rounding/round-adaptively.js';
 import type { RowGrid } from '../../../../../src/quant/recovery/rounding/row-grid.js';
-import { differentiate, lossOf, moveShares, openSoftRows, type WeightRow } from '../../../../../src/quant/recovery/rounding/soft-rows.js';
-import type { SquareMatrix } from '../../../../../src/quant/recovery/rounding/triangular-factor.js';
+import { findPartners } from '../../../../../src/quant/recovery/rounding/settle-choices.js';
+import { openSoftKernel } from '../../../../../src/quant/recovery/rounding/soft-kernel.js';
+import {
+  SOFT_ARRAYS,
+  type SoftWeights,
+  shareOf,
+  slopeAt,
+  startAt,
+  stepPlainly,
+} from '../../../../../src/quant/recovery/rounding/soft-weights.js';
+import type { SquareMatrix } from '../../../../../src/quant/recovery/rounding/square-matrix.js';
 import { seededRandom } from '../../../../../src/stage/random.js';
 
-const ITERATIONS = 500;
+const ITERATIONS = 100;
 const SCALE = 1 / 14;
 
 /** Products of random inputs that depend on each other, both triangles. */
@@ -27,85 +38,129 @@ const gridOf = (size: number): RowGrid => ({
   high: 7,
 });
 
-const rowOf = (wanted: readonly number[], grid = gridOf(wanted.length)): WeightRow => ({ wanted, grid });
-
-/** H·x of each row, plainly in double precision. */
-function multiplyPlainly(x: Float64Array, of: (row: number) => SquareMatrix, columns: number): Float64Array {
-  return x.map((_, index) => {
-    const row = Math.floor(index / columns);
-    const { data } = of(row);
-    let sum = 0;
-    for (let k = 0; k < columns; k++) sum += (data[(index % columns) * columns + k] ?? 0) * (x[row * columns + k] ?? 0);
-    return sum;
-  });
-}
-
 /** (w − q)ᵀ·H·(w − q), plainly. */
 function errorOf(weights: readonly number[], integers: ArrayLike<number>, { size, data }: SquareMatrix): number {
   const e = weights.map((w, i) => w - (integers[i] ?? 0) * SCALE);
   return e.reduce((sum, a, i) => sum + e.reduce((inner, b, j) => inner + a * b * (data[i * size + j] ?? 0), 0), 0);
 }
 
-async function round(rows: readonly WeightRow[], products: SquareMatrix): Promise<readonly Int32Array[]> {
-  const session = await openProducts([products], rows.length);
-  const rounded = await roundAdaptively(rows, () => products, session.multiply, ITERATIONS);
-  await session.close();
-  return rounded;
+interface Row {
+  readonly weights: readonly number[];
+  readonly grid?: RowGrid;
 }
 
-describe('the loss of soft rounding', () => {
+async function round(rows: readonly Row[], products: DampedProducts): Promise<readonly (readonly number[])[]> {
+  const group = {
+    products,
+    rows: rows.map(({ weights, grid = gridOf(weights.length) }) => ({ weights: Float32Array.from(weights), grid, target: undefined })),
+  };
+  return (await roundAdaptively([group], ITERATIONS)).map(row => [...row]);
+}
+
+const undamped = (products: SquareMatrix): DampedProducts => ({ ...products, damping: 0 });
+
+/** Soft weights at random shares of a common step. */
+function softOf(count: number, next: () => number): SoftWeights {
+  const arrays = SOFT_ARRAYS.map(name => [name, new Float32Array(count)] as const);
+  const soft = Object.fromEntries(arrays) as Readonly<Record<(typeof SOFT_ARRAYS)[number], Float32Array>>;
+  for (let i = 0; i < count; i++) {
+    // Every seventh has no choice.
+    soft.step[i] = i % 7 === 3 ? 0 : SCALE * (1 + next());
+    soft.base[i] = -(soft.step[i] ?? 0) * next();
+    soft.factor[i] = (soft.step[i] ?? 0) * (1 + next());
+    soft.rest[i] = next() - 0.5;
+    soft.pull[i] = 4 * (next() - 0.5);
+    startAt(soft, i, i % 5 === 0 ? Math.round(next()) : next());
+  }
+  return soft;
+}
+
+describe('the descent', () => {
   it.each([
     [0, 20],
     [0.1, 20],
-    [0.1, 3.7],
+    [0.1, 3],
     [2, 2],
-  ])('with strength %p and exponent %p has the derivatives of finite differences', (strength, exponent) => {
+  ])('with strength %p and exponent %p follows the finite differences of the loss', (strength, exponent) => {
     const random = seededRandom('test', `gradient ${strength} ${exponent}`);
     const size = 9;
-    const matrices = [productsOf(size, 20, random), productsOf(size, 20, random)];
-    const of = (row: number): SquareMatrix => matrices[row] ?? { size, data: new Float64Array(0) };
-    // The last weights are beyond the limits of the integers, and have no choice.
-    const rows = matrices.map(() => rowOf([...Array.from({ length: size - 2 }, () => random() - 0.5), 3, -3]));
-    const soft = openSoftRows(rows, of);
-    const choices = soft.steps.reduce((count, step) => count + (step === 0 ? 0 : 1), 0);
-    expect(choices).toBe(2 * (size - 2));
-    for (const [i, step] of soft.steps.entries()) if (step !== 0) soft.variables[i] = 4 * (random() - 0.5);
-    const regularizer = { strength, exponent };
-    const lossNow = (): number => {
-      moveShares(soft);
-      return lossOf(soft, multiplyPlainly(soft.differences, of, size), regularizer);
+    const { data } = productsOf(size, 20, random);
+    const soft = softOf(size, random);
+    const unit = 0.37;
+    for (let i = 0; i < size; i++) soft.factor[i] = (2 * (soft.step[i] ?? 0)) / unit;
+    const shares = Array.from(soft.sigmoid, shareOf);
+    const lossAt = (of: readonly number[]): number => {
+      const d = of.map((share, i) => (soft.base[i] ?? 0) + share * (soft.step[i] ?? 0));
+      const form = d.reduce((sum, a, i) => sum + d.reduce((inner, b, j) => inner + a * b * (data[i * size + j] ?? 0), 0), 0);
+      const linear = d.reduce((sum, a, i) => sum + 2 * a * (soft.rest[i] ?? 0), 0);
+      return (form - linear) / unit + strength * of.reduce((sum, share) => sum + 1 - Math.abs(2 * share - 1) ** exponent, 0);
     };
-    lossNow();
-    const gradient = new Float64Array(2 * size);
-    expect(differentiate(soft, multiplyPlainly(soft.differences, of, size), regularizer, gradient)).toBe(choices);
+    for (let i = 0; i < size; i++) {
+      soft.pull[i] = shares.reduce(
+        (sum, share, j) => sum + (data[i * size + j] ?? 0) * ((soft.base[j] ?? 0) + share * (soft.step[j] ?? 0)),
+        0,
+      );
+    }
     const H = 1e-5;
-    for (const [i, at] of Float64Array.from(soft.variables).entries()) {
-      soft.variables[i] = at + H;
-      const above = lossNow();
-      soft.variables[i] = at - H;
-      const slope = (above - lossNow()) / (2 * H);
-      soft.variables[i] = at;
-      // Central differences err by H² times a third derivative, and by 1e-16 · loss / H: at most 1e-9 of the loss, which is at most some 1,000.
-      expect(Math.abs(slope - (gradient[i] ?? 0))).toBeLessThan(1e-6);
+    const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
+    for (let i = 0; i < size; i++) {
+      const at = (shift: number): number => shareOf(sigmoid((soft.variable[i] ?? 0) + shift));
+      if (shares[i] === 0 || shares[i] === 1) {
+        expect(slopeAt(soft, i, { strength, exponent, number: 1 })).toBe(0);
+        continue;
+      }
+      const slope = (lossAt(shares.with(i, at(H))) - lossAt(shares.with(i, at(-H)))) / (2 * H);
+      // Stored values are float32: 6e-8 of a loss of some 10, and of the shares.
+      expect(Math.abs(slope - slopeAt(soft, i, { strength, exponent, number: 1 }))).toBeLessThan(2e-5 * Math.max(1, Math.abs(slope)));
     }
   });
 
-  it('has no squared error at the weights, but for those beyond the limits of the integers', () => {
-    const products = productsOf(5, 20, seededRandom('test', 'start'));
-    const lossAt = (weights: readonly number[]): number => {
-      const soft = openSoftRows([rowOf(weights)], () => products);
-      const [unit] = soft.units;
-      return (
-        lossOf(
-          soft,
-          multiplyPlainly(soft.differences, () => products, 5),
-          { strength: 0, exponent: 2 },
-        ) * (unit ?? 0)
-      );
-    };
-    expect(lossAt([0.31, -0.27, 0.04, 0.2, -0.49])).toBe(0);
-    expect(lossAt([0.31, -0.27, 0.04, 0.2, 1])).toBeCloseTo(0.5 ** 2 * (products.data[24] ?? 0), 12);
+  it.each([1, 2, 7, 1000])('of %i weights in the kernel has the bits of the plain definition', count => {
+    const random = seededRandom('test', `kernel ${count}`);
+    const [own, kernel] = [softOf(count, random), openSoftKernel()];
+    const soft = kernel.take(count);
+    for (const name of SOFT_ARRAYS) soft[name].set(own[name]);
+    for (let number = 1; number <= 30; number++) {
+      for (const target of [own.pull, soft.pull]) for (let i = 0; i < count; i++) target[i] = Math.fround(3 * Math.sin(number * i + i));
+      const step = { strength: number < 6 ? 0 : 0.05, exponent: Math.max(2, 21 - number), number };
+      stepPlainly(own, count, step);
+      kernel.descend(count, step);
+    }
+    for (const name of SOFT_ARRAYS) expect([name, Buffer.from(soft[name].slice().buffer)]).toEqual([name, Buffer.from(own[name].buffer)]);
   });
+});
+
+it('the fit comes as close to the target as least squares with damping', async () => {
+  const random = seededRandom('test', 'fit');
+  const size = 6;
+  const products = dampProducts(productsOf(size, 20, random), 0.05);
+  const { data, damping } = products;
+  const weights = Float32Array.from({ length: size }, () => random() - 0.5);
+  const change = Array.from({ length: size }, () => random() - 0.5);
+  // The target for which `change` is the solution.
+  const targets = Float32Array.from({ length: size }, (_, i) =>
+    change.reduce((sum, c, j) => sum + (data[i * size + j] ?? 0) * (c + (weights[j] ?? 0)), damping * (change[i] ?? 0)),
+  );
+  const session = await openProducts([products]);
+  const { wanted, rest } = await fitRows({ weights, targets, dampings: [damping], columns: size }, session.multiplierOf(0, 1));
+  await session.close();
+  // Conjugate gradients end after as many steps as there are inputs.
+  for (let i = 0; i < size; i++) expect((wanted[i] ?? 0) - (weights[i] ?? 0)).toBeCloseTo(change[i] ?? 0, 4);
+  expect(Math.max(...rest.map(Math.abs))).toBeLessThan(1e-4);
+});
+
+it('partners of an input are those that it depends on most', () => {
+  const random = seededRandom('test', 'partners');
+  const size = 50;
+  const { data } = productsOf(size, 30, random);
+  const { each, indices } = findPartners({ size, data });
+  expect(each).toBe(32);
+  for (let i = 0; i < size; i++) {
+    const worth = (j: number): number => (data[i * size + j] ?? 0) ** 2 / (data[j * size + j] ?? 0);
+    const others = Array.from({ length: size }, (_, j) => j).filter(j => j !== i);
+    const best = others.sort((a, b) => worth(b) - worth(a)).slice(0, each);
+    expect([...indices.subarray(i * each, (i + 1) * each)]).toEqual(best.sort((a, b) => a - b));
+  }
 });
 
 describe('adaptive rounding', () => {
@@ -116,8 +171,8 @@ describe('adaptive rounding', () => {
       const products = productsOf(size, 2 * size, random);
       const rows = Array.from({ length: 8 }, () => Array.from({ length: size }, () => random() - 0.5));
       const rounded = await round(
-        rows.map(weights => rowOf(weights)),
-        products,
+        rows.map(weights => ({ weights })),
+        undamped(products),
       );
       for (const [row, weights] of rows.entries()) {
         const integers = rounded[row] ?? [];
@@ -143,18 +198,36 @@ describe('adaptive rounding', () => {
   });
 
   it('is rounding to nearest where inputs are independent', async () => {
-    const independent = { size: 3, data: Float64Array.from([4, 0, 0, 0, 1, 0, 0, 0, 9]) };
+    const independent = { damping: 0, size: 3, data: Float64Array.from([4, 0, 0, 0, 1, 0, 0, 0, 9]) };
     const weights = [3.2, -2.7, 0.9].map(units => units * SCALE);
-    expect((await round([rowOf(weights)], independent)).map(row => [...row])).toEqual([[3, -3, 1]]);
+    expect(await round([{ weights }], independent)).toEqual([[3, -3, 1]]);
   });
 
   it('keeps within the limits of the type, with a zero point and a scale per weight', async () => {
-    const products = { size: 2, data: Float64Array.from([1, 0, 0, 1]) };
+    const products = { damping: 0, size: 2, data: Float64Array.from([1, 0, 0, 1]) };
     const grid = { scales: [0.1, 0.25], zeroPoints: [128, 128], low: 0, high: 255 };
-    const rounded = await round([rowOf([10, -0.55], grid), rowOf([100, -100], grid)], products);
-    expect(rounded.map(row => [...row])).toEqual([
+    const rows = [
+      { weights: [10, -0.55], grid },
+      { weights: [100, -100], grid },
+    ];
+    expect(await round(rows, products)).toEqual([
       [228, 126],
       [255, 0],
     ]);
   });
+});
+
+it('groups and blocks are rounded as they are alone', async () => {
+  const random = seededRandom('test', 'blocks');
+  const rowsOf = (size: number, count: number) =>
+    Array.from({ length: count }, () => ({
+      weights: Float32Array.from({ length: size }, () => random() - 0.5),
+      grid: gridOf(size),
+      target: undefined,
+    }));
+  const groups = [0.01, 0.5].map(damping => ({ products: dampProducts(productsOf(7, 20, random), damping), rows: rowsOf(7, 6) }));
+  const together = await roundAdaptively(groups, ITERATIONS);
+  const alone: Int32Array[] = [];
+  for (const group of groups) alone.push(...(await roundAdaptively([group], ITERATIONS)));
+  expect(together).toEqual(alone);
 });

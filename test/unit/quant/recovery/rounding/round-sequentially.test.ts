@@ -1,7 +1,8 @@
 /** Sequential rounding against its plain definition: after each rounded weight, least squares is solved anew for all that are open. */
 import { roundHalfEven } from '../../../../../src/base/round-half-even.js';
 import { roundSequentially } from '../../../../../src/quant/recovery/rounding/round-sequentially.js';
-import { fitTarget, invertFactor, type SquareMatrix } from '../../../../../src/quant/recovery/rounding/triangular-factor.js';
+import type { SquareMatrix } from '../../../../../src/quant/recovery/rounding/square-matrix.js';
+import { fitTarget, invertFactor } from '../../../../../src/quant/recovery/rounding/triangular-factor.js';
 import { seededRandom } from '../../../../../src/stage/random.js';
 
 const DAMPING = 0.01;

@@ -2,9 +2,9 @@
 import { indexUses } from '../../../../../src/onnx/ir/edit.js';
 import type { Attribute } from '../../../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../../../src/onnx/serde/encode-model.js';
-import { addInputProducts, makeInputProducts, makeOutputProducts } from '../../../../../src/quant/recovery/rounding/input-products.js';
+import { openLayerSums } from '../../../../../src/quant/recovery/rounding/layer-sums.js';
 import { findLayerWeight } from '../../../../../src/quant/recovery/rounding/layer-weight.js';
-import type { SquareMatrix } from '../../../../../src/quant/recovery/rounding/triangular-factor.js';
+import type { SquareMatrix } from '../../../../../src/quant/recovery/rounding/square-matrix.js';
 import { openSession } from '../../../../../src/runtime/session/session.js';
 import { seededRandom } from '../../../../../src/stage/random.js';
 import { encodeRawTensor } from '../../../../../src/tensor/raw-tensor.js';
@@ -17,6 +17,8 @@ interface Case {
   readonly input: readonly number[];
   readonly weight: readonly number[];
   readonly attributes?: Readonly<Record<string, Attribute>>;
+  /** Less than half as many positions as inputs of an output. */
+  readonly few?: true;
 }
 
 const CASES: readonly Case[] = [
@@ -44,7 +46,9 @@ const CASES: readonly Case[] = [
   },
   { op: 'Conv', input: [2, 2, 11], weight: [3, 2, 4], attributes: { strides: { kind: 'ints', value: [3n] } } },
   { op: 'ConvTranspose', input: [2, 3, 4, 5], weight: [3, 2, 2, 2], attributes: { strides: { kind: 'ints', value: [2n, 2n] } } },
+  { op: 'Conv', input: [2, 9, 4, 4], weight: [3, 9, 3, 3], few: true },
   { op: 'Gemm', input: [7, 5], weight: [5, 3] },
+  { op: 'Gemm', input: [3, 7], weight: [7, 2], few: true },
   { op: 'Gemm', input: [7, 5], weight: [3, 5], attributes: { transB: { kind: 'int', value: 1n } } },
 ];
 
@@ -55,7 +59,7 @@ const quadraticForm = ({ size, data }: SquareMatrix, w: readonly number[]): numb
   return sum;
 };
 
-it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes = {} }) => {
+it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes = {}, few = false }) => {
   const random = seededRandom('test', JSON.stringify([op, input, weight]));
   const integers = Int8Array.from({ length: countElements(weight) }, () => Math.floor(random() * 15) - 7);
   const x = makeTensor(
@@ -81,17 +85,18 @@ it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes
   await session.close();
   if (y === undefined) throw new Error('no output');
 
-  const sums = makeInputProducts(found);
-  const targets = op === 'ConvTranspose' ? undefined : makeOutputProducts(found, new Float32Array(found.rows));
-  addInputProducts(sums, targets, node, found, { input: x, output: y });
+  const summing = await openLayerSums(node, found, op === 'ConvTranspose' ? undefined : new Float32Array(found.rows));
+  await summing.add({ input: x, output: y });
+  await summing.close();
+  const { products, targets, inputs } = summing.sums();
   const perGroup = found.rows / found.groups;
   let squares = 0;
   let withOutputs = 0;
   for (let row = 0; row < found.rows; row++) {
     const w = Array.from({ length: found.columns }, (_, column) => 0.25 * (integers[found.at(row, column)] ?? 0));
-    const sum = sums[Math.floor(row / perGroup)];
+    const sum = products[Math.floor(row / perGroup)];
     if (sum !== undefined) squares += quadraticForm(sum, w);
-    withOutputs += w.reduce((total, value, column) => total + value * (targets?.rows[row]?.[column] ?? 0), 0);
+    withOutputs += w.reduce((total, value, column) => total + value * (targets?.[row]?.[column] ?? 0), 0);
   }
 
   const expected = Array.from(y.data as ArrayLike<number>, value => value * value).reduce((sum, value) => sum + value, 0);
@@ -99,4 +104,14 @@ it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes
   expect(Math.abs(squares / expected - 1)).toBeLessThan(1e-5);
   // The products of inputs and outputs, times the weights, are the squares of the outputs.
   if (targets !== undefined) expect(Math.abs(withOutputs / expected - 1)).toBeLessThan(1e-5);
+  expect(inputs !== undefined).toBe(few);
+  if (inputs === undefined) return;
+  // Few positions are kept as well: their products are H.
+  const size = found.columns;
+  for (const [index, product] of products[0]?.data.entries() ?? []) {
+    let sum = 0;
+    for (let at = 0; at < inputs.length; at += size)
+      sum += (inputs[at + Math.floor(index / size)] ?? 0) * (inputs[at + (index % size)] ?? 0);
+    expect(Math.abs(sum - product)).toBeLessThan(1e-5);
+  }
 });
