@@ -4,7 +4,7 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Digest } from '../../base/digest.js';
 import type { JsonObject } from '../../base/json.js';
-import { isMissing } from '../../base/system-error.js';
+import { hasCode, isMissing } from '../../base/system-error.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import { encodeCheckedLine } from './files/checked-line.js';
 import { readRegularText } from './files/read-regular.js';
@@ -33,7 +33,7 @@ export function loadState(path: string): LoadedState {
     return parseState(readRegularText(path));
   } catch (error) {
     if (isMissing(error)) return parseState('');
-    if (statLink(path)?.kind !== 'folder') return parseState(undefined);
+    if (!hasCode(error, 'EFTYPE') || statLink(path)?.kind !== 'folder') return parseState(undefined);
     return { ...parseState(''), end: isBlocked(path) ? 'blocked' : 'whole' };
   }
 }

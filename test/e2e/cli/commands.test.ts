@@ -277,7 +277,7 @@ describe('tanren cache', () => {
     const before: unknown = JSON.parse(project.run('cache', 'stats', '--json').stdout);
     expect(before).toMatchObject({ records: 2, unnamedBytes: 0, by: [{ kind: 'stage', name: 'command', records: 2, accepted: 1 }] });
     expect(project.run('cache', 'verify')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('all intact') });
-    expect(project.run('cache', 'gc', '--max-size', '1B').stdout).toContain('removed 1 results');
+    expect(project.run('cache', 'gc', '--max-size', '1B').stdout).toContain('removed 1 result');
     expect(project.run('build').stdout).toContain('nothing to do');
     project.remove();
   });

@@ -1,5 +1,6 @@
 /** `tanren cache stats | gc | verify`: reports what the cache holds, removes what is no longer needed, and checks its integrity. */
 
+import { countOf } from '../../../base/text/count-of.js';
 import { formatBytes, formatDuration } from '../../../base/text/format.js';
 import { listSome } from '../../../base/text/list-some.js';
 import { planGarbage, sizeOf, sizeOfRest } from '../../../engine/store/maintenance/collect-garbage.js';
@@ -114,8 +115,8 @@ export async function runCacheGc(
   const verb = options.dryRun ? 'would remove' : 'removed';
   const oldest = records.at(0);
   const age = oldest === undefined ? '' : `, the oldest unused for ${formatDuration(nowMs - oldest.lastUsedMs)}`;
-  console.line(`${verb} ${records.length} results and ${blobs.length} blobs, ${formatBytes(freedBytes)}${age}`);
-  if (damaged.length > 0) console.line(`${verb} ${damaged.length} damaged or unfinished files`);
+  console.line(`${verb} ${countOf(records.length, 'result')} and ${countOf(blobs.length, 'blob')}, ${formatBytes(freedBytes)}${age}`);
+  if (damaged.length > 0) console.line(`${verb} ${countOf(damaged.length, 'damaged or unfinished file')}`);
   sayForeign(cache.root, foreign, console);
   console.line(`${formatBytes(keptBytes)} ${options.dryRun ? 'would stay' : 'stay'}`);
   if (options.maxSize !== undefined && keptBytes > options.maxSize)
@@ -150,7 +151,7 @@ export async function runCacheVerify(options: CacheOptions): Promise<ExitCode> {
     for (const key of incompleteRecords) console.line(`result ${key} lacks a blob: a build that needs it makes it again`);
     sayForeign(cache.root, foreign, console);
     console.line(
-      `${blobs} blobs and ${records} records: ${whole ? 'all intact' : 'damaged ones were removed, and builds make them again when needed'}`,
+      `${countOf(blobs, 'blob')} and ${countOf(records, 'record')}: ${whole ? 'all intact' : 'damaged ones were removed, and builds make them again when needed'}`,
     );
   }
   return whole ? EXIT.built : EXIT.failed;
