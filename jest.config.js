@@ -1,5 +1,5 @@
 /**
- * Tests run as compiled ES modules out of dist/, in three projects of growing cost: see `npm test`, `test:slow`, `test:conformance`.
+ * Tests run as compiled ES modules out of dist/, in projects of growing cost: see `npm test`, `test:slow`, `test:conformance`, `test:remote`.
  * Timeouts end what hangs; they say nothing about speed, and are long enough for a slow machine that does other things too.
  */
 const base = {
@@ -11,11 +11,13 @@ const base = {
 const suites = {
   default: { testMatch: ['<rootDir>/test/**/*.test.js'], testTimeout: 240_000 },
   slow: { testMatch: ['<rootDir>/test/**/*.slow.js'], testTimeout: 900_000 },
+  // Remote caches: faults, and real servers where their packages are installed.
+  remote: { testMatch: ['<rootDir>/test/**/*.remote.js'], testTimeout: 300_000 },
   conformance: { testMatch: ['<rootDir>/test/**/*.conformance.js'], testTimeout: 900_000 },
 };
 
 const suite = suites[process.env.TANREN_SUITE ?? 'default'];
-if (suite === undefined) throw new Error(`unknown TANREN_SUITE "${process.env.TANREN_SUITE}": use default, slow or conformance`);
+if (suite === undefined) throw new Error(`unknown TANREN_SUITE "${process.env.TANREN_SUITE}": use default, slow, conformance or remote`);
 
 export default {
   ...base,

@@ -1,6 +1,6 @@
 /** The build: runs or restores the stages that are out of date, and leaves the others unchanged. */
 import { join } from 'node:path';
-import { findSettled, openSession, type Session, switchPlan } from './action/session.js';
+import { findSettled, openSession, type Session, switchPlan, withRemote } from './action/session.js';
 import { flushState, warnOfOpenedCache } from './action/session-warnings.js';
 import type { Guard } from './execute/guard/guard.js';
 import { savePublishedNames } from './execute/publish-stage.js';
@@ -23,6 +23,7 @@ import { joinStamps, NO_STAMPS } from './store/files/recorded-stamps.js';
 import { stampOf } from './store/files/stamp.js';
 import { removeAllLeftovers, warnOfForeignPaths } from './store/leftovers.js';
 import { lockCache } from './store/lock/lock-cache.js';
+import type { RemoteUse } from './store/remote/remote-use.js';
 import type { Trust } from './store/state-log.js';
 
 export interface BuildOptions {
@@ -49,6 +50,8 @@ export interface BuildOptions {
   readonly asked?: { readonly targets: readonly string[]; readonly params: readonly string[] };
   /** The lock file and its use, if the build has one. */
   readonly lock?: LockOrder;
+  /** A cache on another machine, opened by the caller, who also closes it. */
+  readonly remote?: RemoteUse | undefined;
   /** Newer plans of the same pipeline that arrive while the build runs. */
   readonly revisions?: RevisionSource;
 }
@@ -70,7 +73,7 @@ export async function build(plan: Plan, options: BuildOptions, outer: EnginePort
 
 /** The end of a build that has nothing to do. Locks nothing, and writes nothing except a no-op record that is missing or outdated. */
 async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePorts, cache: CacheFolder): Promise<EndedBuild | undefined> {
-  if (ports.signal.aborted || options.check === 'targets' || options.trust === 'nothing') return undefined;
+  if (ports.signal.aborted || options.check === 'targets' || options.trust === 'nothing' || ignoresLocal(options)) return undefined;
   const { lock, targets, revisions, noOp } = options;
   const lockStamp = lock === undefined ? '' : stampOf(lock.file.path);
   const selected = selectStages(plan, targets);
@@ -81,6 +84,10 @@ async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePort
   const { renewNoOpRecord } = await import('./noop/make-no-op-record.js');
   await renewNoOpRecord(plan, ports, cache, selected, { request: noOp.request, stamps: joinStamps([noOp.stamps, lockSeen]) });
   return ended;
+}
+
+function ignoresLocal({ remote }: BuildOptions): boolean {
+  return remote?.local === 'ignored';
 }
 
 /** A build that misses a gate has no no-op record, because every build has to report that. */
@@ -106,8 +113,9 @@ async function buildUnderLock(
   const clear = async (): Promise<readonly string[]> => (lock === undefined ? [] : removeAllLeftovers(plan.projectFolder, cache, ports));
   try {
     warnOfForeignPaths(await clear(), ports);
-    const { session, ended } = await buildNewestPlan(plan, options, recorder.ports, cache, services);
+    const { session, ended: built } = await buildNewestPlan(plan, options, recorder.ports, cache, services);
     await services.close();
+    const ended = { ...built, remote: await finishUploads(session) };
     await storeRecords(session, recorder, options, ended, { locked: lock !== undefined, clear });
     return ended;
   } finally {
@@ -128,7 +136,7 @@ async function buildNewestPlan(
   const { jobs, failures } = options;
   const revisions = options.revisions ?? onlyRevision({ plan: first, targets: options.targets });
   let { plan, targets } = revisions.take();
-  let session = openSession(plan, ports, cache, 'write', options.trust);
+  let session = await withRemote(openSession(plan, ports, cache, 'write', options.trust), options.remote);
   warnOfOpenedCache(session);
   for (let before: StageEnds = new Map(); ; ) {
     const superseded = revisions.superseded();
@@ -146,6 +154,14 @@ async function buildNewestPlan(
   }
 }
 
+async function finishUploads({ remote, ports }: Session): Promise<EndedBuild['remote']> {
+  if (remote === undefined) return undefined;
+  const results = remote.pending();
+  if (results > 0) ports.emit({ kind: 'uploading', results, address: remote.use.address });
+  const summary = await remote.finish(ports.signal);
+  return { summary, need: remote.use.need };
+}
+
 interface SettledStages {
   readonly settled: ReadonlyMap<StageId, AcceptedStage>;
   readonly rule?: ResultRule | undefined;
@@ -155,11 +171,12 @@ interface SettledStages {
 /** The stages that stamps alone prove up to date; in a frozen build also equal to the lock file. @throws LockRefused. */
 async function findSettledStages(
   session: Session,
-  { lock }: BuildOptions,
+  { lock, remote }: BuildOptions,
   selected: readonly PlannedStage[],
   forced: ReadonlySet<StageId>,
 ): Promise<SettledStages> {
-  if (session.ports.signal.aborted) return { settled: new Map(), rule: undefined };
+  if (session.ports.signal.aborted || (remote?.local === 'ignored' && lock?.use !== 'frozen'))
+    return { settled: new Map(), rule: undefined };
   if (lock?.use !== 'frozen') return { settled: findSettled(session, selected, forced), rule: undefined };
   const { openLockedOutputs, provesLocked } = await import('./lockfile/frozen-build.js');
   const { ruleOf } = await import('./lockfile/end-as-locked.js');

@@ -1,7 +1,7 @@
 /** Commands that build stages or remove what was built. */
 import { command, type Declared } from './command.js';
 import { choice, flag, optional, repeated } from './option.js';
-import { cache, json, PIPELINE } from './shared-options.js';
+import { cache, json, PIPELINE, REMOTE } from './shared-options.js';
 import { parseCount, parseText } from './values.js';
 
 const jobs = optional('-j, --jobs <n>', 'largest number of stages that run at once', parseCount);
@@ -16,6 +16,7 @@ export const BUILDS: readonly Declared[] = [
       ...PIPELINE,
       json,
       cache,
+      ...REMOTE,
       jobs,
       keepGoing,
       metrics,

@@ -1,5 +1,5 @@
 /** Options that several commands share. */
-import { flag, optional, repeated, value } from './option.js';
+import { flag, optional, optionalChoice, repeated, value } from './option.js';
 import { parseText } from './values.js';
 
 export const file = value('-f, --file <path>', 'pipeline file', parseText, { value: 'pipeline.yaml', shown: 'pipeline.yaml' });
@@ -12,6 +12,22 @@ export const PIPELINE = {
 };
 
 export const json = flag('--json', 'print one JSON document on stdout');
+
+/** Options of commands that build with a remote cache. */
+export const REMOTE = {
+  remoteCache: optional(
+    '--remote-cache <url>',
+    'remote cache: grpcs://host/instance or https://host/path (default: TANREN_REMOTE_CACHE)',
+    parseText,
+  ),
+  remote: flag('--no-remote', 'use no remote cache'),
+  remoteOnly: flag('--remote-only', 'use only results of the remote cache, not those in cache/'),
+  requireRemote: flag('--require-remote', 'fail the build if the remote cache fails'),
+  remoteWrite: optionalChoice('--remote-write <choice>', 'whether results go to the remote cache (default: TANREN_REMOTE_WRITE)', [
+    'yes',
+    'no',
+  ]),
+};
 
 /** The option of commands that look up results. */
 export const cache = optional(

@@ -53,8 +53,9 @@ export function readBuildRequest(argv: readonly string[], cwd: string): BuildReq
 /**
  * The text of a request. Requests with equal texts have equal answers as long as nothing on the disk changes.
  * It therefore includes the versions of Tanren and Node, and the environment variables that start with TANREN_.
+ * Those of the remote cache are left out: one holds a token, and a build with nothing to do does not use that cache.
  */
 export function requestText({ file, targets, assignments, paramsFiles }: BuildRequest): string {
-  const settings = Object.entries(process.env).filter(([name]) => name.startsWith('TANREN_'));
+  const settings = Object.entries(process.env).filter(([name]) => name.startsWith('TANREN_') && !name.startsWith('TANREN_REMOTE_'));
   return JSON.stringify([VERSION, process.version, file, targets, assignments, paramsFiles, settings.sort()]);
 }

@@ -1,5 +1,6 @@
 /** The lines of a running build: what an event is about, and the stages that run. */
 import { assertNever } from '../../base/assert-never.js';
+import { countOf } from '../../base/text/count-of.js';
 import { formatDuration } from '../../base/text/format.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 import { describeOutcome, type Outcome } from '../../engine/model/outcome.js';
@@ -45,6 +46,8 @@ export function lineOf(event: BuildEvent, idWidth: number, { style, live }: Pick
       return live ? undefined : stageLine('▸', event.stage, CHECK_PROGRESS);
     case 'check':
       return event.result.verdict === 'cancelled' ? undefined : checkLine(event.result, { style });
+    case 'uploading':
+      return `… ${countOf(event.results, 'result')} still going to the remote cache ${event.address}`;
     case 'log':
     case 'outlook':
     case 'span':

@@ -11,6 +11,7 @@ import { formatUnreproduced } from './check-report.js';
 import { formatFailure } from './format-failure.js';
 import { formatHeadlines, type PluginTable, type StageColumn } from './headline-report.js';
 import { formatLockLines } from './lock-lines.js';
+import { formatRemote } from './remote-lines.js';
 import { artifactsLine, nothingToDo, printGates, printNothingToDo, printTables } from './settled-report.js';
 
 export interface ReportForm {
@@ -50,6 +51,7 @@ export function printBuildReport(plan: Plan, report: BuildReport, console: Conso
     for (const path of pagesOf(plan, report)) console.line(`report: ${path}`);
   }
   for (const line of partialPages(plan, report)) console.line(line);
+  for (const line of formatRemote(report.remote)) console.line(line);
   console.line(summarize(report, console));
 }
 
@@ -205,5 +207,6 @@ export function encodeBuildReport(report: BuildReport): unknown {
     verdict,
     reasons,
   }));
-  return { conclusion: report.conclusion, durationMs: report.durationMs, stages, gates, checks: report.checks };
+  const remote = report.remote === undefined ? {} : { remote: report.remote };
+  return { conclusion: report.conclusion, durationMs: report.durationMs, stages, gates, checks: report.checks, ...remote };
 }

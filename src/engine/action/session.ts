@@ -16,6 +16,8 @@ import type { PlatformClass } from '../store/platform-class-cache.js';
 import { createPlatformClass } from '../store/platform-class-cache.js';
 import { findTouched } from '../store/published.js';
 import { openPublishedNames, type PublishedNames } from '../store/published-names.js';
+import type { RemoteResults } from '../store/remote/remote-results.js';
+import type { RemoteUse } from '../store/remote/remote-use.js';
 import { openStores } from '../store/shared-cache.js';
 import type { State } from '../store/state.js';
 import type { LoadedState, StateWriter, Trust } from '../store/state-log.js';
@@ -47,10 +49,14 @@ export interface Session {
   readonly published: PublishedNames;
   /** Defined only for a session that may write. */
   readonly writer: StateWriter | undefined;
+  /** Defined only in a build with a remote cache. */
+  readonly remote: RemoteResults | undefined;
 }
 
 /** The parts that stay the same when a session switches to a newer plan. */
-type Opened = Pick<Session, 'ports' | 'cache' | 'loaded' | 'writer' | 'noted' | 'published'>;
+type Opened = Pick<Session, 'ports' | 'cache' | 'loaded' | 'writer' | 'noted' | 'published'> & {
+  readonly remote?: RemoteResults | undefined;
+};
 
 /** Opens the cache. 'write' is allowed only under the lock. */
 export function openSession(
@@ -67,12 +73,21 @@ export function openSession(
   return sessionOf(plan, { ports, cache, loaded, writer, noted: new Set(), published });
 }
 
+/** The session with a remote cache, whose results come into the session's own cache. */
+export async function withRemote(session: Session, use: RemoteUse | undefined): Promise<Session> {
+  if (use === undefined) return session;
+  const { openRemoteResults } = await import('../store/remote/remote-results.js');
+  const { emit } = session.ports;
+  const warn = (message: string): void => emit({ kind: 'warning', stage: undefined, code: 'remote-cache-failed', message });
+  return { ...session, remote: openRemoteResults(session, use, warn) };
+}
+
 /** Returns the same state under a newer plan of the same pipeline. Code and tools are observed again. */
 export function switchPlan(session: Session, plan: Plan): Session {
   return sessionOf(plan, session);
 }
 
-function sessionOf(plan: Plan, { ports, cache, loaded, writer, noted, published }: Opened): Session {
+function sessionOf(plan: Plan, { ports, cache, loaded, writer, noted, published, remote }: Opened): Session {
   const { state } = loaded;
   const access = writer === undefined ? 'read' : 'write';
   const code = createCodeDigests(ports.installRoot, state, (module, stamped) => {
@@ -102,6 +117,7 @@ function sessionOf(plan: Plan, { ports, cache, loaded, writer, noted, published 
     noted,
     published,
     writer,
+    remote,
   };
 }
 

@@ -222,6 +222,13 @@ function pipelineOf(stageSchema: JsonObject): JsonObject {
         propertyNames: { pattern: NAME },
         additionalProperties: { type: 'string', minLength: 1 },
       },
+      remote: {
+        description: 'The remote cache of the project. It is used only if the user trusts its origin.',
+        type: 'object',
+        additionalProperties: false,
+        required: ['cache'],
+        properties: { cache: { type: 'string', minLength: 1 } },
+      },
       sweep: {
         description: 'What `tanren sweep` varies where it has no -m: a parameter, or stage.setting → its values.',
         type: 'object',

@@ -18,6 +18,7 @@ import { encodePartList } from '../store/part-list.js';
 import type { Content } from '../store/publish.js';
 import { contentOf } from '../store/publish.js';
 import type { CollectedOutput } from './collect.js';
+import { mayShare } from './may-share.js';
 import { measure } from './measure.js';
 import { publishStage } from './publish-stage.js';
 import type { CompletedRun } from './run-once.js';
@@ -27,16 +28,19 @@ import { storeExplanations } from './store-explanations.js';
 export async function storeResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {
   const artifacts = artifactsOf(run);
   const warn = (message: string): void => session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-write-failed', message });
-  const store = async (): Promise<ActionResult | undefined> => {
+  const store = async (): Promise<{ readonly result: ActionResult; readonly other: ActionResult | undefined }> => {
     await storeOutputs(session, run);
     const log = run.log === undefined ? undefined : await session.store.storeBytes(run.log, 'no-flush');
     const parts = run.parts.size === 0 ? undefined : await session.store.storeBytes(encodePartList(run.parts), 'no-flush');
     const { metrics, durationMs } = run;
-    return session.records.add(pinned.key, pinned.manifest, { outputs: artifacts, metrics, log, parts, durationMs });
+    const result = { outputs: artifacts, metrics, log, parts, durationMs };
+    return { result, other: await session.records.add(pinned.key, pinned.manifest, result) };
   };
   try {
-    const other = await measure(session.ports, stage.id, 'store', store);
+    const { result, other } = await measure(session.ports, stage.id, 'store', store);
     if (other !== undefined && stage.determinism === 'exact') warnOfDifference(session, stage, differingPorts(other.outputs, artifacts));
+    // A result that was not reproduced stays here.
+    if (other === undefined && mayShare(stage)) session.remote?.offer(stage.id, pinned.key, pinned.manifest, result);
   } catch (error) {
     warn(`the result cannot be written to the cache: ${messageOf(error)}`);
   }

@@ -2,6 +2,7 @@
 
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
+import { mayShare } from '../execute/may-share.js';
 import { acceptInPlace, restoreResult } from '../execute/restore-result.js';
 import { type MetricsFile, readMetrics } from '../execute/stage-metrics.js';
 import type { Artifact, Contents } from '../model/artifact.js';
@@ -47,6 +48,11 @@ async function endAsLocked(
   for (const action of actions) {
     const end = await restoreRecorded(session, stage, action, locked);
     if (end !== undefined) return end;
+  }
+  for (const action of mayShare(stage) && session.remote !== undefined ? actions : []) {
+    if ((await session.remote?.bring(stage.id, action.key)) === undefined) continue;
+    const end = await restoreRecorded(session, stage, action, locked);
+    if (end?.outcome.kind === 'restored') return { ...end, outcome: { ...end.outcome, from: 'remote' } };
   }
   for (const contents of locked) {
     const end = await restoreByDigest(session, stage, pinned, contents);

@@ -29,6 +29,8 @@ export type BuildEvent =
   /** Emitted once for every selected stage. In a build that switched to a newer plan, emitted again for each stage of that plan. */
   | { readonly kind: 'outcome'; readonly stage: StageId; readonly outcome: Outcome }
   | { readonly kind: 'gate'; readonly result: GateResult }
+  /** Everything is built, and the build waits for results that go to the remote cache. */
+  | { readonly kind: 'uploading'; readonly results: number; readonly address: string }
   /** A stage that has ended runs a second time for comparison. */
   | { readonly kind: 'check-started'; readonly stage: StageId }
   | { readonly kind: 'check'; readonly result: CheckResult };
@@ -76,6 +78,7 @@ export type WarningCode =
   | 'cache-write-failed'
   | 'cache-exposed'
   | 'shared-cache-failed'
+  | 'remote-cache-failed'
   | 'state-damaged'
   | 'state-blocked'
   | 'history-newer'

@@ -22,6 +22,8 @@ export interface Plan {
   readonly params: JsonObject;
   /** Capacity of named pools, including `cpu` if set. */
   readonly pools: Readonly<Record<string, number>>;
+  /** Address of the remote cache that the pipeline file names. It has no effect unless the user trusts it. */
+  readonly remoteCache?: string | undefined;
 }
 
 export interface PlannedStage {

@@ -4,6 +4,7 @@ import type { CheckResult } from './check-result.js';
 import type { GateResult } from './gate-result.js';
 import type { Outcome } from './outcome.js';
 import type { StageId } from './plan.js';
+import type { RemoteSummary } from './remote-summary.js';
 
 export interface BuildReport {
   /** Every selected stage, in the plan's order. */
@@ -12,6 +13,8 @@ export interface BuildReport {
   /** Checks of the targets, if the build was asked to check them. */
   readonly checks: readonly CheckResult[];
   readonly durationMs: number;
+  /** Defined if the build used a remote cache. */
+  readonly remote?: RemoteSummary | undefined;
   /** The worst result: cancelled, then failed, then a second run that differed, then a missed gate. */
   readonly conclusion: 'built' | 'gate-missed' | 'not-reproduced' | 'failed' | 'cancelled';
 }

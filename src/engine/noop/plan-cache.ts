@@ -28,6 +28,7 @@ interface StoredPlan {
   readonly targets: readonly (readonly [string, readonly StageId[]])[];
   readonly params: JsonObject;
   readonly pools: Readonly<Record<string, number>>;
+  readonly remoteCache?: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly probes: readonly (readonly [string, boolean])[];
 }
@@ -85,6 +86,7 @@ export function findStoredPlan(key: PlanKey, request: PipelineRequest): LoadedPi
     targets: new Map(kept.targets),
     params: kept.params,
     pools: kept.pools,
+    remoteCache: kept.remoteCache,
   };
   return { plan, diagnostics: kept.diagnostics, sources: key.texts, probes: new Map(kept.probes) };
 }
@@ -121,6 +123,7 @@ export async function storePlan(key: PlanKey, { plan, diagnostics, sources, prob
     targets: [...plan.targets],
     params: plan.params,
     pools: plan.pools,
+    remoteCache: plan.remoteCache,
     diagnostics,
     probes: [...probes],
   };

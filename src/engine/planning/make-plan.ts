@@ -71,7 +71,14 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
     targets: targetsOf(instances),
     params: Object.fromEntries([...params].map(([name, { value }]) => [name, toJson(value)])),
     pools,
+    remoteCache: remoteCacheOf(root),
   };
+}
+
+function remoteCacheOf(root: Located): string | undefined {
+  const remote = findMember(root, 'remote');
+  const cache = remote === undefined ? undefined : findMember(remote, 'cache');
+  return cache === undefined ? undefined : String(toJson(cache));
 }
 
 function expandStages(root: Located, scope: Scope, diagnostics: DiagnosticList): readonly Instance[] {

@@ -86,6 +86,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   setMaxListeners(0, ports.signal, order.superseded);
   ports.emit({ kind: 'outlook', outlook: outlookOf(session, order) });
   const build = beginBuild(session, order);
+  session.remote?.hold(order.checked);
   const ids = new Set(selected.map(stage => stage.id));
   for (const stage of build.carried) if (!ids.has(stage)) void services.runs.stop(stage, 'it is no longer built');
   for (const stage of selected) {
@@ -111,7 +112,7 @@ function beginBuild(session: Session, order: StagesToBuild): StagesBuild {
     session,
     order,
     parts: createPartService({ ...session, platformClass: session.platformClass.get }),
-    lookups: new PQueue({ concurrency: 2 * cpuUnits(session.plan, order.jobs) }),
+    lookups: new PQueue({ concurrency: session.remote === undefined ? 2 * cpuUnits(session.plan, order.jobs) : REMOTE_LOOKUPS }),
     urgency: id => (priority.get(id) ?? 0) * PRIORITY_FIRST + (urgency.get(id) ?? 0),
     carried: runs.stages(),
     reported: new Set([...failures.values()].map(({ end }) => end)),
@@ -207,9 +208,13 @@ async function checkOne(build: StagesBuild, stage: PlannedStage): Promise<CheckR
     stage.determinism === 'measured'
       ? { verdict: 'measured', stage: stage.id }
       : await checkInSlot(needsOf(build, stage), accepted, build.urgency(stage.id));
+  build.session.remote?.release(stage.id, result.verdict === 'same' ? 'send' : 'drop');
   build.session.ports.emit({ kind: 'check', result });
   return result;
 }
+
+/** Lookups at once with a remote cache: they wait for its answers most of the time. */
+const REMOTE_LOOKUPS = 64;
 
 const SUPERSEDED: NextStep = { kind: 'ended', end: cancelled };
 

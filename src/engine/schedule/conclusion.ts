@@ -6,6 +6,7 @@ import type { CheckResult } from '../model/check-result.js';
 import type { GateResult } from '../model/gate-result.js';
 import { checkGate } from '../model/gate-result.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
+import type { RemoteSummary } from '../model/remote-summary.js';
 import type { BuildReport, LockVerdict, StageReport } from '../model/report.js';
 import type { PartialResult, StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
@@ -20,6 +21,12 @@ export interface EndedBuild {
   readonly checks: readonly CheckResult[];
   /** Compares a result with the lock. Defined only in a frozen build. */
   readonly verdictOf?: VerdictOf | undefined;
+  readonly remote?: EndedRemote | undefined;
+}
+
+export interface EndedRemote {
+  readonly summary: RemoteSummary;
+  readonly need: 'optional' | 'required';
 }
 
 export type VerdictOf = (stage: StageId, accepted: NonNullable<StageEnd['accepted']>) => LockVerdict;
@@ -34,19 +41,21 @@ export function checkGates(selected: readonly PlannedStage[], ends: StageEnds): 
 
 /** Returns the worst result: cancelled, then failed, then a second run that differed, then a missed gate. */
 export function concludeBuild(
-  { ends, checks }: Pick<EndedBuild, 'ends' | 'checks'>,
+  { ends, checks, remote }: Pick<EndedBuild, 'ends' | 'checks' | 'remote'>,
   gates: readonly GateResult[],
 ): BuildReport['conclusion'] {
   const kinds = new Set([...ends.values()].map(({ outcome }) => outcome.kind));
   if (kinds.has('cancelled') || checks.some(({ verdict }) => verdict === 'cancelled')) return 'cancelled';
   if (kinds.has('failed') || kinds.has('skipped')) return 'failed';
+  if (remote?.need === 'required' && remote.summary.troubles.length > 0) return 'failed';
   if (checks.some(({ verdict }) => verdict === 'different' || verdict === 'failed')) return 'not-reproduced';
   return gates.some(({ verdict }) => verdict === 'missed') ? 'gate-missed' : 'built';
 }
 
 export function reportBuild(ended: EndedBuild, gates: readonly GateResult[], durationMs: number): BuildReport {
   const stages = new Map(ended.selected.map(stage => [stage.id, reportStage(ended, stage)]));
-  return { stages, gates, checks: ended.checks, durationMs, conclusion: concludeBuild(ended, gates) };
+  const remote = ended.remote === undefined ? {} : { remote: ended.remote.summary };
+  return { stages, gates, checks: ended.checks, durationMs, ...remote, conclusion: concludeBuild(ended, gates) };
 }
 
 function reportStage({ plan, ends, verdictOf }: EndedBuild, stage: PlannedStage): StageReport {

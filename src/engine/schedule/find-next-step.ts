@@ -2,6 +2,7 @@
 import { describeChange, findChanges } from '../action/changes.js';
 import type { PinnedStage } from '../action/pinned-stage.js';
 import { compareWithLast } from '../action/session.js';
+import { mayShare } from '../execute/may-share.js';
 import { acceptInPlace, restoreResult } from '../execute/restore-result.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
@@ -28,10 +29,8 @@ export async function findNextStep(needs: StageNeeds): Promise<NextStep> {
   const ruled = await needs.rule?.find(session, stage, pinned);
   if (ruled?.kind === 'ended') return ruled;
   if (ruled?.kind === 'must-run') return { kind: 'run', pinned, reasons: ruled.reasons };
-  const inPlace = await acceptInPlace(session, stage, pinned);
-  if (inPlace !== undefined) return { kind: 'ended', end: inPlace };
-  const restored = await restoreFromRecord(needs, pinned);
-  if (restored !== undefined) return { kind: 'ended', end: restored };
+  const end = (isLocalIgnored(needs) ? undefined : await findHere(needs, pinned)) ?? (await restoreFromRemote(needs, pinned));
+  if (end !== undefined) return { kind: 'ended', end };
   return { kind: 'run', pinned, reasons: (await compareWithLast(session, stage, pinned.manifest)).reasons };
 }
 
@@ -52,6 +51,24 @@ async function findFailure({ session, stage, services }: StageNeeds, pinned: Pin
   const failure = services.failures.get(stage.id);
   if (failure === undefined || failure.pinned.key !== pinned.key) return undefined;
   return (await session.pinner.findChanged(failure.pinned)) === undefined ? failure.end : undefined;
+}
+
+/** A stage that may not be shared has only local results. */
+function isLocalIgnored({ session, stage }: StageNeeds): boolean {
+  return session.remote?.use.local === 'ignored' && mayShare(stage);
+}
+
+async function findHere(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
+  return (await acceptInPlace(needs.session, needs.stage, pinned)) ?? (await restoreFromRecord(needs, pinned));
+}
+
+/** A result of the remote cache is in the local cache, complete, before it is restored. */
+async function restoreFromRemote(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
+  const { session, stage } = needs;
+  const result = mayShare(stage) ? await session.remote?.bring(stage.id, pinned.key) : undefined;
+  if (result === undefined || !fitsPorts(needs, result)) return undefined;
+  const end = await restoreResult(session, stage, pinned, result);
+  return end?.outcome.kind === 'restored' ? { ...end, outcome: { ...end.outcome, from: 'remote' } } : end;
 }
 
 async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {

@@ -8,13 +8,14 @@ import type { GateResult } from '../../model/gate-result.js';
 import { flattenMetrics, isHeadline } from '../../model/metrics.js';
 import type { Plan, PlannedStage, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
+import type { RemoteSummary } from '../../model/remote-summary.js';
 import type { BuildReport } from '../../model/report.js';
 import type { StageEnd } from '../../model/stage-end.js';
 import { cancelled } from '../../model/stage-end.js';
 import { findCriticalPath } from './find-critical-path.js';
 import { findEdits } from './git-edits.js';
 import { findRevision } from './git-revision.js';
-import type { Asked, Revision, RunGate, RunRecord, RunSpan, RunStage } from './run-record.js';
+import type { Asked, Revision, RunGate, RunRecord, RunRemote, RunSpan, RunStage } from './run-record.js';
 
 export interface RunRecorder {
   /** The ports for the build. Events emitted there are recorded too. */
@@ -30,6 +31,7 @@ export interface RunEnd {
   readonly gates: readonly GateResult[];
   readonly conclusion: BuildReport['conclusion'];
   readonly asked: Asked;
+  readonly remote?: RemoteSummary | undefined;
 }
 
 interface StageEvents {
@@ -98,7 +100,7 @@ export function recordRun(outer: EnginePorts, startedMs: number, { projectFolder
         outer.emit(event);
       },
     },
-    async finish({ plan, selected, ends, gates, conclusion, asked }) {
+    async finish({ plan, selected, ends, gates, conclusion, asked, remote }) {
       const endOf = (stage: PlannedStage): StageEnd => ends.get(stage.id) ?? cancelled;
       const active = selected.filter(stage => endOf(stage).outcome.kind !== 'up-to-date');
       const began = active.some(stage => endOf(stage).outcome.kind !== 'cancelled' || (events.get(stage.id)?.attempts ?? 0) > 0);
@@ -114,6 +116,7 @@ export function recordRun(outer: EnginePorts, startedMs: number, { projectFolder
         durationMs,
         asked,
         revision: await (revision ?? describeRevision(projectFolder, pipeline)),
+        remote: remote === undefined ? undefined : encodeRemote(remote),
         params: plan.params,
         conclusion,
         stages: listed.map(stage => encodeStage(stage, endOf(stage), events.get(stage.id))),
@@ -145,6 +148,10 @@ function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted
     because: outcome.kind === 'skipped' ? outcome.because : undefined,
     spans: details === undefined || details.spans.length === 0 ? undefined : details.spans,
   });
+}
+
+function encodeRemote({ hits, misses, uploads, downloadedBytes, uploadedBytes, savedMs, troubles }: RemoteSummary): RunRemote {
+  return { hits, misses, uploads, downloadedBytes, uploadedBytes, savedMs: tenths(savedMs), troubles: troubles.length };
 }
 
 /** The revision when the first stage started: edits during the build belong to the next one. */

@@ -106,6 +106,18 @@ export const GATE_SCHEMA = {
 
 export type RunGate = FromSchema<typeof GATE_SCHEMA>;
 
+const REMOTE_SCHEMA = openObject({
+  hits: integer(0),
+  misses: integer(0),
+  uploads: integer(0, 'Number of results that went to the remote cache.'),
+  downloadedBytes: integer(0),
+  uploadedBytes: integer(0),
+  savedMs: number({ minimum: 0 }, 'Time that the runs of the hits took where they ran.'),
+  troubles: integer(0, 'Number of problems with the remote cache.'),
+});
+
+export type RunRemote = FromSchema<typeof REMOTE_SCHEMA>;
+
 const RUN_SCHEMA = openObject(
   {
     run: matching(
@@ -125,6 +137,7 @@ const RUN_SCHEMA = openObject(
   },
   {
     revision: REVISION_SCHEMA,
+    remote: REMOTE_SCHEMA,
     droppedSpans: integer(0, 'Number of spans above the limit, which are not kept.'),
     spansLeftOut: integer(0, 'Former name of `droppedSpans`.'),
   },

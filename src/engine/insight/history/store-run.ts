@@ -17,7 +17,8 @@ export async function storeRun(
   asked: Asked,
 ): Promise<void> {
   const { plan, selected, ends } = ended;
-  const record = await recorder.finish({ plan, selected, ends, gates, conclusion: concludeBuild(ended, gates), asked });
+  const conclusion = concludeBuild(ended, gates);
+  const record = await recorder.finish({ plan, selected, ends, gates, conclusion, asked, remote: ended.remote?.summary });
   if (record === undefined) return;
   try {
     const path = cache.history(plan.pipeline);

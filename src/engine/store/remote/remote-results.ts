@@ -1,0 +1,184 @@
+/**
+ * Results that a build takes from a remote cache, and gives to it.
+ * Whatever goes wrong is a miss with one warning, unless the build requires the cache. A server that fails again and again is left out.
+ */
+import PQueue from 'p-queue';
+import { after } from '../../../base/after.js';
+import type { JsonObject } from '../../../base/json.js';
+import { onAbort } from '../../../base/on-abort.js';
+import { isTrouble } from '../../../remote/error/remote-error.js';
+import { EngineError, messageOf } from '../../model/engine-error.js';
+import type { RemoteSummary } from '../../model/remote-summary.js';
+import type { ActionResult } from '../action-records.js';
+import { fetchResult } from './fetch-result.js';
+import type { LocalStores, RemoteUse } from './remote-use.js';
+import { sendResult } from './send-result.js';
+
+export interface RemoteResults {
+  readonly use: RemoteUse;
+  /**
+   * Brings the result of an action into the local cache, complete and verified. The remote cache is asked once per key.
+   * @throws EngineError `remote-failed` if the cache is required and there is trouble.
+   */
+  bring(stage: string, key: string): Promise<ActionResult | undefined>;
+  /** Sends a result beside the build. It is read from the local cache. */
+  offer(stage: string, key: string, manifest: JsonObject, result: ActionResult): void;
+  /** Results of these stages wait until their reproduction is known. */
+  hold(stages: Iterable<string>): void;
+  release(stage: string, verdict: 'send' | 'drop'): void;
+  /** Waits for what is going up; after an abort for at most 5 s. */
+  finish(signal: AbortSignal): Promise<RemoteSummary>;
+  /** Number of results that are still going up. */
+  pending(): number;
+}
+
+/** After this many failures the server is left out. */
+const MOST_FAILURES = 3;
+
+/** How long an interrupted build waits for what is going up. */
+const DRAIN_MS = 5_000;
+
+const UPLOADS_AT_ONCE = 4;
+
+interface State {
+  readonly local: LocalStores;
+  readonly use: RemoteUse;
+  readonly warn: (message: string) => void;
+  readonly asked: Map<string, Promise<ActionResult | undefined>>;
+  readonly uploads: PQueue;
+  /** Stages whose results are going up. */
+  readonly sending: Map<string, string>;
+  readonly held: Map<string, (() => void)[]>;
+  readonly troubles: string[];
+  readonly dropped: Set<string>;
+  failures: number;
+  leftOut: boolean;
+  hits: number;
+  misses: number;
+  sent: number;
+  savedMs: number;
+}
+
+export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (message: string) => void): RemoteResults {
+  const state: State = {
+    local,
+    use,
+    warn,
+    asked: new Map(),
+    uploads: new PQueue({ concurrency: UPLOADS_AT_ONCE }),
+    sending: new Map(),
+    held: new Map(),
+    troubles: [],
+    dropped: new Set(),
+    failures: 0,
+    leftOut: false,
+    hits: 0,
+    misses: 0,
+    sent: 0,
+    savedMs: 0,
+  };
+  return {
+    use,
+    async bring(stage, key) {
+      if (!use.read) return undefined;
+      if (state.leftOut)
+        return use.need === 'required' ? Promise.reject(required(state, 'it is left out after earlier trouble')) : undefined;
+      const asked = state.asked.get(key) ?? lookUp(state, stage, key);
+      state.asked.set(key, asked);
+      return asked;
+    },
+    offer(stage, key, manifest, result) {
+      if (!use.write || state.leftOut) return;
+      const send = (): void => startUpload(state, stage, key, manifest, result);
+      const waiting = state.held.get(stage);
+      if (waiting === undefined) send();
+      else waiting.push(send);
+    },
+    hold(stages) {
+      for (const stage of stages) state.held.set(stage, []);
+    },
+    release(stage, verdict) {
+      const waiting = state.held.get(stage) ?? [];
+      state.held.delete(stage);
+      if (verdict === 'send') for (const send of waiting) send();
+    },
+    finish: signal => finish(state, signal),
+    pending: () => state.sending.size,
+  };
+}
+
+async function lookUp(state: State, stage: string, key: string): Promise<ActionResult | undefined> {
+  try {
+    const result = await fetchResult(state, key);
+    if (result === undefined) state.misses++;
+    else {
+      state.hits++;
+      state.savedMs += result.durationMs;
+    }
+    return result;
+  } catch (error) {
+    state.misses++;
+    noteTrouble(state, `no result of ${stage} from the remote cache ${state.use.address}`, error);
+    if (state.use.need === 'required') throw required(state, error);
+    return undefined;
+  }
+}
+
+function required({ use }: State, error: unknown): EngineError {
+  return new EngineError('remote-failed', `the remote cache ${use.address} is required and failed: ${use.mask(messageOf(error))}`, {
+    help: 'repair the connection, or build without --require-remote',
+  });
+}
+
+/** One line per trouble. The line of the last one says that the server is left out. */
+function noteTrouble(state: State, what: string, error: unknown): void {
+  if (state.leftOut) return;
+  const { use, warn, troubles } = state;
+  const message = `${what}: ${use.mask(messageOf(error))}`;
+  // A server that has evicted a blob works as it should.
+  if (!isTrouble(error, 'missing')) state.failures++;
+  state.leftOut = state.failures >= MOST_FAILURES || isTrouble(error, 'refused');
+  troubles.push(message);
+  warn(state.leftOut ? `${message}; the remote cache is left out for the rest of this build` : message);
+}
+
+function startUpload(state: State, stage: string, key: string, manifest: JsonObject, result: ActionResult): void {
+  state.sending.set(key, stage);
+  const upload = async (): Promise<void> => {
+    if (state.leftOut) return void state.dropped.add(stage);
+    try {
+      if (await sendResult(state, key, manifest, result)) state.sent++;
+      else state.dropped.add(stage);
+    } catch (error) {
+      state.dropped.add(stage);
+      noteTrouble(state, `the result of ${stage} did not go to the remote cache ${state.use.address}`, error);
+    }
+  };
+  void state.uploads.add(upload).finally(() => state.sending.delete(key));
+}
+
+async function finish(state: State, signal: AbortSignal): Promise<RemoteSummary> {
+  const { uploads, sending, dropped, use } = state;
+  await drain(uploads, signal);
+  for (const stage of sending.values()) dropped.add(stage);
+  for (const [stage, waiting] of state.held) if (waiting.length > 0) dropped.add(stage);
+  uploads.clear();
+  const { downloadedBytes, uploadedBytes, calls } = use.cache.traffic;
+  const { hits, misses, savedMs, troubles, leftOut } = state;
+  const summary = { address: use.address, hits, misses, uploads: state.sent, downloadedBytes, uploadedBytes, calls, savedMs };
+  return { ...summary, dropped: [...dropped], troubles: [...troubles], leftOut };
+}
+
+/** Resolves when all uploads have ended, or some time after the abort. */
+async function drain(uploads: PQueue, signal: AbortSignal): Promise<void> {
+  let stop: () => void = () => undefined;
+  const late = new Promise<void>(resolve => {
+    const begin = (): void => {
+      stop = after(DRAIN_MS, resolve);
+    };
+    if (signal.aborted) begin();
+    else stop = onAbort(signal, begin);
+  });
+  await Promise.race([uploads.onIdle(), late]);
+  stop();
+}

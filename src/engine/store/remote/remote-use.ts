@@ -1,0 +1,27 @@
+/** How a build uses a remote cache, and the local cache beside it. */
+import type { RemoteCache } from '../../../remote/transport/remote-cache.js';
+import type { ActionRecords } from '../action-records.js';
+import type { BlobStore } from '../blob-store.js';
+import type { CacheFolder } from '../cache-folder.js';
+
+/** How a build uses a remote cache. */
+export interface RemoteUse {
+  readonly cache: RemoteCache;
+  /** Without credentials. */
+  readonly address: string;
+  readonly read: boolean;
+  readonly write: boolean;
+  /** 'ignored': only results of the remote cache count. */
+  readonly local: 'used' | 'ignored';
+  /** 'required': trouble fails the build. */
+  readonly need: 'optional' | 'required';
+  readonly salt: string;
+  /** Removes credentials from messages. */
+  readonly mask: (text: string) => string;
+}
+
+export interface LocalStores {
+  readonly cache: CacheFolder;
+  readonly store: BlobStore;
+  readonly records: ActionRecords;
+}

@@ -1,0 +1,67 @@
+/** Builds with a remote cache: another machine takes the results, whole or not at all, and gives its own. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc-server.js';
+import { createRig } from '../../support/remote/remote-rig.js';
+import type { World } from '../../support/world.js';
+
+const EXECUTED = { strip: 'executed', folders: 'executed', count: 'executed', lines: 'executed' };
+const RESTORED = { strip: 'restored', folders: 'restored', count: 'restored', lines: 'restored' };
+const UP_TO_DATE = { strip: 'up-to-date', folders: 'up-to-date', count: 'up-to-date', lines: 'up-to-date' };
+
+const rig = createRig();
+let grpc: FakeServer;
+beforeEach(async () => {
+  grpc = await startFakeServer();
+});
+afterEach(async () => {
+  rig.removeAll();
+  await grpc.close();
+});
+
+function artifactsOf(world: World): Readonly<Record<string, string>> {
+  const names = readdirSync(world.path('artifacts'), { recursive: true, withFileTypes: true }).filter(
+    entry => entry.isFile() && entry.name !== '.tanren',
+  );
+  return Object.fromEntries(
+    names.map(({ parentPath, name }) => [join(parentPath, name).slice(world.folder.length), readFileSync(join(parentPath, name), 'utf8')]),
+  );
+}
+
+it('a remote cache gives another machine equal bytes without a run, and states what it saved', async () => {
+  const first = rig.checkout();
+  const sent = await rig.build(first, `grpc://127.0.0.1:${grpc.port}/main`);
+  expect(sent.outcomes).toEqual(EXECUTED);
+  expect(sent.report.remote).toMatchObject({ hits: 0, misses: 4, uploads: 4, troubles: [], dropped: [] });
+  const second = rig.checkout();
+  const taken = await rig.build(second, `grpc://127.0.0.1:${grpc.port}/main`);
+  expect(taken.outcomes).toEqual(RESTORED);
+  expect(taken.report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'restored', from: 'remote' });
+  expect(taken.report.remote).toMatchObject({ hits: 4, misses: 0, uploads: 0, troubles: [] });
+  expect(taken.report.remote?.savedMs).toBeGreaterThan(0);
+  expect(artifactsOf(second)).toEqual(artifactsOf(first));
+  expect(second.read('cache/logs/pipeline/lines.log')).toBe(first.read('cache/logs/pipeline/lines.log'));
+  expect([...sent.warnings, ...taken.warnings]).toEqual([]);
+  expect((await second.build()).outcomes).toEqual(UP_TO_DATE);
+});
+
+it('a server that asks for a token gets it, and the token is in no file of the project', async () => {
+  const token = 'a-token-that-nobody-else-has';
+  const server = await startFakeServer({ token });
+  const guarded = createRig({
+    ...(await import('../../support/remote/quick-connection.js')).QUICK_CONNECTION,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  try {
+    const world = guarded.checkout();
+    expect((await guarded.build(world, `grpc://127.0.0.1:${server.port}`)).report.remote).toMatchObject({ uploads: 4, troubles: [] });
+    const files = readdirSync(world.folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());
+    const holding = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(token));
+    expect(holding.map(({ name }) => name)).toEqual([]);
+    expect(existsSync(world.path('cache/history/pipeline.log'))).toBe(true);
+    for (const bytes of [...server.blobs.values(), ...server.results.values()]) expect(Buffer.from(bytes).includes(token)).toBe(false);
+  } finally {
+    guarded.removeAll();
+    await server.close();
+  }
+});

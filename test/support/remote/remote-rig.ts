@@ -1,0 +1,66 @@
+/** Builds of a small project with a remote cache: fake servers in memory, and proxies with faults in front of them. */
+
+import type { BuildOptions } from '../../../src/engine/build.js';
+import type { EnginePorts } from '../../../src/engine/model/ports.js';
+import type { RemoteUse } from '../../../src/engine/store/remote/remote-use.js';
+import { parseRemoteAddress } from '../../../src/remote/address/remote-address.js';
+import { openRemoteCache } from '../../../src/remote/open-remote-cache.js';
+import type { Connection } from '../../../src/remote/transport/remote-cache.js';
+import type { StageSpec } from '../plan-of.js';
+import { type Built, givenWorld, type World } from '../world.js';
+import { QUICK_CONNECTION } from './quick-connection.js';
+
+export const STAGES: Readonly<Record<string, StageSpec>> = {
+  strip: { uses: 'strip', inputs: { text: 'source.txt' } },
+  folders: { uses: 'folders', inputs: { text: 'strip.text' } },
+  count: { uses: 'count', inputs: { text: 'strip.text' } },
+  lines: { uses: 'parts', inputs: { text: 'source.txt' } },
+};
+
+export interface Rig {
+  /** A new machine: the same sources, an empty cache. */
+  checkout(stages?: Readonly<Record<string, StageSpec>>): World;
+  /** Builds with the cache at an address. The connection is closed at the end. */
+  build(
+    world: World,
+    address: string,
+    use?: Partial<RemoteUse>,
+    options?: Partial<BuildOptions>,
+    extra?: Partial<EnginePorts>,
+  ): Promise<Built>;
+  removeAll(): void;
+}
+
+export function createRig(connection: Connection = QUICK_CONNECTION): Rig {
+  const worlds: World[] = [];
+  return {
+    checkout(stages = STAGES) {
+      const world = givenWorld(stages, { 'source.txt': 'one\ntwo' });
+      worlds.push(world);
+      return world;
+    },
+    async build(world, address, use = {}, options = {}, extra = {}) {
+      const parsed = parseRemoteAddress(address);
+      const cache = await openRemoteCache(parsed, connection);
+      const whole: RemoteUse = {
+        cache,
+        address: parsed.url,
+        read: true,
+        write: true,
+        local: 'used',
+        need: 'optional',
+        salt: '',
+        mask: text => text,
+        ...use,
+      };
+      try {
+        return await world.build({ remote: whole, ...options }, extra);
+      } finally {
+        cache.close();
+      }
+    },
+    removeAll() {
+      for (const world of worlds.splice(0)) world.remove();
+    },
+  };
+}
