@@ -9,7 +9,7 @@ import type { ImportProof } from './proof.js';
 export function makeReport(
   original: Model,
   imported: ImportedModel,
-  { wanted, samples, reason, spread, outputs }: ImportProof,
+  { wanted, samples, reason, spread, boundedLoops, outputs }: ImportProof,
 ): JsonObject {
   const { model, freed, pinned, conversion, steps } = imported;
   return {
@@ -31,6 +31,7 @@ export function makeReport(
       samples,
       ...(reason === undefined ? {} : { reason }),
       spread: { ...spread },
+      boundedLoops,
       outputs: Object.fromEntries(Object.entries(outputs).map(([name, figures]) => [name, { ...figures }])),
     },
   };

@@ -9,6 +9,7 @@ import { scopesOf } from '../../src/onnx/ir/scope.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../src/onnx/passes/simplify.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
+import { hasLoops } from '../../src/onnx/surgery/bound-loops.js';
 import { listEmpty } from '../../src/runtime/compare/equality.js';
 import { proveEqual } from '../../src/runtime/compare/prove-equal.js';
 import { explainRandomFailure, openProofFeeds, type ProofFeeds } from '../../src/runtime/feeds/proof-feeds.js';
@@ -29,10 +30,12 @@ export async function runSimplify({ params, inputs, outputs, context }: StageJob
   sortTopologically(model.graph);
   assertModel(model, 'the input');
   const before = countNodes(model);
+  const loops = hasLoops(model) ? 'some' : 'none';
   const simplified = await simplifyToFixedPoint(model, { ...params, evaluate, check: findProblems });
   await writeModel(getOutputPath(outputs, 'model'), model);
   const proof = await prove(source, getOutputPath(outputs, 'model'), model, {
     simplified,
+    loops,
     params,
     context,
     tensors: inputs.tensors === undefined ? undefined : getInputPath(inputs, 'tensors'),
@@ -53,13 +56,14 @@ export async function runSimplify({ params, inputs, outputs, context }: StageJob
   assertProved(proof);
 }
 
-function encodeProof({ class: kind, samples, tolerance, sigmoids, spread, outputs }: Proof): JsonObject {
+function encodeProof({ class: kind, samples, tolerance, sigmoids, spread, boundedLoops, outputs }: Proof): JsonObject {
   return {
     class: kind,
     samples,
     tolerance,
     sigmoids: [...sigmoids],
     spread: { ...spread },
+    boundedLoops,
     outputs: Object.fromEntries(Object.entries(outputs).map(([name, figures]) => [name, { ...figures }])),
   };
 }
@@ -87,6 +91,8 @@ function countNodes(model: Model): { nodes: number; nodesInside: number; initial
 
 interface Proving {
   readonly simplified: Simplified;
+  /** Of the model before. */
+  readonly loops: 'some' | 'none';
   readonly params: SimplifyParams;
   readonly context: Context;
   readonly tensors: string | undefined;
@@ -94,14 +100,19 @@ interface Proving {
 
 const NO_PROOF = 'connect valid inputs as `tensors`, or skip the check with `samples: 0`';
 
-async function prove(before: string, after: string, model: Model, { simplified, params, context, tensors }: Proving): Promise<Proof> {
+async function prove(
+  before: string,
+  after: string,
+  model: Model,
+  { simplified, loops, params, context, tensors }: Proving,
+): Promise<Proof> {
   const kind = simplified.steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
   const { samples: count, sizes, freeSize, tolerance } = params;
   const feeds: ProofFeeds = { samples: count, tensors, random: sample => context.random(`sample ${sample}`), sizes, freeSize };
   const sigmoids = findSigmoidOutputs(model);
   const openFeeds = (): AsyncIterable<NamedTensors> => withProgress(openProofFeeds(model, feeds), count, context);
   const proof = await explainRandomFailure(feeds, NO_PROOF, () =>
-    proveEqual({ before, after, openFeeds, wanted: { kind, tolerance }, sigmoids }),
+    proveEqual({ before, after, openFeeds, wanted: { kind, tolerance }, sigmoids, loops }),
   );
   return { class: kind, tolerance, sigmoids: [...sigmoids], ...proof };
 }

@@ -1,4 +1,8 @@
 /** Proof on samples that a changed model computes the outputs of the original, within a bound that the original's own rounding can widen. */
+import { decodeModel } from '../../onnx/serde/decode-model.js';
+import { encodeModel } from '../../onnx/serde/encode-model.js';
+import { readModel } from '../../onnx/serde/model-file.js';
+import { boundLoops } from '../../onnx/surgery/bound-loops.js';
 import type { NamedTensors } from '../session/model-inputs.js';
 import { type ComparedModels, compareModels, type ModelSource } from './compare-models.js';
 import { type Equality, findInequality } from './equality.js';
@@ -6,6 +10,8 @@ import { type Equality, findInequality } from './equality.js';
 export interface EqualityProof extends ComparedModels {
   /** Largest difference that ONNX Runtime's own optimizations make to the original's output. Measured for outputs that exceed the tolerance. */
   readonly spread: Readonly<Record<string, number>>;
+  /** Loops of the original whose iterations were limited in both models, because their count is large, computed or missing. */
+  readonly boundedLoops: number;
   /** The first output that is not equal, and the reason with figures. */
   readonly unequal: { readonly output: string; readonly reason: string } | undefined;
 }
@@ -18,10 +24,29 @@ export interface EqualityClaim {
   readonly wanted: Equality;
   /** Outputs that a Sigmoid computes. */
   readonly sigmoids: ReadonlySet<string>;
+  /** Whether the original has a Loop. */
+  readonly loops: 'some' | 'none';
 }
 
-/** Both models run without ONNX Runtime's optimizations. @throws RuntimeError `model-load`, `model-run`, `outputs-differ`; what `openFeeds` throws. */
-export async function proveEqual({ before, after, openFeeds, wanted, sigmoids }: EqualityClaim): Promise<EqualityProof> {
+/**
+ * Both models run without ONNX Runtime's optimizations. @throws RuntimeError `model-load`, `model-run`, `outputs-differ`; what `openFeeds` throws.
+ */
+export async function proveEqual(claim: EqualityClaim): Promise<EqualityProof> {
+  if (claim.loops === 'none') return { ...(await prove(claim)), boundedLoops: 0 };
+  const before = await limitLoops(claim.before);
+  if (before.boundedLoops === 0) return { ...(await prove(claim)), boundedLoops: 0 };
+  const after = await limitLoops(claim.after);
+  return { ...(await prove({ ...claim, before: before.source, after: after.source })), boundedLoops: before.boundedLoops };
+}
+
+/** @returns the model as bytes if a Loop of it had to be limited. */
+async function limitLoops(source: ModelSource): Promise<{ readonly source: ModelSource; readonly boundedLoops: number }> {
+  const model = typeof source === 'string' ? await readModel(source) : decodeModel(source);
+  const boundedLoops = boundLoops(model);
+  return { source: boundedLoops === 0 ? source : encodeModel(model), boundedLoops };
+}
+
+async function prove({ before, after, openFeeds, wanted, sigmoids }: EqualityClaim): Promise<Omit<EqualityProof, 'boundedLoops'>> {
   const compared = await compareModels(before, after, openFeeds(), { optimization: 'disabled' });
   const listUnequal = (spread: Readonly<Record<string, number>>): readonly NonNullable<EqualityProof['unequal']>[] =>
     Object.entries(compared.outputs).flatMap(([output, figures]) => {

@@ -27,7 +27,7 @@ const END_BYTES = 22;
 const LOCATOR_BYTES = 20;
 /** Maximum expansion factor of a deflate stream. */
 const MAX_EXPANSION = 1032;
-/** Maximum uncompressed size of a deflated entry. */
+/** Maximum uncompressed size of all deflated entries together: few bytes expand a thousand times. */
 const MAX_INFLATED_BYTES = 2 ** 32;
 
 /**
@@ -47,7 +47,15 @@ export function openZip(bytes: Uint8Array): ZipArchive {
     if (entries.has(header.name)) throw new TensorError('zip-malformed', `the archive has two entries named "${header.name}"`);
     if (!header.name.endsWith('/')) entries.set(header.name, locateEntry(bytes, header, next));
   }
+  assertTotal(entries.values());
   return { bytes, entries };
+}
+
+function assertTotal(entries: Iterable<ZipEntry>): void {
+  let total = 0;
+  for (const { method, sizeBytes } of entries) if (method === 'deflated') total += sizeBytes;
+  if (total > MAX_INFLATED_BYTES)
+    throw new TensorError('zip-unsupported', `the deflated entries would expand to ${total} bytes, the limit is ${MAX_INFLATED_BYTES}`);
 }
 
 /**
@@ -196,12 +204,6 @@ function locateEntry(bytes: Uint8Array, header: DirectoryHeader, next: number): 
 
 function inflate(entry: ZipEntry, packed: Uint8Array): Uint8Array {
   if (entry.sizeBytes === 0) return new Uint8Array(0);
-  if (entry.sizeBytes > MAX_INFLATED_BYTES) {
-    throw new TensorError(
-      'zip-unsupported',
-      `entry "${entry.name}" would expand to ${entry.sizeBytes} bytes, the limit is ${MAX_INFLATED_BYTES}`,
-    );
-  }
   let bytes: Uint8Array;
   try {
     bytes = inflateRawSync(packed, { maxOutputLength: entry.sizeBytes });

@@ -1,9 +1,12 @@
 /** The bound of an equality proof: a share of the deviation, or what the original's own rounding makes of the same inputs. */
+import { findProblems } from '../../../src/onnx/check/check-model.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
+import { boundLoops } from '../../../src/onnx/surgery/bound-loops.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { type Equality, findInequality } from '../../../src/runtime/compare/equality.js';
 import { type EqualityProof, proveEqual } from '../../../src/runtime/compare/prove-equal.js';
 import type { NamedTensors } from '../../../src/runtime/session/model-inputs.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
 import { randomFloats } from '../../support/small-model.js';
 
 const HEAD = '<ir_version: 8, opset_import: ["": 17]>\n';
@@ -22,6 +25,7 @@ const prove = (before: string, after: string, kind: 'exact' | 'rounding' = 'roun
     openFeeds: (): readonly NamedTensors[] => [{ x: randomFloats([1, 1, 8, 8], 5) }],
     wanted: kind === 'exact' ? { kind } : { kind, tolerance: 1e-6 },
     sigmoids: new Set(),
+    loops: 'none',
   });
 
 it('accepts a difference beyond the tolerance that ONNX Runtime makes as well when it folds BatchNormalization', async () => {
@@ -87,5 +91,40 @@ describe('two outputs', () => {
     [{ kind: 'exact' }, { differentBits: 0, maxAbs: 0 }],
   ])('are equal within %j', (wanted, change) => {
     expect(findInequality(wanted, { ...output, shapes: 'equal', ...change })).toBeUndefined();
+  });
+});
+
+describe('a Loop', () => {
+  const looping = (count: string): string => `${HEAD}g (float[3] x, int64 m) => (float[3] y)
+<int64 forever = {4611686018427387904}, int64 some = {5}, float[3] step = {1, 2, 3}, bool yes = {1}> {
+  y = Loop <body = b (int64 i, bool go, float[3] a) => (bool on, float[3] n) { on = Identity(go) n = Add(a, step) }> (${count}, yes, x) }`;
+  const play = (count: string, step = '1'): Promise<EqualityProof> =>
+    proveEqual({
+      before: encodeModel(parseModelText(looping(count))),
+      after: encodeModel(parseModelText(looping(count).replace('step = {1', `step = {${step}`))),
+      openFeeds: (): readonly NamedTensors[] => [{ x: randomFloats([3], 1), m: makeTensor('int64', [], BigInt64Array.of(2n ** 62n)) }],
+      wanted: { kind: 'exact' },
+      sigmoids: new Set(),
+      loops: 'some',
+    });
+
+  it.each([
+    ['forever', 1],
+    ['m', 1],
+    ['', 1],
+    ['some', 0],
+  ])('with the count "%s" ends', async (count, boundedLoops) => {
+    expect(await play(count)).toMatchObject({ boundedLoops, samples: 1, unequal: undefined });
+  });
+
+  it('that is limited still shows a changed body', async () => {
+    expect((await play('forever', '1.5')).unequal?.output).toBe('y');
+  });
+
+  it('gets integers limited through double precision before operator set 12', async () => {
+    const model = parseModelText(looping('m').replace('["": 17]', '["": 11]'));
+    expect(boundLoops(model)).toBe(1);
+    expect([...model.graph.nodes.values()].map(({ opType }) => opType)).toEqual(['Cast', 'Cast', 'Min', 'Cast', 'Loop']);
+    expect(findProblems(model, 'operators')).toEqual([]);
   });
 });

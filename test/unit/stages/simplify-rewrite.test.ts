@@ -123,6 +123,7 @@ describe('simplify', () => {
       tolerance: 1e-3,
       sigmoids: [],
       spread: {},
+      boundedLoops: 0,
       outputs: { y: compared },
       unequal: { output: 'y', reason: '1 of 9 elements differ' },
     };

@@ -11,10 +11,11 @@ import { OnnxError } from '../../../onnx/ir/onnx-error.js';
 import { SIMPLIFY_PASSES, type Simplified, simplifyToFixedPoint } from '../../../onnx/passes/simplify.js';
 import { encodeModel } from '../../../onnx/serde/encode-model.js';
 import { writeModel } from '../../../onnx/serde/model-file.js';
+import { hasLoops } from '../../../onnx/surgery/bound-loops.js';
 import { pinShapes } from '../../../onnx/surgery/pin-shapes.js';
 import type { OutputComparison } from '../../../runtime/compare/compare-models.js';
 import { listEmpty } from '../../../runtime/compare/equality.js';
-import { proveEqual } from '../../../runtime/compare/prove-equal.js';
+import { type EqualityClaim, proveEqual } from '../../../runtime/compare/prove-equal.js';
 import { explainRandomFailure, openProofFeeds } from '../../../runtime/feeds/proof-feeds.js';
 import { evaluate } from '../../../runtime/session/evaluate.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
@@ -39,6 +40,7 @@ export function runOnnxSimplify(from: string, to: string, options: SimplifyOptio
     const model = await readSound(from);
     assertModel(model, basename(from));
     const before = model.graph.nodes.size;
+    const loops = hasLoops(model) ? 'some' : 'none';
     pinShapes(model, pinsOf(options, [model]));
     const simplified = await simplifyToFixedPoint(model, {
       evaluate,
@@ -46,7 +48,7 @@ export function runOnnxSimplify(from: string, to: string, options: SimplifyOptio
       skip: options.skip,
       check: findProblems,
     });
-    const proof = await prove(from, to, model, simplified, options);
+    const proof = await prove(from, to, model, { ...simplified, loops }, options);
     if (proof.unequal === undefined) await writeResult(to, model, options.weights);
     const passes = countPasses(simplified);
     if (options.json) {
@@ -91,7 +93,13 @@ interface Proof {
   readonly unequal: string | undefined;
 }
 
-async function prove(from: string, to: string, model: Model, { steps }: Simplified, options: SimplifyOptions): Promise<Proof> {
+async function prove(
+  from: string,
+  to: string,
+  model: Model,
+  { steps, loops }: Simplified & Pick<EqualityClaim, 'loops'>,
+  options: SimplifyOptions,
+): Promise<Proof> {
   const kind = steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
   if (options.samples === 0) return { class: kind, samples: 0, outputs: {}, unequal: undefined };
   const feeds = feedsOf(options);
@@ -100,6 +108,7 @@ async function prove(from: string, to: string, model: Model, { steps }: Simplifi
     openFeeds: () => openProofFeeds(model, feeds),
     wanted: { kind, tolerance: options.tolerance },
     sigmoids: findSigmoidOutputs(model),
+    loops,
   } as const;
   const { samples, outputs, unequal } = await withWritten(to, model, options.weights, after =>
     explainRandomFailure(feeds, `${NO_RANDOM}, or skip the check with --samples 0`, () => proveEqual({ ...claim, after })),

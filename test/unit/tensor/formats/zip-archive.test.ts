@@ -48,6 +48,22 @@ describe('zip archives', () => {
     expect(await failureOf(() => openZip(patchDirectory(offset, value)))).toMatchObject({ code });
   });
 
+  it('deflated entries that together expand beyond the limit are refused, though each is below it', async () => {
+    const packed = new Uint8Array(2_200_000);
+    const bytes = encodeZip([
+      ['a', packed],
+      ['b', packed],
+    ]);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const directory = view.getUint32(bytes.length - 6, true);
+    for (const header of [directory, directory + 46 + 1]) {
+      view.setUint16(header + 10, 8, true);
+      view.setUint32(header + 24, packed.length * 1000, true);
+    }
+    const { code, message } = await failureOf(() => openZip(bytes));
+    expect([code, message]).toEqual(['zip-unsupported', expect.stringContaining('4400000000 bytes')]);
+  });
+
   it('a changed byte is found by its CRC-32', async () => {
     const bytes = sample();
     bytes[38] = (bytes[38] ?? 0) ^ 1;
