@@ -8,6 +8,7 @@ import { estimateBatches, mean } from './estimate/batch-estimate.js';
 import { basisOf, estimateCalls, estimateUnit, scaleEstimate, sumEstimates } from './estimate/estimate.js';
 import { estimateCall, estimateHostCall, type PlacedWork } from './estimate/image-estimate.js';
 import { allowedBatches, checkBatch } from './legality/batch-rule.js';
+import { checkOutputs } from './legality/defects.js';
 import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';
 import { checkForms } from './legality/observed-forms.js';
 import { planMemory } from './memory/part-memory.js';
@@ -61,7 +62,7 @@ export interface CompiledModel {
 export async function compileModel(name: string, model: Model, target: Target, options: CompileOptions): Promise<CompiledModel> {
   const prepared = await prepareModel(model, options.evaluate);
   const isOnCpu = options.place === 'cpu';
-  if (options.accept === 'quantized') checkAccepted(name, prepared, options.place ?? 'npu');
+  if (options.accept === 'quantized') checkAccepted(name, prepared, target, options.place ?? 'npu');
   const graph = findNodeUnits(prepared);
   const works = graph.units.map(unit => measureUnit(prepared, unit));
   const verdicts = isOnCpu ? graph.units.map(() => UNJUDGED) : judgeUnits(graph, target, options);
@@ -75,7 +76,7 @@ export async function compileModel(name: string, model: Model, target: Target, o
 
   const units = graph.units.map(unit => reportUnit(facts, unit));
   const parts = partition.parts.map((_, index) => reportPart(facts, index));
-  const findings = isOnCpu ? [] : [...checkGraph(facts), ...whole];
+  const findings = isOnCpu ? [] : [...checkGraph(facts), ...whole, ...checkOutputs(prepared, target)];
   const report: ModelReport = {
     name,
     digest: digestModelContent(model),
@@ -107,8 +108,13 @@ interface Facts {
   readonly target: Target;
 }
 
-function checkAccepted(name: string, model: Model, place: Device): void {
-  if (place === 'npu' && modeOf(model) === 'float') {
+function checkAccepted(name: string, model: Model, { identity, dtype }: Target, place: Device): void {
+  if (place === 'npu' && dtype.form === 'float' && modeOf(model) === 'quantized') {
+    throw new TargetError('model-quantized', `model "${name}" is quantized, but data type ${identity.dtype} takes float models`, {
+      help: 'connect the float model, before `quantize`; or choose the data type of the model',
+    });
+  }
+  if (place === 'npu' && dtype.form !== 'float' && modeOf(model) === 'float') {
     throw new TargetError('model-not-quantized', `model "${name}" is not quantized: it has no QuantizeLinear or DequantizeLinear`, {
       help: 'compile the output of a quantize stage, or run the float model on the CPU with `place`; `tanren lint` checks shapes and operators of float models',
     });

@@ -18,7 +18,7 @@ export const COMPILE_PARAMS = {
     dtype: {
       type: 'string',
       minLength: 1,
-      description: "One of the profile's data types, for example xint8, a8w8 or a16w8; default: that of the profile.",
+      description: "One of the profile's data types, for example xint8, a8w8, a16w8 or bf16; default: that of the profile.",
     },
     software: { type: 'string', minLength: 1, description: "Version of the vendor's software; default: that of the profile." },
     undocumented: {

@@ -18,6 +18,7 @@ import { capturedGoldenFeeds, probeFeeds, randomGoldenFeeds } from '../../src/ta
 import { findRuntime, listRyzenAiOptions } from '../../src/target/bundle/provider-options.js';
 import { writeBundle } from '../../src/target/bundle/write-bundle.js';
 import { type CompiledModel, type CompileOptions, compileModel } from '../../src/target/compile-model.js';
+import { describeSeveralModels } from '../../src/target/legality/defects.js';
 import type { Target } from '../../src/target/profile/choose-target.js';
 import { openTarget } from '../../src/target/profile/open-target.js';
 import {
@@ -27,10 +28,11 @@ import {
   type ModelReport,
   type PlacementReport,
 } from '../../src/target/report/compile-report.js';
-import { listCostlyReasons } from '../../src/target/report/costly-reasons.js';
 import { TargetError } from '../../src/target/report/target-error.js';
 import { checkPins, findSizeNames, pinSizes } from '../../src/target/units/pin-sizes.js';
 import { choosePlaces, describePlace, listPartsWithoutChoice } from './choose-places.js';
+import { describeModel, describeNothing } from './describe-model.js';
+import { findLeastSqnr, withoutSimulation } from './float-models.js';
 import type { GivenModel } from './given-model.js';
 import { readMeasuredTimes } from './measured-times.js';
 import { makeMetrics } from './metrics.js';
@@ -67,12 +69,16 @@ export async function runCompile(job: CompileJob): Promise<void> {
     const wholePath = pinned === model ? path : await writePinned(job, name, pinned);
     const golden = await readGolden(job, name, pinned);
     const probes = params.golden === 0 ? [] : probeFeeds(pinned, sample => context.random(`probe ${name} ${sample}`));
-    compiled.push({ name, sourcePath: path, wholePath, pinned: isPinned, whole: pinned, golden, probes, ...result });
-    context.log('info', describe(result));
+    const isFloat = target.dtype.form === 'float' && deviceOf(name) === 'npu';
+    const tolerance = isFloat && golden.length > 0 ? { leastSqnrDb: await findLeastSqnr(pinned, golden) } : {};
+    compiled.push({ name, sourcePath: path, wholePath, pinned: isPinned, whole: pinned, golden, probes, ...tolerance, ...result });
+    context.log('info', describeModel(result));
     const nothing = describeNothing(result);
     if (nothing !== undefined) context.log('warning', nothing);
     context.progress(compiled.length, models.length, 'models');
   }
+  for (const warning of describeSeveralModels(target, compiled.filter(({ report: { place } }) => place !== 'cpu').length))
+    context.log('warning', warning);
   const report: CompileReport = {
     format: COMPILE_REPORT_FORMAT,
     target: target.identity,
@@ -142,7 +148,8 @@ async function openCompiler(
   const rois = await countRois(job, [...models.map(({ name }) => name), ...Object.keys(tiles)]);
   return async ({ name, model }, place) => {
     const isPinned = findSizeNames(model).some(size => Object.hasOwn(params.pin, size));
-    const pinned = fitModel(name, isPinned ? pinSizes(model, params.pin) : model, target);
+    const plain = target.dtype.form === 'float' ? withoutSimulation(model) : model;
+    const pinned = fitModel(name, isPinned ? pinSizes(plain, params.pin) : plain, target);
     const result = await compileModel(name, pinned, target, {
       evaluate,
       undocumented: params.undocumented,
@@ -182,8 +189,8 @@ function fitModel(name: string, model: Model, { identity }: Target): Model {
 
 /** @throws TargetError `provider-option`. */
 function checkProviderOptions({ params: { providerOptions } }: CompileJob, { identity }: Target): void {
-  const { profile, version, device } = identity;
-  if (profile === 'ryzen-ai') listRyzenAiOptions({ version, device, providerOptions });
+  const { profile, version, device, dtype } = identity;
+  if (profile === 'ryzen-ai') listRyzenAiOptions({ version, device, providerOptions }, dtype);
   else if (Object.keys(providerOptions).length > 0) {
     throw new TargetError('provider-option', `\`providerOptions\` has no use for target ${profile}`, { help: 'remove `providerOptions`' });
   }
@@ -197,6 +204,7 @@ interface Compiled {
   readonly whole: Model;
   readonly golden: readonly GoldenFeeds[];
   readonly probes: readonly GoldenFeeds[];
+  readonly leastSqnrDb?: Readonly<Record<string, number>>;
 }
 
 async function readModels({ inputs }: CompileJob): Promise<readonly GivenModel[]> {
@@ -247,27 +255,4 @@ async function readGolden({ params, inputs, context }: CompileJob, name: string,
     return feeds;
   }
   return randomGoldenFeeds(model, params.golden, sample => context.random(`golden ${name} ${sample}`));
-}
-
-/** The first reason why nothing of a model runs on the NPU; undefined where something does, or where the pipeline places it on the CPU. */
-function describeNothing({ report }: CompiledModel): string | undefined {
-  const { name, place, counts, findings } = report;
-  if (place === 'cpu' || counts.npuNodes > 0) return undefined;
-  const whole = findings.filter(({ severity }) => severity !== 'warning').map(({ message }) => message);
-  const [reason] = whole.length > 0 ? whole : listCostlyReasons([report]);
-  return `${name}: nothing runs on the NPU${reason === undefined ? '' : `: ${reason}`}`;
-}
-
-function describe({ report: { name, counts, estimate } }: CompiledModel): string {
-  const share = (100 * counts.npuMacShare).toFixed(1);
-  const { tiles, calls, perImage } = estimate.image;
-  const { ms, lowMs, highMs } = perImage;
-  const onTiles = tiles === undefined ? '' : ` in ${calls.toFixed(1)} calls of ${tiles} tiles`;
-  const parts = `${counts.parts} part${counts.parts === 1 ? '' : 's'}`;
-  const { batches } = estimate;
-  const best =
-    batches === undefined || batches.rows.length === 1
-      ? ''
-      : `; for ${batches.rois.mean.toFixed(1)} RoIs per image, the estimate is fastest at batch ${batches.best}`;
-  return `${name}: ${counts.npuNodes} nodes on the NPU with ${share} % of the MACs, ${counts.cpuNodes} on the CPU, in ${parts}; estimated ${ms.toFixed(1)} ms (${lowMs.toFixed(1)} to ${highMs.toFixed(1)}) per image${onTiles}${best}`;
 }

@@ -47,13 +47,23 @@ export async function writeSmallBundle(
     readonly profile?: string;
     readonly choice?: TargetChoice;
     readonly samples?: number;
+    readonly leastSqnrDb?: Readonly<Record<string, number>>;
     /** Names of equal models; default: net. */
     readonly names?: readonly string[];
     /** Those of them that the params place on the CPU. */
     readonly onCpu?: readonly string[];
   } = {},
 ): Promise<SmallBundle> {
-  const { model = smallQdqModel(), source = model, profile = 'ryzen-ai', choice = {}, samples = 1, names = ['net'], onCpu = [] } = options;
+  const {
+    model = smallQdqModel(),
+    source = model,
+    profile = 'ryzen-ai',
+    choice = {},
+    samples = 1,
+    names = ['net'],
+    onCpu = [],
+    leastSqnrDb,
+  } = options;
   const here = mkdtempSync(join(folder, 'bundle-'));
   const wholePath = join(here, 'in.onnx');
   await writeModel(wholePath, model);
@@ -77,6 +87,7 @@ export async function writeSmallBundle(
       pinned: source !== model,
       whole: model,
       parts: report.parts.flatMap((part, index) => (parts[index] === undefined ? [] : [{ report: part, model: parts[index] }])),
+      ...(leastSqnrDb === undefined ? {} : { leastSqnrDb }),
       golden: randomGoldenFeeds(model, samples, sample => seededRandom('test', String(sample))),
       probes: probeFeeds(model, sample => seededRandom('probe', String(sample))),
     })),

@@ -8,6 +8,14 @@ import type { ProviderOptions } from './provider-options.js';
  *
  * @param model SHA-256 of the model file.
  */
-export function cacheKeyOf(model: Digest, { version, device, providerOptions, environment }: ProviderOptions): Digest {
-  return digestJson({ format: 1, model, version, device, providerOptions, environment });
+export function cacheKeyOf(model: Digest, { version, device, providerOptions, environment, configFile }: ProviderOptions): Digest {
+  return digestJson({
+    format: 1,
+    model,
+    version,
+    device,
+    providerOptions,
+    environment,
+    ...(configFile === undefined ? {} : { configFile }),
+  });
 }

@@ -1,18 +1,21 @@
 /** Options of the vendor's software for each version and device: rows of a data file, each with its sources. */
+import type { JsonObject } from '../../base/json.js';
 import type { Source } from '../report/finding.js';
 import { TargetError } from '../report/target-error.js';
 import ryzenAi from './ryzen-ai-options.json' with { type: 'json' };
 
-/** `${CACHE_DIR}`, `${CACHE_KEY}` and names of environment variables are replaced on the board. */
+/** `${BUNDLE}`, `${CACHE_DIR}`, `${CACHE_KEY}` and names of environment variables are replaced on the board. */
 export interface ProviderOptions {
   readonly version: string;
   readonly device: string;
   readonly provider: string;
   readonly providerOptions: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string>>;
+  /** The content of the file that the option `config_file` names in the bundle, for data types that need one. */
+  readonly configFile?: JsonObject;
   /** To write the compiled model as an EPContext model. */
   readonly sessionOptions: Readonly<Record<string, string>>;
-  /** The file of the operator assignment, inside the cache folder of the model. */
+  /** The file of the operator assignment, inside the cache folder of the model; empty where none is documented. */
   readonly report: string;
   readonly sources: readonly Source[];
   readonly notes: readonly string[];
@@ -39,6 +42,9 @@ export function findRuntime(version: string): RuntimeLimits | undefined {
 interface Row {
   readonly versions: readonly string[];
   readonly device: string;
+  /** Absent: the data types in integers. */
+  readonly dtype?: string;
+  readonly configFile?: JsonObject;
   readonly providerOptions: Readonly<Record<string, string | undefined>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly sources: readonly string[];
@@ -55,14 +61,20 @@ export interface OwnOptions {
   readonly providerOptions: Readonly<Record<string, string>>;
 }
 
-/** All versions and devices of AMD Ryzen AI with known options, by ascending version, with `own` in its row. @throws TargetError `provider-option`. */
-export function listRyzenAiOptions(own?: OwnOptions): readonly ProviderOptions[] {
+/**
+ * All versions and devices of AMD Ryzen AI with known options for a data type, by ascending version, with `own` in its row.
+ * @throws TargetError `provider-option`.
+ */
+export function listRyzenAiOptions(own?: OwnOptions, dtype?: string): readonly ProviderOptions[] {
   if (own !== undefined) checkOwnOptions(own);
-  const all = ROWS.flatMap(row => row.versions.map(version => optionsOf(row, version))).map(row =>
-    row.version === own?.version && row.device === own.device
-      ? { ...row, providerOptions: { ...row.providerOptions, ...own.providerOptions } }
-      : row,
-  );
+  const hasRows = ROWS.some(row => row.dtype === dtype);
+  const all = ROWS.filter(row => row.dtype === (hasRows ? dtype : undefined))
+    .flatMap(row => row.versions.map(version => optionsOf(row, version)))
+    .map(row =>
+      row.version === own?.version && row.device === own.device
+        ? { ...row, providerOptions: { ...row.providerOptions, ...own.providerOptions } }
+        : row,
+    );
   return all.sort((a, b) => compareVersions(a.version, b.version) || (a.device < b.device ? -1 : 1));
 }
 
@@ -97,16 +109,22 @@ function findProblem(name: string, value: string, { version, device }: Pick<OwnO
   return values.includes(value) ? undefined : `is "${value}"; it can be ${values.join(', ')}`;
 }
 
+/** In options of several versions. */
+const VERSION = '$' + '{VERSION}';
+
 function optionsOf(row: Row, version: string): ProviderOptions {
   const { from, options } = ryzenAi.sessionOptions;
   return {
     version,
     device: row.device,
     provider: ryzenAi.provider,
-    providerOptions: present(row.providerOptions),
+    providerOptions: Object.fromEntries(
+      Object.entries(present(row.providerOptions)).map(([name, value]) => [name, value.replaceAll(VERSION, version)]),
+    ),
     environment: present(row.environment),
     sessionOptions: compareVersions(version, from) >= 0 ? options : {},
-    report: ryzenAi.report,
+    report: row.dtype === undefined ? ryzenAi.report : '',
+    ...(row.configFile === undefined ? {} : { configFile: row.configFile }),
     sources: row.sources.map(name => SOURCES[name] as Source),
     notes: row.notes,
   };

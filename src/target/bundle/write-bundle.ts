@@ -47,6 +47,8 @@ export interface BundleModel {
   readonly parts: readonly BundlePart[];
   /** Inputs of golden samples. Empty: the bundle has no golden values for this model. */
   readonly golden: readonly GoldenFeeds[];
+  /** Output → the smallest SQNR that a board's arithmetic should reach, in dB. Absent: that of the runner. */
+  readonly leastSqnrDb?: Readonly<Record<string, number>>;
   /** Two inputs that differ everywhere, for the check of unwritten slots; or none. */
   readonly probes: readonly GoldenFeeds[];
 }
@@ -66,13 +68,16 @@ const RYZEN_AI = 'ryzen-ai';
 /** Writes the bundle; docs/npu-compile.md lists its files. Equal requests give equal files. @throws RuntimeError if ONNX Runtime cannot run a part. */
 export async function writeBundle({ folder, report, models, providerOptions = {}, detector }: BundleRequest): Promise<void> {
   const files = openFiles(folder);
-  const { profile, version, device } = report.target;
-  const options = profile === RYZEN_AI ? listReadable(models, { version, device, providerOptions }) : [];
+  const { profile, version, device, dtype } = report.target;
+  const options = profile === RYZEN_AI ? listReadable(models, { version, device, providerOptions }, dtype) : [];
   const described: DescribedModel[] = [];
   for (const [index, model] of models.entries()) {
     described.push(await writeOne(files, getDefined(report.models[index], model.name), model, options));
   }
-  for (const row of options) await files.json(`ryzenai/${row.version}/${row.device}.json`, describeOptions(row, described));
+  for (const row of options) {
+    await files.json(`ryzenai/${row.version}/${row.device}.json`, describeOptions(row, described));
+    if (row.configFile !== undefined) await files.json(`ryzenai/${row.version}/vitisai_config.json`, row.configFile);
+  }
   if (detector !== undefined) await files.json('detector.json', describeDetector(detector));
   for (const { name, bytes } of await readBoardPrograms()) await files.bytes(name, bytes);
   const manifest = { format: BUNDLE_FORMAT, target: report.target, files: files.digests(), models: described };
@@ -80,8 +85,8 @@ export async function writeBundle({ folder, report, models, providerOptions = {}
 }
 
 /** The options of all versions whose ONNX Runtime reads all models. */
-function listReadable(models: readonly BundleModel[], own: OwnOptions): readonly ProviderOptions[] {
-  return listRyzenAiOptions(own).filter(({ version }) => {
+function listReadable(models: readonly BundleModel[], own: OwnOptions, dtype: string): readonly ProviderOptions[] {
+  return listRyzenAiOptions(own, dtype).filter(({ version }) => {
     const runtime = findRuntime(version);
     return runtime === undefined || models.every(({ whole }) => isReadable(whole, runtime));
   });
@@ -98,13 +103,14 @@ type DescribedModel = JsonObject & { readonly name: string; readonly cacheKeys: 
 async function writeOne(
   files: BundleFiles,
   report: ModelReport,
-  { name, sourcePath, wholePath, pinned, whole, parts, golden, probes }: BundleModel,
+  { name, sourcePath, wholePath, pinned, whole, parts, golden, probes, leastSqnrDb }: BundleModel,
   options: readonly ProviderOptions[],
 ): Promise<DescribedModel> {
   const wholeFile = `models/${name}/whole.onnx`;
   const digest = await files.copy(wholeFile, wholePath);
   for (const part of parts) await files.model(`models/${name}/parts/${part.report.name}.onnx`, part.model);
   const models = parts.map(part => part.model);
+  const isFloat = modeOf(whole) === 'float';
   await files.json(`report/${name}.predicted.json`, predictAssignment(report, models));
   return {
     name,
@@ -114,7 +120,10 @@ async function writeOne(
     source: await digestFile(sourcePath),
     pinned,
     // The programs of the bundle run it with ONNX Runtime's own provider.
-    ...(report.place === 'cpu' ? { place: 'cpu', form: modeOf(whole) === 'float' ? 'float' : 'int8' } : {}),
+    ...(report.place === 'cpu' ? { place: 'cpu' } : {}),
+    ...(report.place === 'cpu' || isFloat ? { form: isFloat ? 'float' : 'int8' } : {}),
+    ...(leastSqnrDb === undefined ? {} : { leastSqnrDb }),
+    ...(isFloat && report.place !== 'cpu' ? { probeZeros: true } : {}),
     nodes: report.counts.nodes,
     npuNodes: report.counts.npuNodes,
     parts: report.parts.map(({ estimate: _estimate, ...part }) => part),
@@ -150,7 +159,7 @@ async function writeGolden(files: BundleFiles, name: string, { whole, models, fe
 }
 
 /** One file per version and device, with the cache key of each model, for the runner and for programs that open sessions themselves. */
-function describeOptions({ sources, ...row }: ProviderOptions, models: readonly DescribedModel[]): JsonObject {
+function describeOptions({ sources, configFile: _configFile, ...row }: ProviderOptions, models: readonly DescribedModel[]): JsonObject {
   const keyOf = (model: DescribedModel): Json => model.cacheKeys[`${row.version}/${row.device}`] ?? '';
   return {
     ...row,

@@ -8,13 +8,15 @@ const FORMULA =
   'calls · (fixed + handover · min(CPU units, most parts) + Σ NPU max(work / (efficiency · peak), bytes / bandwidth) + Σ CPU max(as on the NPU, work / rate + bytes / host bandwidth))';
 
 /** @param factor rows per call relative to the exported batch: activations and MACs scale with it, weights do not. */
-export function estimateUnit({ device }: Target, work: UnitWork, factor = 1): UnitEstimate {
+export function estimateUnit({ device, dtype }: Target, work: UnitWork, factor = 1): UnitEstimate {
   const { peak, efficiency, bandwidth } = device.estimate;
   const share = efficiency[work.engine];
   const amount = (work.macs + work.elements) * factor;
-  const bytes = work.weightBytes + (work.inputBytes + work.outputBytes) * factor;
+  // The values of a float model have 32 bits, those of the device 16.
+  const bytes = (work.weightBytes + (work.inputBytes + work.outputBytes) * factor) * (dtype.form === 'float' ? 0.5 : 1);
+  const rateOf = (of: (constant: Constant) => number): number => (dtype.rate === undefined ? 1 : of(dtype.rate));
   const at = (of: (constant: Constant) => number): { compute: number; memory: number } => ({
-    compute: (1000 * amount) / (of(share) * of(peak)),
+    compute: (1000 * amount) / (of(share) * of(peak) * rateOf(of)),
     memory: (1000 * bytes) / of(bandwidth),
   });
   const likely = at(constant => constant.value);
@@ -60,6 +62,7 @@ export function basisOf(target: Target): EstimateBasis {
     formula: FORMULA,
     constants: [
       describe('peak', peak),
+      ...(target.dtype.rate === undefined ? [] : [describe(`rate of ${target.identity.dtype}`, target.dtype.rate)]),
       describe('efficiency of Conv, Gemm, MatMul', efficiency.conv),
       describe('efficiency of depthwise Conv', efficiency.depthwise),
       describe('efficiency of other operators, by elements', efficiency.other),

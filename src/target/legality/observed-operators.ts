@@ -37,7 +37,7 @@ export function reportObserved({ target, model }: UnitCase, node: Node, one: Obs
 
 /** What was seen in an earlier version only, or on a device without a name, is a warning. */
 export function severityOf({ outcome, seen }: Observed): Severity {
-  if (seen === 'nearby' || outcome === 'mixed' || outcome === 'npu') return 'warning';
+  if (seen === 'nearby' || outcome === 'mixed' || outcome === 'unreliable' || outcome === 'npu') return 'warning';
   return outcome === 'wrong' ? 'error' : 'refused';
 }
 
@@ -46,6 +46,7 @@ const MESSAGES: Readonly<Record<Exclude<Outcome, 'npu'>, string>> = {
   mixed: 'such nodes were observed on the NPU and on the CPU',
   'whole-model': 'with such nodes the whole model was observed on the CPU',
   wrong: 'such nodes were observed on the NPU with wrong results',
+  unreliable: 'such nodes were observed on the NPU with wrong results in some models',
   fails: 'the compilation of such nodes was observed to fail',
 };
 

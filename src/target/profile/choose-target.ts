@@ -18,6 +18,7 @@ import type {
   Limit,
   OperatorNote,
   OperatorTable,
+  Sourced,
   TargetProfile,
   When,
 } from './profile.js';
@@ -70,8 +71,6 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
   const fits = (when: When | undefined): boolean => applies(profile, when, names);
   const operators = profile.operators.find(table => fits(table.when));
   if (operators === undefined) throw missing(profile, `a table of operators for version ${names.version}`);
-  const mostParts = [profile.graph.maxSubgraphs].flat().find(entry => !('when' in entry) || fits(entry.when));
-  if (mostParts === undefined) throw missing(profile, `the largest number of NPU parts (graph.maxSubgraphs) for version ${names.version}`);
   const target: Target = {
     identity: { profile: profile.name, title: profile.title, ...names, digest: digestJson(json) },
     device,
@@ -82,12 +81,29 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
     operatorNotes: profile.operatorNotes.filter(note => fits(note.when)),
     limits: profile.limits.filter(limit => fits(limit.when)),
     host: profile.host,
-    graph: { ...profile.graph, maxSubgraphs: mostParts, batches: profile.graph.batches.filter(limit => fits(limit.when)) },
+    graph: chooseGraph(profile, names, fits),
     sourceOf: key => getDefined(profile.sources[key], `source "${key}" of profile ${profile.name}`),
   };
   checkWindowLimits(profile, target, names.dtype);
   checkPositionLimits(profile, dtype, names.dtype);
   return target;
+}
+
+function chooseGraph(profile: TargetProfile, { version }: Names, fits: (when: When | undefined) => boolean): ChosenGraphLimits {
+  const { graph } = profile;
+  const choose = <T>(limit: Sourced<T> | readonly (Sourced<T> & { readonly when?: When })[], name: string): Sourced<T> => {
+    const found = [limit].flat().find(entry => !('when' in entry) || fits(entry.when));
+    if (found === undefined) throw missing(profile, `graph.${name} for version ${version}`);
+    return found;
+  };
+  return {
+    ...graph,
+    minConvs: choose(graph.minConvs, 'minConvs'),
+    maxSubgraphs: choose(graph.maxSubgraphs, 'maxSubgraphs'),
+    trailing: choose(graph.trailing, 'trailing'),
+    batches: graph.batches.filter(limit => fits(limit.when)),
+    defects: (graph.defects ?? []).filter(defect => fits(defect.when)),
+  };
 }
 
 function parseProfile(json: Json): TargetProfile {

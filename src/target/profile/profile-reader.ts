@@ -21,13 +21,16 @@ export function readProfile(json: Json): JsonResult<TargetProfile> {
 }
 
 /** Constants of estimates that are outside of their own bounds. */
-function checkConstants({ devices, host }: TargetProfile): readonly JsonProblem[] {
+function checkConstants({ devices, dtypes, host }: TargetProfile): readonly JsonProblem[] {
   const ofDevices = Object.entries(devices).flatMap(([name, { estimate }]): readonly NamedConstant[] => {
     const { efficiency, ...constants } = estimate;
     const at = `devices.${name}.estimate`;
     return [...nameConstants(at, constants), ...nameConstants(`${at}.efficiency`, efficiency)];
   });
-  return [...ofDevices, ...nameConstants('host', host)].flatMap(([path, { low, value, high }]) =>
+  const rates = Object.entries(dtypes).flatMap(([name, { rate }]): readonly NamedConstant[] =>
+    rate === undefined ? [] : [[`dtypes.${name}.rate`, rate]],
+  );
+  return [...ofDevices, ...rates, ...nameConstants('host', host)].flatMap(([path, { low, value, high }]) =>
     low <= value && value <= high ? [] : [{ path, message: `should be within its bounds: ${low} ≤ ${value} ≤ ${high}` }],
   );
 }

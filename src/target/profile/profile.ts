@@ -27,6 +27,10 @@ const sourced = <const Value extends JsonObject>(value: Value) => object({ value
 /** Where an entry applies; an absent member does not restrict it. Versions are inclusive. */
 const WHEN = object({}, { devices: TEXTS, dtypes: TEXTS, from: text(), to: text() });
 
+/** A limit for all choices, or several, of which the first whose `when` applies is used. */
+const chosen = <const Value extends JsonObject>(value: Value) =>
+  anyOf([sourced(value), list(object({ value, source: text() }, { note: text(), when: WHEN }))]);
+
 export type When = FromSchema<typeof WHEN>;
 
 const CONSTANT = object({ value: POSITIVE, low: POSITIVE, high: POSITIVE, unit: text(), source: text() });
@@ -107,6 +111,10 @@ const DTYPE = object(
     perChannel: sourced(oneOf(['allowed', 'refused', 'undocumented'], 'Whether weights may have per-channel scales.')),
   },
   {
+    /** Models are float models, and the compiler converts them. Absent: QDQ models. */
+    form: constant('float'),
+    /** Share of the peak and efficiencies of the device. */
+    rate: CONSTANT,
     /** Bounds on the positions (−log₂ of a power-of-two scale) around one operator. */
     positions: POSITIONS,
   },
@@ -208,22 +216,42 @@ const BATCH_LIMIT = object(
 
 export type BatchLimit = FromSchema<typeof BATCH_LIMIT>;
 
-const GRAPH = object({
-  /** Smallest number of Conv in a model. */
-  minConvs: sourced(COUNT),
-  /** Largest number of NPU parts of a model. Of several entries, the first whose `when` applies is used. */
-  maxSubgraphs: anyOf([sourced(COUNT), list(object({ value: COUNT, source: text() }, { note: text(), when: WHEN }))]),
-  /** Operators that stay on the CPU in chains at the end of the model. */
-  trailing: sourced(TEXTS),
-  batches: anyList(BATCH_LIMIT, 'First dimension of model inputs of rank 4, for example "1"; any if no entry applies.'),
-  /** Whether every shape must be fixed. */
-  staticShapes: sourced(constant('required')),
-});
+const DEFECT = object(
+  {
+    rule: oneOf(['several-outputs', 'several-models'], 'several-outputs: of one model. several-models: open in one process.'),
+    source: text(),
+    note: text(),
+  },
+  { when: WHEN },
+);
+
+/** A form of models that some boards compute wrong, and most right. */
+export type Defect = FromSchema<typeof DEFECT>;
+
+const GRAPH = object(
+  {
+    /** Smallest number of Conv in a model. */
+    minConvs: chosen(COUNT),
+    /** Largest number of NPU parts of a model. */
+    maxSubgraphs: chosen(COUNT),
+    /** Operators that stay on the CPU in chains at the end of the model. */
+    trailing: chosen(TEXTS),
+    batches: anyList(BATCH_LIMIT, 'First dimension of model inputs of rank 4, for example "1"; any if no entry applies.'),
+    /** Whether every shape must be fixed. */
+    staticShapes: sourced(constant('required')),
+  },
+  { defects: anyList(DEFECT) },
+);
 
 export type GraphLimits = FromSchema<typeof GRAPH>;
 
 /** The limits for a chosen target. */
-export type ChosenGraphLimits = Omit<GraphLimits, 'maxSubgraphs'> & { readonly maxSubgraphs: Sourced<number> };
+export type ChosenGraphLimits = Omit<GraphLimits, 'minConvs' | 'maxSubgraphs' | 'trailing' | 'defects'> & {
+  readonly minConvs: Sourced<number>;
+  readonly maxSubgraphs: Sourced<number>;
+  readonly trailing: Sourced<readonly string[]>;
+  readonly defects: readonly Defect[];
+};
 
 export const PROFILE_SCHEMA = object({
   format: constant(PROFILE_FORMAT),

@@ -54,7 +54,7 @@ describe('advice', () => {
 
   it('has a row for each data type of the device', async () => {
     const dtypes = async (device: string) => (await advise(silu(), device)).advice.dtypes.map(({ dtype }) => dtype);
-    expect(await dtypes('stx-krk')).toEqual(['xint8', 'a8w8', 'a16w8']);
+    expect(await dtypes('stx-krk')).toEqual(['xint8', 'a8w8', 'a16w8', 'bf16']);
     expect(await dtypes('phx-hpt')).toEqual(['xint8']);
   });
 
@@ -140,6 +140,7 @@ describe('advice', () => {
       ['xint8', ['silu-hard-swish', 'split-slice'], 0],
       ['a8w8', ['split-slice'], 0],
       ['a16w8', [], 0],
+      ['bf16', [], 0],
     ]);
   });
 });
@@ -169,7 +170,7 @@ describe('advice about sizes', () => {
         '      shapes: {x: [1, 3, 320, 320]}',
       ]),
     );
-    expect(advice.dtypes.map(({ outcome }) => outcome.npuMacShare)).toEqual([1, 1, 1]);
+    expect(advice.dtypes.map(({ outcome }) => outcome.npuMacShare)).toEqual([1, 1, 1, 1]);
   });
 
   it('takes one image per call where the target does', async () => {
@@ -263,6 +264,7 @@ describe('advice for a quantized model', () => {
       expect.stringMatching(/^ {2}xint8 +100\.0 % +1 of 1 +0 /),
       expect.stringMatching(/^ {2}a8w8 +100\.0 % +1 of 1 +0 /),
       expect.stringMatching(/^ {2}a16w8 +100\.0 % +1 of 1 +0 /),
+      expect.stringMatching(/^ {2}bf16 +100\.0 % +1 of 1 +0 /),
     ]);
   });
 

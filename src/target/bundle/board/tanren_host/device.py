@@ -58,7 +58,7 @@ class Device:
         """Replaces paths and the cache key in an option of the bundle."""
 
         def value_of(match):
-            known = {"CACHE_DIR": str(self.cache), "CACHE_KEY": key}.get(match[1]) or os.environ.get(match[1])
+            known = {"BUNDLE": str(HERE), "CACHE_DIR": str(self.cache), "CACHE_KEY": key}.get(match[1]) or os.environ.get(match[1])
             if known is None:
                 raise Refused("no-environment", f"the options require the environment variable {match[1]}: list it under the stage's `env`")
             return known
@@ -77,6 +77,9 @@ class Device:
         xclbin = self.xclbin()
         if xclbin is not None:
             found["xclbin"] = digest_file(xclbin)
+        config = self.row["providerOptions"].get("config_file")
+        if config is not None and Path(self.fill(config, "")).is_file():
+            found["config_file"] = digest_file(Path(self.fill(config, "")))
         found.update(self.firmware)
         return dict(sorted(found.items()))
 
