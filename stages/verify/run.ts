@@ -74,7 +74,8 @@ async function readOptions({ params, inputs }: VerifyJob, recipe: 'recipe' | 'ca
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),
     fit: params.fit,
   });
-  return { definition, session: { optimization: params.optimization }, open };
+  // Every network of a detector would keep the peak of its own activations.
+  return { definition, session: { optimization: params.optimization, memoryArena: 'none' }, open };
 }
 
 function assertNear(summary: Summary, thresholds: VerifyJob['params']['thresholds'], samples: number): void {
