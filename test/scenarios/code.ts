@@ -2,6 +2,7 @@
 import { match, strictEqual } from 'node:assert';
 import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { CliWorld } from '../support/cli-world.js';
 import { project, type Scenario, waitForFile } from './scene.js';
 
@@ -279,6 +280,33 @@ export const p = {
       expectBuilt('6one');
       world.write('word.mjs', "export const word = 'two';\n");
       expectBuilt('6two');
+    },
+  ),
+  project(
+    299,
+    'a folder of plugins that becomes a link to where it was moved: its modules are those beside the new place',
+    'version: 1\nplugins: {say: ./plugins/say.mjs}\nstages:\n  s: {uses: say}\n',
+    async world => {
+      const port = "{ kind: 'file', optional: false, entries: undefined, entryKinds: {}, description: '' }";
+      const stage = `name: 'say', version: 1, description: '', determinism: 'exact', runsModels: 'never', params: {}, inputs: {}, outputs: { o: ${port} }`;
+      const run = "writeFileSync(outputs.o, (await import('../word.mjs')).word)";
+      world.write(
+        'plugins/say.mjs',
+        `import { writeFileSync } from 'node:fs';\nexport const say = { ${stage}, run: async ({ outputs }) => ${run} };\n`,
+      );
+      world.write('word.mjs', "export const word = 'one';\n");
+      world.write('other/word.mjs', "export const word = 'two';\n");
+      await wait(100);
+      const expectBuilt = (what: RegExp, text: string): void => {
+        const built = world.run('build');
+        match(built.stdout, what, built.stdout + built.stderr);
+        strictEqual(world.read('artifacts/s/o'), text);
+      };
+      expectBuilt(/1 executed/, 'one');
+      renameSync(join(world.folder, 'plugins'), join(world.folder, 'other/plugins'));
+      symlinkSync('other/plugins', join(world.folder, 'plugins'));
+      expectBuilt(/1 executed/, 'two');
+      expectBuilt(/nothing to do/, 'two');
     },
   ),
 ];

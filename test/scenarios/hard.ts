@@ -4,6 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Digest, digestBytes, digestJson } from '../../src/base/digest.js';
+import { encodeRecord } from '../../src/engine/store/action-records.js';
+import { ARCHIVE_HEADER, encodeEnd, encodeHead } from '../../src/engine/store/archive/archive-format.js';
 import { DIST } from '../support/world.js';
 import { project, type Scenario } from './scene.js';
 
@@ -327,5 +330,53 @@ stages:
       }
     },
     { pace: 'slow', obstacle: isLinux },
+  ),
+  project(
+    297,
+    '30,000 aliases and merges, and a chain of 10,000 stages from its end, are planned; a product of a billion stages is refused: in 1 GB',
+    '',
+    world => {
+      const bounded = world.with({ environment: { NODE_OPTIONS: '--max-old-space-size=900' } });
+      const stage = '{uses: command, with: {run: [touch, o], outputs: {o: o}}}';
+      const aliases = Array.from({ length: 15_000 }, (_, i) => `  a${i}: *s\n  m${i}: {<<: *s}\n`);
+      world.write('pipeline.yaml', `version: 1\nstages:\n  s: &s ${stage}\n${aliases.join('')}`);
+      match(bounded.run('status', 'm14999').stdout, /1 of 1 stages are not up to date/);
+
+      const chain = Array.from(
+        { length: 10_000 },
+        (_, i) => `  s${i}: ${stage.replace('}}}', `}, inputs: {i: i}}, inputs: {i: s${i + 1}.o}}`)}\n`,
+      );
+      world.write('pipeline.yaml', `version: 1\nstages:\n${chain.join('')}  s10000: ${stage}\n`);
+      match(bounded.run('status', 's10000').stdout, /1 of 1 stages are not up to date/);
+
+      const axis = `[${Array.from({ length: 1000 }, (_, i) => i).join(', ')}]`;
+      const matrix = `matrix: {a: ${axis}, b: ${axis}, c: ${axis}}`;
+      world.write('pipeline.yaml', `version: 1\nstages:\n  s: ${stage.replace('{uses', `{${matrix}, uses`)}\n`);
+      const refused = bounded.run('status');
+      strictEqual(refused.exitCode, 2);
+      match(refused.stderr, /error\[too-many-stages\]/);
+    },
+    { pace: 'slow' },
+  ),
+  project(
+    298,
+    'a record in an archive that cannot be restored is refused at the import, and named; the rest is imported',
+    one(touch),
+    world => {
+      strictEqual(world.run('build').exitCode, 0);
+      const key = digestJson({ plugin: 'forged' });
+      const output = { kind: 'file', digest: digestBytes('text'), sizeBytes: 4, executable: false } as const;
+      const result = { outputs: { o: { ...output, sizeBytes: 5 } }, metrics: undefined, log: undefined, durationMs: 1 };
+      const record = encodeRecord({ manifest: { plugin: 'forged' }, results: [result] });
+      const frame = (kind: 'blob' | 'record', name: Digest, text: string): string =>
+        `${encodeHead({ kind, name, sizeBytes: Buffer.byteLength(text) })}${text}`;
+      const frames = [frame('blob', output.digest, 'text'), frame('record', key, record)];
+      world.write('forged.tanren', `${ARCHIVE_HEADER}${frames.join('')}${encodeEnd(frames.length)}`);
+      const imported = world.run('cache', 'import', 'forged.tanren');
+      strictEqual(imported.exitCode, 1);
+      match(imported.stdout + imported.stderr, new RegExp(`archive-incomplete[\\s\\S]*${key}|${key}[\\s\\S]*archive-incomplete`));
+      strictEqual(world.exists(`cache/actions/${key.slice(0, 2)}/${key}.json`), false);
+      match(world.run('build').stdout, /nothing to do/);
+    },
   ),
 ];

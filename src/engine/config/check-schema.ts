@@ -73,7 +73,7 @@ function report(error: ErrorObject, root: Located, code: string, what: string, d
       'bad-name',
       keySpan,
       `"${error.propertyName}" in ${name} is not a valid name`,
-      'names have letters, digits, "_" and "-", and start with a letter or "_"',
+      'names have letters, digits, "_" and "-", and start with a letter or "_"; "__proto__" is reserved',
     );
     return;
   }

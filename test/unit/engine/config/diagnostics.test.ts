@@ -216,7 +216,7 @@ const CASES: readonly Case[] = [
     'bad-name',
     `${STAGES}  __proto__: {uses: make}\n`,
     '3:3 error[bad-name]: "__proto__" in "stages" of the pipeline is not a valid name',
-    'names have letters, digits, "_" and "-", and start with a letter or "_"',
+    'names have letters, digits, "_" and "-", and start with a letter or "_"; "__proto__" is reserved',
   ],
   [
     'unknown-param',
