@@ -50,24 +50,49 @@ export function channelsOf(node: Node, dims: readonly number[]): Channels | unde
 /** Per channel, the sum of the positive weights and the magnitude of the sum of the negative ones, after subtracting zero points. */
 export function sumWeights(weight: Dequantized, constant: RawTensor, { count, run, of }: Channels): readonly [Float64Array, Float64Array] {
   const values = decodeRawTensor(constant).data as ArrayLike<number>;
+  const sumOf = constant.dtype === 'int32' ? sumWide : sumShort;
   const [positive, negative] = [new Float64Array(count), new Float64Array(count)];
   // Both are sizes of trailing axes, so the smaller divides the larger.
   const inner = countElements(constant.dims.slice(axisOf(weight, constant) + 1));
   const step = weight.zeroPoints.length === 1 ? run : Math.min(run, inner);
   for (let start = 0; start < values.length; start += step) {
     const zeroPoint = weight.zeroPoints[Math.floor(start / inner) % weight.zeroPoints.length] as number;
-    let up = 0;
-    let down = 0;
-    for (let i = start; i < start + step; i++) {
-      const w = (values[i] as number) - zeroPoint;
-      if (w > 0) up += w;
-      else down -= w;
-    }
     const channel = of(start);
-    positive[channel] = (positive[channel] as number) + up;
-    negative[channel] = (negative[channel] as number) + down;
+    for (let from = start; from < start + step; from += SHORT) {
+      const [sum, magnitudes] = sumOf(values, from, Math.min(from + SHORT, start + step), zeroPoint);
+      positive[channel] = (positive[channel] as number) + (magnitudes + sum) / 2;
+      negative[channel] = (negative[channel] as number) + (magnitudes - sum) / 2;
+    }
   }
   return [positive, negative];
+}
+
+/** Sums of so many 16-bit integers minus a zero point stay below 2³⁰. */
+const SHORT = 8192;
+
+/** The sum and the sum of magnitudes, in 32-bit integers and without a branch: weights of both signs alternate at random. */
+function sumShort(values: ArrayLike<number>, start: number, end: number, zeroPoint: number): readonly [number, number] {
+  let sum = 0;
+  let magnitudes = 0;
+  for (let i = start; i < end; i++) {
+    const w = ((values[i] as number) - zeroPoint) | 0;
+    const sign = w >> 31;
+    sum = (sum + w) | 0;
+    magnitudes = (magnitudes + ((w ^ sign) - sign)) | 0;
+  }
+  return [sum, magnitudes];
+}
+
+/** The same of 32-bit integers. */
+function sumWide(values: ArrayLike<number>, start: number, end: number, zeroPoint: number): readonly [number, number] {
+  let sum = 0;
+  let magnitudes = 0;
+  for (let i = start; i < end; i++) {
+    const w = (values[i] as number) - zeroPoint;
+    sum += w;
+    magnitudes += Math.abs(w);
+  }
+  return [sum, magnitudes];
 }
 
 /** The axis, counted from the front. */
