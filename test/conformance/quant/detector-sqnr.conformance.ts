@@ -18,6 +18,7 @@ import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
+import { rewrite } from '../../../stages/rewrite/stage.js';
 import { roundWeights } from '../../../stages/round-weights/stage.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
 import { measureSqnr } from '../../support/output-sqnr.js';
@@ -127,7 +128,7 @@ suite('int8 parts of the detector', () => {
     for (const output of lostThere) expect([output, Math.abs((figures[output] ?? 0) - (bad[output] ?? 0)) < 3]).toEqual([output, true]);
   });
 
-  it('xint8 with rounded weights and corrected biases: 0.9 dB above the power-of-two row on average, and no output below it', async () => {
+  it('xint8 with unshared, rounded weights and corrected biases: 1.2 dB above the power-of-two row on average, each output 0.7 dB', async () => {
     const captured = await runStage(capture, {
       params: { samples: 16 },
       inputs: { detector: parts.parts, recipe: parts.recipePath, config: parts.configPath, data: parts.calib },
@@ -136,7 +137,13 @@ suite('int8 parts of the detector', () => {
     });
     const gains: [string, number][] = [];
     for (const part of MASKRCNN_PARTS) {
-      const float = parts.parts[part];
+      // The layers of the RPN head serve five levels: each level has weights and biases of its own now.
+      const unshared = await runStage(rewrite, {
+        params: { rules: [{ name: 'unshare-constants', matches: 'any' }] },
+        inputs: { model: parts.parts[part] },
+        folder: folder.path,
+      });
+      const float = unshared.outputs.model ?? '';
       const inputs = { float, captured: captured.outputs.captured ?? '' };
       const methods = { folder: folder.path, memo: memo.memo, params: { part } };
       const plain = await runStage(quantize, {
@@ -151,8 +158,8 @@ suite('int8 parts of the detector', () => {
       gains.push(...Object.entries(row).map(([name, db]): [string, number] => [name, (figures[name] ?? 0) - db]));
     }
     expect(gains).toHaveLength(17);
-    expect(gains.filter(([, gain]) => gain < 0)).toEqual([]);
-    expect(gains.reduce((sum, [, gain]) => sum + gain, 0) / gains.length).toBeGreaterThanOrEqual(0.9);
+    expect(gains.filter(([, gain]) => gain < 0.7)).toEqual([]);
+    expect(gains.reduce((sum, [, gain]) => sum + gain, 0) / gains.length).toBeGreaterThanOrEqual(1.2);
   }, 600_000);
 
   function feedsOf(part: MaskRcnnPart): Record<string, Tensor>[] {
