@@ -1,5 +1,5 @@
 /** Faults between a client and a remote cache: what passes is tried again, what does not ends with a code, and wrong bytes are never given out. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { digestBytes } from '../../src/base/digest.js';
 import { parseRemoteAddress } from '../../src/remote/address/remote-address.js';
 import { openRemoteCache } from '../../src/remote/open-remote-cache.js';
-import type { BlobSource, Connection, RemoteCache } from '../../src/remote/transport/remote-cache.js';
-import { ACTION_RESULT, RETRY_INFO, STATUS } from '../../src/remote/wire/reapi.js';
+import type { Connection, RemoteCache } from '../../src/remote/transport/remote-cache.js';
+import { RETRY_INFO, STATUS } from '../../src/remote/wire/reapi.js';
 import { type FakeServer, type FakeServerOptions, startFakeServer } from '../support/remote/fake-grpc-server.js';
 import { type FakeHttpServer, startFakeHttpServer } from '../support/remote/fake-http-server.js';
 import { type Fault, type GrpcProxy, type Passing, startGrpcProxy } from '../support/remote/grpc-proxy.js';
 import { type Asked, type HttpFault, type HttpProxy, startHttpProxy } from '../support/remote/http-proxy.js';
 import { QUICK_CONNECTION } from '../support/remote/quick-connection.js';
+import { blobOf, playSession } from '../support/remote/remote-contract.js';
 
 const UNAVAILABLE = 14;
 const RESOURCE_EXHAUSTED = 8;
@@ -30,18 +31,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function blobOf(bytes: Uint8Array): BlobSource & { readonly bytes: Uint8Array } {
-  return { hash: digestBytes(bytes), sizeBytes: bytes.length, bytes };
-}
-
 const ACTION = { hash: digestBytes('action'), sizeBytes: 6 };
 const SMALL = blobOf(Buffer.from('iron'));
 /** Above the limit of a batch, so that it is streamed. */
 const LARGE = blobOf(Buffer.alloc(1_200_000, 'steel'));
-const RESULT = ACTION_RESULT.decode(
-  ACTION_RESULT.encode({ outputFiles: [{ path: 'a', digest: SMALL, isExecutable: false, contents: new Uint8Array(0) }] }),
-);
-
 interface OverGrpc {
   readonly cache: RemoteCache;
   readonly server: FakeServer;
@@ -68,20 +61,6 @@ async function overHttp(fault: (asked: Asked) => HttpFault | undefined, connecti
   return { cache, server, proxy };
 }
 
-/** Everything that a build does with a cache. */
-async function playSession(cache: RemoteCache, round: number): Promise<void> {
-  const from = join(folder, `from-${round}`);
-  const to = join(folder, `to-${round}`);
-  writeFileSync(from, LARGE.bytes);
-  await cache.findMissing([SMALL, LARGE]);
-  await cache.writeBlobs([SMALL, { hash: LARGE.hash, sizeBytes: LARGE.sizeBytes, path: from }]);
-  await cache.putResult(ACTION, RESULT);
-  expect(await cache.getResult(ACTION)).toEqual(RESULT);
-  expect(Buffer.from((await cache.readBlobs([SMALL])).get(SMALL.hash) ?? '').toString()).toBe('iron');
-  expect(await cache.readFile(LARGE, to)).toBe('found');
-  expect(readFileSync(to).equals(LARGE.bytes)).toBe(true);
-}
-
 describe('over gRPC', () => {
   it.each([
     'honored',
@@ -94,7 +73,7 @@ describe('over gRPC', () => {
     });
     const play = async (round: number): Promise<void> => {
       const cache = await openRemoteCache(parseRemoteAddress(`grpc://127.0.0.1:${proxy.port}`), QUICK_CONNECTION);
-      await playSession(cache, round).finally(() => cache.close());
+      await playSession(cache, folder, String(round)).finally(() => cache.close());
     };
     await play(0);
     const messages = proxy.messages();
@@ -203,12 +182,12 @@ describe('over HTTP', () => {
   ] as const)('a session survives %s in any of its exchanges', async (_what, fault) => {
     let at = -1;
     const { cache, server, proxy } = await overHttp(({ number }) => (number === at ? fault : undefined));
-    await playSession(cache, 0);
+    await playSession(cache, folder, String(0));
     const requests = proxy.requests();
     for (let step = 0; step < requests; step++) {
       server.bodies.clear();
       at = proxy.requests() + step;
-      await playSession(cache, step + 1);
+      await playSession(cache, folder, String(step + 1));
     }
   });
 

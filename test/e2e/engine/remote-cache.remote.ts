@@ -1,11 +1,9 @@
 /** Builds with a remote cache: another machine takes the results, whole or not at all, and gives its own. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc-server.js';
 import { type FakeHttpServer, startFakeHttpServer } from '../../support/remote/fake-http-server.js';
 import { startGrpcProxy } from '../../support/remote/grpc-proxy.js';
 import { startHttpProxy } from '../../support/remote/http-proxy.js';
-import { createRig } from '../../support/remote/remote-rig.js';
+import { artifactsOf, createRig } from '../../support/remote/remote-rig.js';
 import type { World } from '../../support/world.js';
 
 const EXECUTED = { strip: 'executed', folders: 'executed', count: 'executed', lines: 'executed' };
@@ -24,15 +22,6 @@ afterEach(async () => {
   await grpc.close();
   await http.close();
 });
-
-function artifactsOf(world: World): Readonly<Record<string, string>> {
-  const names = readdirSync(world.path('artifacts'), { recursive: true, withFileTypes: true }).filter(
-    entry => entry.isFile() && entry.name !== '.tanren',
-  );
-  return Object.fromEntries(
-    names.map(({ parentPath, name }) => [join(parentPath, name).slice(world.folder.length), readFileSync(join(parentPath, name), 'utf8')]),
-  );
-}
 
 describe.each([
   ['gRPC', () => `grpc://127.0.0.1:${grpc.port}/main`],

@@ -2,8 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc-server.js';
-import { createRig } from '../../support/remote/remote-rig.js';
-import type { World } from '../../support/world.js';
+import { artifactsOf, createRig } from '../../support/remote/remote-rig.js';
 
 const EXECUTED = { strip: 'executed', folders: 'executed', count: 'executed', lines: 'executed' };
 const RESTORED = { strip: 'restored', folders: 'restored', count: 'restored', lines: 'restored' };
@@ -18,15 +17,6 @@ afterEach(async () => {
   rig.removeAll();
   await grpc.close();
 });
-
-function artifactsOf(world: World): Readonly<Record<string, string>> {
-  const names = readdirSync(world.path('artifacts'), { recursive: true, withFileTypes: true }).filter(
-    entry => entry.isFile() && entry.name !== '.tanren',
-  );
-  return Object.fromEntries(
-    names.map(({ parentPath, name }) => [join(parentPath, name).slice(world.folder.length), readFileSync(join(parentPath, name), 'utf8')]),
-  );
-}
 
 it('a remote cache gives another machine equal bytes without a run, and states what it saved', async () => {
   const first = rig.checkout();

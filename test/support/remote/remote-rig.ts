@@ -1,5 +1,7 @@
 /** Builds of a small project with a remote cache: fake servers in memory, and proxies with faults in front of them. */
 
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BuildOptions } from '../../../src/engine/build.js';
 import type { EnginePorts } from '../../../src/engine/model/ports.js';
 import type { RemoteUse } from '../../../src/engine/store/remote/remote-use.js';
@@ -63,4 +65,14 @@ export function createRig(connection: Connection = QUICK_CONNECTION): Rig {
       for (const world of worlds.splice(0)) world.remove();
     },
   };
+}
+
+/** The text of every published file by its path in the project. */
+export function artifactsOf(world: World): Readonly<Record<string, string>> {
+  const names = readdirSync(world.path('artifacts'), { recursive: true, withFileTypes: true }).filter(
+    entry => entry.isFile() && entry.name !== '.tanren',
+  );
+  return Object.fromEntries(
+    names.map(({ parentPath, name }) => [join(parentPath, name).slice(world.folder.length), readFileSync(join(parentPath, name), 'utf8')]),
+  );
 }
