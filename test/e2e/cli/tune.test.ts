@@ -77,6 +77,19 @@ it('after Ctrl-C it prints the best so far and exits with 130; the same command 
   expect(tune.output()).toContain('best: shrink.env.SIZE=5: total.estimatedMs 5');
 });
 
+it('at the end of its time it stops the running work and prints the best so far; with more time the same command goes on from there', () => {
+  world = givenShrinking();
+  const args = ['tune', '--minimize', 'estimatedMs', '-m', 'shrink.env.SIZE=5'];
+  expect(world.run(...args).exitCode).toBe(0);
+  const runs = world.read('runs.log');
+  // What waits would never end; what was built is only read.
+  world.makePipe('go');
+  const { exitCode, stdout } = world.run(...args, '-m', 'mode=plain,wait', '--budget', '6s');
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('the time is over: the same command goes on from here, with more time')]);
+  // At most the two configurations that wait were started, and none of those that were built.
+  expect(world.read('runs.log').slice(runs.length).length).toBeLessThanOrEqual(2 * 'run\n'.length);
+});
+
 it.each([
   ['no objective', [], 'bad-objective'],
   ['both objectives', ['--minimize', 'size', '--maximize', 'bbox.AP'], 'bad-objective'],
