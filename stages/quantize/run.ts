@@ -1,4 +1,5 @@
 /** Runs `quantize`: reads model and sketches, and writes the quantized model and its report. */
+import { getDefined } from '../../src/base/invariant.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
@@ -15,9 +16,16 @@ import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import { getShiftBounds } from '../../src/target/profile/shift-bounds.js';
 import { findIdleOperators } from './idle-operators.js';
+import { floatFormatOf, isIntegerPreset, type QuantizeStageParams } from './params.js';
+import { runFloats } from './run-floats.js';
 
-/** @throws QuantError and OnnxError as quantizeModel; StageError `json-malformed`. */
-export async function runQuantize({ params, inputs, outputs, context }: StageJob<QuantizeParams>): Promise<void> {
+/** @throws QuantError and OnnxError as quantizeModel and runFloats; StageError `json-malformed`. */
+export async function runQuantize({ params, ...job }: StageJob<QuantizeStageParams>): Promise<void> {
+  if (isIntegerPreset(params)) return runIntegers({ params, ...job });
+  return runFloats(getDefined(floatFormatOf(params), 'float format of the preset'), job);
+}
+
+async function runIntegers({ params, inputs, outputs, context }: StageJob<QuantizeParams>): Promise<void> {
   const model = await readInput(inputs, 'model', readModel);
   const sketches = parseModelSketches(await readInput(inputs, 'sketches', readJsonFile));
   const widened = inputs.overrides === undefined ? undefined : parseWidenedTypes(await readInput(inputs, 'overrides', readJsonFile));

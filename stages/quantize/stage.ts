@@ -1,15 +1,14 @@
 /** Declaration of the `quantize` plugin: makes a QDQ model and a report from a float model and its sketches. */
 
-import { QUANTIZE_PARAMS } from '../../src/quant/settings/quantize-params.js';
-import { checkQuantizeParams } from '../../src/quant/settings/scheme-of.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
+import { checkStageParams, QUANTIZE_STAGE_PARAMS } from './params.js';
 
 export const quantize = defineStage({
   name: 'quantize',
   version: 1,
   description: 'Quantizes a float model to integers from its calibration sketches, without running it.',
-  params: QUANTIZE_PARAMS,
+  params: QUANTIZE_STAGE_PARAMS,
   inputs: {
     model: port('onnx-model', 'The float model.'),
     sketches: port('sketches', 'Calibration sketches of this model.'),
@@ -23,6 +22,6 @@ export const quantize = defineStage({
   },
   determinism: 'exact',
   runsModels: 'never',
-  checkParams: checkQuantizeParams,
+  checkParams: checkStageParams,
   run: async job => (await import('./run.js')).runQuantize(job),
 });
