@@ -68,6 +68,13 @@ export const COMPILE_PARAMS = {
       description:
         'For ryzen-ai: options of the execution provider for the chosen device and version, such as {target: X1, opt_level: "1"}. They join the cache key.',
     },
+    outputs: {
+      type: 'string',
+      enum: ['separate', 'merged'],
+      default: 'separate',
+      description:
+        'merged: for bf16, a model in the bundle computes all its outputs as one row, as some versions compute several outputs wrong; the programs of the bundle take it apart.',
+    },
     golden: {
       type: 'integer',
       minimum: 0,

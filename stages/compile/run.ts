@@ -15,6 +15,7 @@ import { StageError } from '../../src/stage/stage-error.js';
 import { fitRuntime } from '../../src/target/bundle/fit-runtime.js';
 import type { GoldenFeeds } from '../../src/target/bundle/golden.js';
 import { capturedGoldenFeeds, probeFeeds, randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
+import { type MergedOutputs, mergeOutputs } from '../../src/target/bundle/merged-outputs.js';
 import { findRuntime, listRyzenAiOptions } from '../../src/target/bundle/provider-options.js';
 import { writeBundle } from '../../src/target/bundle/write-bundle.js';
 import { type CompiledModel, type CompileOptions, compileModel } from '../../src/target/compile-model.js';
@@ -49,6 +50,11 @@ export async function runCompile(job: CompileJob): Promise<void> {
   const { params, outputs, context } = job;
   const target = openTarget(params, job.inputs.profile === undefined ? undefined : await readInput(job.inputs, 'profile', readJsonFile));
   checkProviderOptions(job, target);
+  if (params.outputs === 'merged' && target.dtype.form !== 'float') {
+    throw new StageError('compile-input', `\`outputs: merged\` is for float models, and the data type is ${target.identity.dtype}`, {
+      help: 'remove `outputs`: several outputs of quantized models were observed to be right',
+    });
+  }
   const given = await readModels(job);
   checkPins(
     params.pin,
@@ -65,13 +71,24 @@ export async function runCompile(job: CompileJob): Promise<void> {
   for (const one of models) {
     context.signal.throwIfAborted();
     const { name, model, path } = one;
-    const { pinned, isPinned, result } = await compileOn(one, deviceOf(name));
+    const { separate, pinned, merged, isPinned, result } = await compileOn(one, deviceOf(name));
     const wholePath = pinned === model ? path : await writePinned(job, name, pinned);
     const golden = await readGolden(job, name, pinned);
     const probes = params.golden === 0 ? [] : probeFeeds(pinned, sample => context.random(`probe ${name} ${sample}`));
     const isFloat = target.dtype.form === 'float' && deviceOf(name) === 'npu';
-    const tolerance = isFloat && golden.length > 0 ? { leastSqnrDb: await findLeastSqnr(pinned, golden) } : {};
-    compiled.push({ name, sourcePath: path, wholePath, pinned: isPinned, whole: pinned, golden, probes, ...tolerance, ...result });
+    const tolerance = isFloat && golden.length > 0 ? { leastSqnrDb: await findLeastSqnr(separate, golden) } : {};
+    compiled.push({
+      name,
+      sourcePath: path,
+      wholePath,
+      pinned: isPinned,
+      whole: pinned,
+      golden,
+      probes,
+      ...tolerance,
+      ...result,
+      ...(merged === undefined ? {} : { merged }),
+    });
     context.log('info', describeModel(result));
     const nothing = describeNothing(result);
     if (nothing !== undefined) context.log('warning', nothing);
@@ -127,7 +144,10 @@ async function readPlaces(
 }
 
 interface CompiledOn {
+  /** With the outputs of the given model. */
+  readonly separate: Model;
   readonly pinned: Model;
+  readonly merged?: MergedOutputs | undefined;
   /** Whether `pin` fixes a size of it. */
   readonly isPinned: boolean;
   readonly result: CompiledModel;
@@ -149,7 +169,8 @@ async function openCompiler(
   return async ({ name, model }, place) => {
     const isPinned = findSizeNames(model).some(size => Object.hasOwn(params.pin, size));
     const plain = target.dtype.form === 'float' ? withoutSimulation(model) : model;
-    const pinned = fitModel(name, isPinned ? pinSizes(plain, params.pin) : plain, target);
+    const separate = fitModel(name, isPinned ? pinSizes(plain, params.pin) : plain, target);
+    const { model: pinned, merged } = params.outputs === 'merged' && place === 'npu' ? mergeOutputs(name, separate) : { model: separate };
     const result = await compileModel(name, pinned, target, {
       evaluate,
       undocumented: params.undocumented,
@@ -158,7 +179,7 @@ async function openCompiler(
       place,
       ...callsOf(name, onTiles.get(name), rois, params),
     });
-    return { pinned, isPinned, result };
+    return { separate, pinned, merged, isPinned, result };
   };
 }
 
@@ -205,6 +226,7 @@ interface Compiled {
   readonly golden: readonly GoldenFeeds[];
   readonly probes: readonly GoldenFeeds[];
   readonly leastSqnrDb?: Readonly<Record<string, number>>;
+  readonly merged?: MergedOutputs;
 }
 
 async function readModels({ inputs }: CompileJob): Promise<readonly GivenModel[]> {

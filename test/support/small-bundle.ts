@@ -6,6 +6,7 @@ import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { evaluate } from '../../src/runtime/session/evaluate.js';
 import { seededRandom } from '../../src/stage/random.js';
 import { probeFeeds, randomGoldenFeeds } from '../../src/target/bundle/golden-feeds.js';
+import type { MergedOutputs } from '../../src/target/bundle/merged-outputs.js';
 import { writeBundle } from '../../src/target/bundle/write-bundle.js';
 import { compileModel } from '../../src/target/compile-model.js';
 import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../src/target/profile/choose-target.js';
@@ -48,6 +49,8 @@ export async function writeSmallBundle(
     readonly choice?: TargetChoice;
     readonly samples?: number;
     readonly leastSqnrDb?: Readonly<Record<string, number>>;
+    /** Of a model whose outputs were joined. */
+    readonly merged?: MergedOutputs;
     /** Names of equal models; default: net. */
     readonly names?: readonly string[];
     /** Those of them that the params place on the CPU. */
@@ -63,6 +66,7 @@ export async function writeSmallBundle(
     names = ['net'],
     onCpu = [],
     leastSqnrDb,
+    merged,
   } = options;
   const here = mkdtempSync(join(folder, 'bundle-'));
   const wholePath = join(here, 'in.onnx');
@@ -88,6 +92,7 @@ export async function writeSmallBundle(
       whole: model,
       parts: report.parts.flatMap((part, index) => (parts[index] === undefined ? [] : [{ report: part, model: parts[index] }])),
       ...(leastSqnrDb === undefined ? {} : { leastSqnrDb }),
+      ...(merged === undefined ? {} : { merged }),
       golden: randomGoldenFeeds(model, samples, sample => seededRandom('test', String(sample))),
       probes: probeFeeds(model, sample => seededRandom('probe', String(sample))),
     })),

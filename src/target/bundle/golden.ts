@@ -7,6 +7,7 @@ import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { openSession, type Session } from '../../runtime/session/session.js';
 import { writeNpz } from '../../tensor/formats/npz.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { type MergedOutputs, takeApart } from './merged-outputs.js';
 
 export type GoldenFeeds = Readonly<Record<string, Tensor>>;
 
@@ -62,10 +63,14 @@ export async function openGoldenModel(parts: readonly Model[]): Promise<GoldenMo
 export async function writeGoldenSample(
   path: string,
   whole: Model,
-  values: ReadonlyMap<string, Tensor>,
-  kept: 'all' | 'ends',
+  given: ReadonlyMap<string, Tensor>,
+  { kept, merged }: { readonly kept: 'all' | 'ends'; readonly merged: MergedOutputs | undefined },
 ): Promise<readonly (GoldenArray & JsonObject)[]> {
-  const roles = rolesOf(whole);
+  const joined = merged === undefined ? undefined : given.get(merged.name);
+  const apart = merged === undefined || joined === undefined ? new Map<string, Tensor>() : takeApart(merged, joined);
+  // A merged output is not compared itself; its outputs are, by name.
+  const values = new Map([...[...given].filter(([name]) => name !== merged?.name), ...apart]);
+  const roles = new Map([...rolesOf(whole), ...[...apart.keys()].map(name => [name, 'output' as const] as const)]);
   const arrays = new Map<string, Tensor>();
   const listed = [...values].flatMap(([name, tensor], index) => {
     const role = roles.get(name) ?? ('border' as const);

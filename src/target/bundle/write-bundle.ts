@@ -12,6 +12,7 @@ import { readBoardPrograms } from './board-programs.js';
 import { cacheKeyOf } from './cache-key.js';
 import { isReadable } from './fit-runtime.js';
 import { GOLDEN_OPTIMIZATION, type GoldenFeeds, openGoldenModel, writeGoldenSample } from './golden.js';
+import type { MergedOutputs } from './merged-outputs.js';
 import { predictAssignment } from './predicted-assignment.js';
 import { findRuntime, listRyzenAiOptions, type OwnOptions, type ProviderOptions } from './provider-options.js';
 
@@ -47,6 +48,8 @@ export interface BundleModel {
   readonly parts: readonly BundlePart[];
   /** Inputs of golden samples. Empty: the bundle has no golden values for this model. */
   readonly golden: readonly GoldenFeeds[];
+  /** How the host takes apart the one output of `whole`. Absent: `whole` has the outputs of the given model. */
+  readonly merged?: MergedOutputs;
   /** Output → the smallest SQNR that a board's arithmetic should reach, in dB. Absent: that of the runner. */
   readonly leastSqnrDb?: Readonly<Record<string, number>>;
   /** Two inputs that differ everywhere, for the check of unwritten slots; or none. */
@@ -103,7 +106,7 @@ type DescribedModel = JsonObject & { readonly name: string; readonly cacheKeys: 
 async function writeOne(
   files: BundleFiles,
   report: ModelReport,
-  { name, sourcePath, wholePath, pinned, whole, parts, golden, probes, leastSqnrDb }: BundleModel,
+  { name, sourcePath, wholePath, pinned, whole, parts, golden, probes, leastSqnrDb, merged }: BundleModel,
   options: readonly ProviderOptions[],
 ): Promise<DescribedModel> {
   const wholeFile = `models/${name}/whole.onnx`;
@@ -123,25 +126,27 @@ async function writeOne(
     ...(report.place === 'cpu' ? { place: 'cpu' } : {}),
     ...(report.place === 'cpu' || isFloat ? { form: isFloat ? 'float' : 'int8' } : {}),
     ...(leastSqnrDb === undefined ? {} : { leastSqnrDb }),
+    ...(merged === undefined ? {} : { merged }),
     ...(isFloat && report.place !== 'cpu' ? { probeZeros: true } : {}),
     nodes: report.counts.nodes,
     npuNodes: report.counts.npuNodes,
     parts: report.parts.map(({ estimate: _estimate, ...part }) => part),
     cacheKeys: Object.fromEntries(options.map(row => [`${row.version}/${row.device}`, cacheKeyOf(digest, row)])),
-    golden: await writeGolden(files, name, { whole, models, feeds: golden, kind: 'golden' }),
-    probes: await writeGolden(files, name, { whole, models, feeds: probes, kind: 'probe' }),
+    golden: await writeGolden(files, name, { whole, models, merged, feeds: golden, kind: 'golden' }),
+    probes: await writeGolden(files, name, { whole, models, merged, feeds: probes, kind: 'probe' }),
   };
 }
 
 interface GoldenRequest {
   readonly whole: Model;
   readonly models: readonly Model[];
+  readonly merged: MergedOutputs | undefined;
   readonly feeds: readonly GoldenFeeds[];
   /** Probes have no values between parts. */
   readonly kind: 'golden' | 'probe';
 }
 
-async function writeGolden(files: BundleFiles, name: string, { whole, models, feeds, kind }: GoldenRequest): Promise<Json> {
+async function writeGolden(files: BundleFiles, name: string, { whole, models, merged, feeds, kind }: GoldenRequest): Promise<Json> {
   if (feeds.length === 0) return [];
   const opened = await openGoldenModel(models);
   try {
@@ -149,7 +154,9 @@ async function writeGolden(files: BundleFiles, name: string, { whole, models, fe
     for (const [index, one] of feeds.entries()) {
       const values = await opened.compute(one);
       const file = `golden/${name}.${kind === 'probe' ? 'probe-' : ''}${index}.npz`;
-      const arrays = await files.write(file, path => writeGoldenSample(path, whole, values, kind === 'probe' ? 'ends' : 'all'));
+      const arrays = await files.write(file, path =>
+        writeGoldenSample(path, whole, values, { kept: kind === 'probe' ? 'ends' : 'all', merged }),
+      );
       samples.push({ file, computedBy: `ONNX Runtime, CPU, optimization ${GOLDEN_OPTIMIZATION}`, arrays });
     }
     return samples;

@@ -82,6 +82,33 @@ describe('compile', () => {
     expect(differingOutputs(await runWhole(model, feeds, 'basic'), await runWhole(whole, feeds, 'basic'))).toEqual([]);
   });
 
+  it('joins the outputs of a float model where that is asked for, and refuses it for integers', async () => {
+    const float = smallModel({
+      opset: 17,
+      inputs: { x: ['float32', [1, 4, 8, 8]] },
+      nodes: [
+        { op: 'Sigmoid', in: ['x'], out: ['y'] },
+        { op: 'GlobalAveragePool', in: ['x'], out: ['z'] },
+      ],
+      outputs: ['y', 'z'],
+    });
+    const model = await place('two', float);
+    const done = await run({ target: 'ryzen-ai', dtype: 'bf16', outputs: 'merged' }, { model });
+    const manifest = (await readJsonFile(join(done.outputs.bundle ?? '', 'manifest.json'))) as { models: JsonObject[] };
+    expect(manifest.models).toMatchObject([
+      {
+        merged: { name: 'merged_outputs', outputs: [{ name: 'y' }, { name: 'z', dims: [1, 4, 1, 1] }] },
+        leastSqnrDb: { y: expect.any(Number) },
+      },
+    ]);
+    const whole = await readModel(join(done.outputs.bundle ?? '', 'models/model/whole.onnx'));
+    expect(whole.graph.outputs).toHaveLength(1);
+    const separate = await run({ target: 'ryzen-ai', dtype: 'bf16' }, { model });
+    expect((await reportOf(separate)).models[0]?.findings).toMatchObject([{ rule: 'several-outputs' }]);
+    const neck = await place('neck', makeNeck());
+    expect(await failureOf(() => run({ target: 'ryzen-ai', outputs: 'merged' }, { model: neck }))).toMatchObject({ code: 'compile-input' });
+  });
+
   it('puts the detector into the bundle: recipe, config and names of the categories', async () => {
     const recipe = await placeRecipe();
     const models = {

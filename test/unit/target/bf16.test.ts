@@ -1,18 +1,21 @@
 /** Data type bf16: float models, judged by their own column, with the options and known defects of AMD's flow for them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
 import { float, ints } from '../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../src/onnx/ir/model.js';
 import { evaluate } from '../../../src/runtime/session/evaluate.js';
+import { mergeOutputs, takeApart } from '../../../src/target/bundle/merged-outputs.js';
 import { listRyzenAiOptions } from '../../../src/target/bundle/provider-options.js';
 import { compileModel } from '../../../src/target/compile-model.js';
 import { chooseTarget, getBuiltInProfile, type TargetChoice } from '../../../src/target/profile/choose-target.js';
 import type { ModelReport } from '../../../src/target/report/compile-report.js';
 import { failureOf } from '../../support/error-code.js';
 import { smallQdqModel } from '../../support/qdq-model.js';
+import { runWhole } from '../../support/run-parts.js';
 import { temporaryFolder } from '../../support/run-stage.js';
 import { writeSmallBundle } from '../../support/small-bundle.js';
-import { floats, randomConstant, type SmallNode, smallModel } from '../../support/small-model.js';
+import { floats, randomConstant, randomFloats, type SmallNode, smallModel } from '../../support/small-model.js';
 import { describeWithPython, runRunner, stubEnvironment } from '../../support/stub-onnxruntime.js';
 
 const folder = await temporaryFolder('bf16');
@@ -108,6 +111,53 @@ describe('options for bf16', () => {
   });
 });
 
+const two = () =>
+  behindConv(
+    [
+      { op: 'Sigmoid', in: ['a'], out: ['y'] },
+      { op: 'GlobalAveragePool', in: ['a'], out: ['z'] },
+    ],
+    ['y', 'z'],
+  );
+
+describe('merged outputs', () => {
+  it('are those of the model, bit for bit, behind each other in one row', async () => {
+    const feeds = { x: randomFloats([1, 4, 8, 8], 4) };
+    const { model, merged } = mergeOutputs('m', two());
+    expect(merged).toEqual({
+      name: 'merged_outputs',
+      outputs: [
+        { name: 'y', dims: [1, 4, 8, 8] },
+        { name: 'z', dims: [1, 4, 1, 1] },
+      ],
+    });
+    const [whole, joined] = [await runWhole(two(), feeds, 'basic'), await runWhole(model, feeds, 'basic')];
+    const row = joined.merged_outputs;
+    if (row === undefined || merged === undefined) throw new Error('no merged output');
+    expect(row.dims).toEqual([1, 260]);
+    const apart = takeApart(merged, row);
+    expect([...apart.keys()]).toEqual(['y', 'z']);
+    for (const [name, tensor] of apart) expect([tensor.dims, tensor.data]).toEqual([whole[name]?.dims, whole[name]?.data]);
+  });
+
+  it('leave a model with one output as it is, and refuse integers', async () => {
+    const one = behind('Sigmoid');
+    expect(mergeOutputs('m', one).model).toBe(one);
+    const nodes = [
+      { op: 'ArgMax', in: ['a'], out: ['i'] },
+      { op: 'Sigmoid', in: ['a'], out: ['y'] },
+    ];
+    expect(await failureOf(() => mergeOutputs('m', behindConv(nodes, ['i', 'y'])))).toMatchObject({
+      code: 'outputs-not-merged',
+      message: 'model "m": output "i" is int64 1×4×8×8',
+    });
+  });
+
+  it('have no finding about several outputs', async () => {
+    expect(findingsOf(await judge(mergeOutputs('m', two()).model))).toEqual([]);
+  });
+});
+
 describeWithPython('a bundle in bf16', () => {
   const write = (leastSqnrDb?: Readonly<Record<string, number>>) =>
     writeSmallBundle(folder.path, {
@@ -147,5 +197,34 @@ describeWithPython('a bundle in bf16', () => {
     const changes = { model, zeros: 0, disturb: 0.15, report: null, profile: [['y', 'VitisAIExecutionProvider']] };
     const { exitCode, stderr } = runRunner(bundle, ['check', '--cache-dir', join(folder.path, 'cache')], stubEnvironment(bundle, changes));
     expect({ exitCode, stderr }).toMatchObject({ exitCode: code, stderr: expect.stringMatching(code === 0 ? /./ : /golden-mismatch/) });
+  });
+
+  it('takes the outputs of a merged one apart, and compares each', async () => {
+    const { model: joined, merged } = mergeOutputs('net', two());
+    if (merged === undefined) throw new Error('not merged');
+    const bundle = await writeSmallBundle(folder.path, { model: joined, choice: { dtype: 'bf16' }, merged });
+    const golden = bundle.manifest.models[0]?.golden[0]?.arrays ?? [];
+    expect(golden.filter(({ role }) => role === 'output').map(({ name }) => name)).toEqual(['y', 'z']);
+    const changes = {
+      model: { inputs: model.inputs, outputs: [{ name: merged.name, type: 'tensor(float)', shape: [1, 260] }] },
+      joined: { name: merged.name, outputs: ['y', 'z'] },
+      zeros: 0,
+      report: null,
+      profile: [['y', 'VitisAIExecutionProvider']],
+    };
+    const run = (more: JsonObject) =>
+      runRunner(bundle, ['check', '--cache-dir', join(folder.path, 'cache')], stubEnvironment(bundle, { ...changes, ...more }));
+    const right = run({});
+    expect(right).toMatchObject({ exitCode: 0 });
+    expect(right.stdout).toContain('net: z: largest difference 0, SQNR 999.0 dB');
+    // The last four of the row are "z".
+    const wrong = run({
+      unwritten: [
+        [0, 1],
+        [256, 260],
+      ],
+    });
+    expect(wrong.exitCode).toBe(1);
+    expect(wrong.stderr).toContain('output z');
   });
 });

@@ -67,6 +67,10 @@ class Loaded:
             self.placement = self.all_on_cpu()
         self.inputs = [self.describe(value) for value in self.session.get_inputs()]
         self.outputs = [self.describe(value) for value in self.session.get_outputs()]
+        # The device computes one output, in which those of the model lie behind each other.
+        self.merged = None if entry is None else entry.get("merged")
+        if self.merged is not None:
+            self.outputs = [{"name": output["name"], "dtype": "float32", "dims": list(output["dims"])} for output in self.merged["outputs"]]
 
     def serve_any_batch(self):
         """Declares a free first axis, in place of a model with a free batch; run_once divides the rows into batches."""
@@ -77,14 +81,25 @@ class Loaded:
     def run_once(self, feeds, names):
         """Runs in batches. The last batch is filled with repeated rows, whose outputs are removed."""
         if self.batch is None:
-            return self.session.run(names, feeds)
+            return self.run_session(names, feeds)
         rows = len(next(iter(feeds.values())))
         results = []
         for start in range(0, max(rows, 1), self.batch):
             index = np.arange(start, start + self.batch) % max(rows, 1)
             batch = {name: value[index] if rows > 0 else np.zeros((self.batch, *value.shape[1:]), value.dtype) for name, value in feeds.items()}
-            results.append(self.session.run(names, batch))
+            results.append(self.run_session(names, batch))
         return [np.concatenate(arrays)[:rows] for arrays in zip(*results)]
+
+    def run_session(self, names, feeds):
+        if self.merged is None:
+            return self.session.run(names, feeds)
+        row = np.asarray(self.session.run([self.merged["name"]], feeds)[0]).reshape(-1)
+        sizes = [int(np.prod(output["dims"], dtype=np.int64)) for output in self.merged["outputs"]]
+        if row.size != sum(sizes):
+            raise Refused("golden-mismatch", f"the merged output has {row.size} elements, and the outputs in it {sum(sizes)}")
+        arrays = np.split(row, np.cumsum(sizes)[:-1])
+        apart = {output["name"]: array.reshape(output["dims"]) for output, array in zip(self.merged["outputs"], arrays)}
+        return [apart[name] for name in names or apart]
 
     def use_context(self, session_options, source):
         """Loads a compiled model with the same key if there is one; otherwise writes it for the next start."""
