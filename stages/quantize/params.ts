@@ -2,7 +2,10 @@
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { QUANTIZE_PARAMS, type QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 import { checkQuantizeParams } from '../../src/quant/settings/scheme-of.js';
-import { FLOAT_FORMATS, type FloatFormat } from '../../src/quant/simulate/floats/float-format.js';
+import type { FloatFormat } from '../../src/quant/simulate/floats/float-format.js';
+
+/** The declaration loads no arithmetic, so the names stand here too. */
+const FLOAT_PRESETS = ['bf16', 'bfp16'] as const satisfies readonly FloatFormat[];
 
 const { preset, ...others } = QUANTIZE_PARAMS.properties;
 
@@ -11,7 +14,7 @@ export const QUANTIZE_STAGE_PARAMS = {
   properties: {
     preset: {
       ...preset,
-      enum: [...preset.enum, ...FLOAT_FORMATS],
+      enum: [...preset.enum, ...FLOAT_PRESETS],
       description: `${preset.description} bf16, bfp16: no integers; the float model as an NPU computes it in these formats.`,
     },
     ...others,
@@ -22,7 +25,7 @@ export type QuantizeStageParams = FromSchema<typeof QUANTIZE_STAGE_PARAMS>;
 
 /** Undefined for presets of integers. */
 export function floatFormatOf(params: Pick<QuantizeStageParams, 'preset'>): FloatFormat | undefined {
-  return FLOAT_FORMATS.find(format => format === params.preset);
+  return FLOAT_PRESETS.find(format => format === params.preset);
 }
 
 export function isIntegerPreset(params: QuantizeStageParams): params is QuantizeParams {
