@@ -82,6 +82,14 @@ describe('init --model', () => {
     expect(world.read('pipelines/net.yaml')).toMatch(/\n {2}model: net\.onnx\n {2}images: photographs\n/);
     expect(world.exists('examples')).toBe(false);
   });
+
+  it('calibrates with the images there are, where they are few', () => {
+    giveModel('classifier');
+    for (const name of ['a.jpg', 'b.jpg']) world.write(`photographs/${name}`, '');
+    expect(world.run('init', '--model', 'net.onnx', '--images', 'photographs')).toMatchObject({ exitCode: 0 });
+    expect(world.read('pipeline.yaml')).toMatch(/ {6}samples: 2\n/);
+    expect(world.read('pipeline.yaml')).toMatch(/samples: 2, preprocess: \*preprocess/);
+  });
 });
 
 describe('init', () => {

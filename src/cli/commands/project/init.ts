@@ -1,6 +1,7 @@
 /** `tanren init`: writes a pipeline file that builds at once, from a template with its example data, or drafted for a model. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
+import { listImageFolder } from '../../../detection/data/image-list.js';
 import { findProjectFolder } from '../../../engine/config/project-folder.js';
 import { EngineError, messageOf } from '../../../engine/model/engine-error.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
@@ -36,6 +37,9 @@ export async function runInit(options: InitOptions): Promise<ExitCode> {
   }
 }
 
+/** Images that calibrate. */
+const MOST_SAMPLES = 16;
+
 interface Composed {
   readonly text: string;
   /** Of the pipeline, for the user. */
@@ -67,8 +71,15 @@ async function compose({ file, template, model, images }: InitOptions, projectFo
     imagesAre: images === undefined ? 'stand-ins' : 'own',
     kind: template ?? 'found',
     head,
+    ...(images === undefined ? {} : { samples: await countSamples(images) }),
   });
   return { text: draft.text, description: draft.what, places: images === undefined && draft.needsImages ? [STAND_INS] : [] };
+}
+
+/** How many images can calibrate: those of the folder, up to the usual number; the usual number if the folder has none yet. */
+async function countSamples(folder: string): Promise<number> {
+  const found = existsSync(folder) ? (await listImageFolder(folder)).length : 0;
+  return found === 0 ? MOST_SAMPLES : Math.min(MOST_SAMPLES, found);
 }
 
 /** @throws EngineError `not-writable`. */

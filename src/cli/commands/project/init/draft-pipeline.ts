@@ -27,6 +27,8 @@ export interface Draft {
   readonly needsImages: boolean;
 }
 
+const classesOf = (count: number): string => `${count} ${count === 1 ? 'class' : 'classes'}`;
+
 const CLASSIFIER_SIDE = 224;
 const DETECTOR_SIDE = 640;
 
@@ -41,10 +43,10 @@ export function draftPipeline(request: DraftRequest): Draft {
   const decoding = kind === 'found' && classes === undefined ? guessDecoding(facts, size) : undefined;
   const what =
     classes !== undefined
-      ? `a classifier of ${classes} classes`
+      ? `a classifier of ${classesOf(classes)}`
       : decoding === undefined
         ? 'a network that takes images'
-        : `a detector of ${decoding.classes} classes`;
+        : `a detector of ${classesOf(decoding.classes)}`;
   const preprocess = classes !== undefined ? CLASSIFIER_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
   const shapes = isFree
     ? `\n    with: {shapes: {${quote(image.name)}: [1, 3, ${size.join(', ')}]}} # free in the file: name the sizes that you deploy`
