@@ -34,7 +34,7 @@ export function playSteps(steps: readonly ConsoleStep[], cwd: string, env: NodeJ
 export function withoutFigures(line: string): string {
   return line
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'DATE')
-    .replace(/\d+(\.\d+)? (ms|s)\b/g, 'TIME')
+    .replace(/(\d+ min )?\d+(\.\d+)? (ms|s)\b/g, 'TIME')
     .replace(/ {2}\[\d+\/(\d+)\]$/, '  [N/$1]')
     .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST');
 }
