@@ -2,7 +2,7 @@
 import { parseDuration, parseSize } from '../../engine/config/scalars.js';
 import { command, type Declared, group } from './command.js';
 import { flag, optional, repeated } from './option.js';
-import { cache, file, json, PIPELINE } from './shared-options.js';
+import { cache, file, json, PIPELINE, REMOTE } from './shared-options.js';
 import { parseText, parseWith } from './values.js';
 
 const ON_CACHE = {
@@ -10,6 +10,8 @@ const ON_CACHE = {
   file,
   cache: optional('--cache <folder>', 'shared cache to use instead of cache/ of the project (default: TANREN_CACHE)', parseText),
 };
+
+const ON_REMOTE = { ...PIPELINE, json, cache, remoteCache: REMOTE.remoteCache };
 
 export const CACHE: Declared = group('cache', 'show, check, shrink, export and import the cache', [
   command({
@@ -58,6 +60,26 @@ export const CACHE: Declared = group('cache', 'show, check, shrink, export and i
     run: async ([archive = '', ...targets], options) =>
       (await import('../commands/cache/cache-archive.js')).runCacheExport(archive, targets, options),
   }),
+  group('remote', 'examine a remote cache, and move results to and from it', [
+    command({
+      words: 'ping',
+      description: 'ask the remote cache what it is',
+      options: ON_REMOTE,
+      run: async (_words, options) => (await import('../commands/cache/cache-remote.js')).runRemotePing(options),
+    }),
+    command({
+      words: 'push [targets...]',
+      description: "send the results of the targets' last build",
+      options: ON_REMOTE,
+      run: async (targets, options) => (await import('../commands/cache/cache-remote.js')).runRemoteMove('push', targets, options),
+    }),
+    command({
+      words: 'pull [targets...]',
+      description: 'fetch the results that a build of the targets would need now',
+      options: ON_REMOTE,
+      run: async (targets, options) => (await import('../commands/cache/cache-remote.js')).runRemoteMove('pull', targets, options),
+    }),
+  ]),
   command({
     words: 'import <archives...>',
     description: 'add the results in archives to the cache, each checked by its digest; - is stdin',
