@@ -64,6 +64,8 @@ function digestOf(bytes: Uint8Array): BlobDigest {
 /** More entries, or deeper folders, than a result has: a small message can state any number of them. */
 const MOST_ENTRIES = 1_000_000;
 const MOST_DEPTH = 256;
+/** Linux allows no longer path. */
+const MOST_CHARACTERS = 4096;
 
 /**
  * The entries of a folder in the order of its tree document. The digests of the folders below are computed again.
@@ -76,7 +78,7 @@ export function decodeTreeMessage(bytes: Uint8Array): readonly TreeEntry[] {
   const entries: TreeEntry[] = [];
   const walk = (directory: Directory, prefix: string, depth: number): void => {
     if (depth > MOST_DEPTH) throw damaged(`a tree has more than ${MOST_DEPTH} levels`);
-    checkNames(directory);
+    checkNames(directory, MOST_CHARACTERS - prefix.length);
     for (const { name, digest, isExecutable } of directory.files) {
       const hash = parseDigest(digest?.hash);
       if (hash === undefined) throw damaged(`file "${name}" of a tree has no digest`);
@@ -106,11 +108,13 @@ function isEmpty({ files, directories, symlinks }: Directory): boolean {
   return files.length + directories.length + symlinks.length === 0;
 }
 
-function checkNames({ files, directories, symlinks }: Directory): void {
+/** @param most characters that a name may have. */
+function checkNames({ files, directories, symlinks }: Directory, most: number): void {
   const all = new Set<string>();
   for (const list of [files, directories, symlinks]) {
     let before: string | undefined;
     for (const { name } of list) {
+      if (name.length > most) throw damaged(`a tree has a path of more than ${MOST_CHARACTERS} characters`);
       if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) throw damaged(`a tree has the name ${JSON.stringify(name)}`);
       if (all.has(name)) throw damaged(`a tree has the name ${JSON.stringify(name)} twice`);
       if (before !== undefined && compareNames(before, name) >= 0)
