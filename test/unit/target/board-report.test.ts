@@ -278,7 +278,7 @@ describe('learning', () => {
     ['a model that is off the NPU as a whole', filesOf('cpu'), {}, 'board-unproved', 'no node ran on the NPU'],
     ['a model without Q and DQ', filesOf('vaiml'), {}, 'board-unproved', 'no Q and DQ'],
     ['another device', filesOf('xint8'), { device: 'stx-krk' }, 'board-device', 'compiled for AMD_AIE2_4x4_Overlay, which is not stx-krk'],
-    ['an unknown data type', filesOf('xint8'), { dtype: 'bf16' }, 'unknown-dtype', 'unknown data type "bf16"'],
+    ['an unknown data type', filesOf('xint8'), { dtype: 'int3' }, 'unknown-dtype', 'unknown data type "int3"'],
     ['messages alone', filesOf('xint8').filter(({ name }) => name === 'session.log'), {}, 'board-unproved', 'no file says where nodes ran'],
   ])('refuses %s', async (_, files, choice, code, message) => {
     const failure = await failureOf(async () => learnFrom(files, { choice: { ...REQUEST.choice, ...choice } }));

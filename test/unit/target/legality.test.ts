@@ -137,7 +137,7 @@ const CASES: readonly (readonly [string, Build, string, (string | readonly strin
   [
     'an operator that is not documented',
     then('Sigmoid'),
-    'operator undocumented: Sigmoid | Sigmoid is documented for a16w8, a8w8 | AMD Ryzen AI, Supported Operators (1.5)',
+    'operator undocumented: Sigmoid | Sigmoid is documented for a16w8, a8w8, bf16 | AMD Ryzen AI, Supported Operators (1.5)',
   ],
   [
     'two outputs',
