@@ -1,9 +1,11 @@
 /** Assignment of fixed sizes to free dims of model inputs, given per input or by dim name. */
+import { findOwn } from '../../base/find-own.js';
 import { findClosest } from '../../base/text/did-you-mean.js';
 import { getValue, subgraphsOf } from '../ir/edit.js';
-import type { Dim, Graph, Model, Value } from '../ir/model.js';
+import type { Dim, Graph, Model, Value, ValueId } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { formatDims } from '../shape-inference/context/node-context.js';
+import { NAMELESS } from '../shape-inference/infer-shapes.js';
 
 /** A number, or 'free' for a dim that stays free on purpose. */
 export type PinnedDim = number | 'free';
@@ -24,27 +26,26 @@ export interface PinRecord {
 }
 
 /**
- * Writes sizes into the inputs of `model`, and into all types with a dim name that gets a size. The caller infers shapes again.
+ * Writes sizes into the inputs of `model`, and into all types with a dim name that gets one size. A name that gets several sizes names no size: inputs that do not
+ * get one of them have a name of their own afterwards, and other values an unknown dim. The caller infers shapes again.
  * Pins of unknown inputs and dim names are ignored here: see `assertPinsKnown`.
  * @returns the changed inputs.
- * @throws OnnxError `pin-mismatch` if a pin contradicts a fixed dim or the rank of the model.
+ * @throws OnnxError `pin-mismatch` if a pin contradicts a fixed dim or the rank of the model, or `shapes` and `dims` contradict each other.
  */
 export function pinShapes(model: Model, pins: Pins): readonly PinRecord[] {
   const { graph } = model;
   const inputs = graph.inputs.map(id => getValue(graph, id)).filter(value => value.constant === undefined);
-  const named = new Map(Object.entries(pins.dims));
+  for (const input of inputs) assertGiven(input, pins);
+  const sizes = findSizes(inputs, pins);
   const records: PinRecord[] = [];
   for (const input of inputs) {
     const before = dimsOf(input);
-    const given = pins.shapes[input.name];
-    const dims = given === undefined ? before?.map(dim => pinByName(dim, named)) : pinWhole(input, before, given, named);
-    if (dims === undefined || input.type?.kind !== 'tensor') continue;
-    const batched = given === undefined ? pinBatch(dims, pins.batch, named, before) : dims;
-    if (formatDims(batched) === formatDims(before)) continue;
-    input.type = { ...input.type, dims: batched };
-    records.push({ input: input.name, before: formatDims(before), after: formatDims(batched) });
+    const dims = pinInput(input, pins, sizes);
+    if (dims === undefined || input.type?.kind !== 'tensor' || formatDims(dims) === formatDims(before)) continue;
+    input.type = { ...input.type, dims };
+    records.push({ input: input.name, before: formatDims(before), after: formatDims(dims) });
   }
-  writeNamed(graph, named);
+  writeNamed(graph, sizes, new Set(graph.inputs));
   return records;
 }
 
@@ -64,8 +65,8 @@ function isPinned({ name, type, constant }: Value, { shapes, dims, batch }: Pins
   if (type?.kind !== 'tensor' || constant !== undefined) return true;
   const isDecided = (dim: Dim, axis: number): boolean =>
     typeof dim === 'number' ||
-    shapes[name]?.[axis] === 'free' ||
-    (typeof dim === 'string' && dims[dim] === 'free') ||
+    findOwn(shapes, name)?.[axis] === 'free' ||
+    (typeof dim === 'string' && findOwn(dims, dim) === 'free') ||
     (axis === 0 && type.dims?.length === 4 && batch === 'free');
   return type.dims?.every(isDecided) ?? false;
 }
@@ -109,18 +110,59 @@ function describeUnknown(what: string, name: string, known: readonly string[]): 
   return `no ${what} "${name}"${closest === undefined ? '' : ` (did you mean "${closest}"?)`}`;
 }
 
-function pinByName(dim: Dim, named: ReadonlyMap<string, PinnedDim>): Dim {
-  const given = typeof dim === 'string' ? named.get(dim) : undefined;
-  return typeof given === 'number' ? given : dim;
+/** What a dim name stands for: one size, a free dim, or several sizes, so that it says nothing about the places where it occurs. */
+type Meaning = PinnedDim | 'several';
+
+/** What `pins` make of each dim name. */
+function findSizes(inputs: readonly Value[], pins: Pins): ReadonlyMap<string, Meaning> {
+  const sizes = new Map<string, Meaning>();
+  const add = (dim: Dim, size: Meaning): void => {
+    if (typeof dim !== 'string') return;
+    const known = sizes.get(dim);
+    sizes.set(dim, dim === NAMELESS || (known !== undefined && known !== size) ? 'several' : size);
+  };
+  for (const input of inputs) {
+    const given = findOwn(pins.shapes, input.name);
+    for (const [axis, dim] of (dimsOf(input) ?? []).entries()) if (given?.[axis] !== undefined) add(dim, given[axis]);
+    const batch = findBatch(input, pins);
+    if (batch !== undefined) add(batch, isRepeated(input, batch) ? 'several' : pins.batch);
+  }
+  for (const [name, size] of Object.entries(pins.dims)) sizes.set(name, size);
+  return sizes;
 }
 
-/** Pins the complete shape of an input; dim names that get a size are added to `named`. */
-function pinWhole(
-  input: Value,
-  before: readonly Dim[] | undefined,
-  given: readonly PinnedDim[],
-  named: Map<string, PinnedDim>,
-): readonly Dim[] {
+/** The first dim of an input of rank 4 if its name gets the size of `pins.batch`. */
+function findBatch(input: Value, { shapes, dims, batch }: Pins): string | undefined {
+  const [first] = hasBatch(input, shapes) ? (dimsOf(input) ?? []) : [];
+  return typeof first === 'string' && findOwn(dims, first) === undefined && batch !== 'free' ? first : undefined;
+}
+
+const hasBatch = (input: Value, shapes: Pins['shapes']): boolean =>
+  findOwn(shapes, input.name) === undefined && dimsOf(input)?.length === 4;
+
+const isRepeated = (input: Value, name: string): boolean => (dimsOf(input) ?? []).filter(dim => dim === name).length > 1;
+
+function pinInput(input: Value, pins: Pins, sizes: ReadonlyMap<string, Meaning>): readonly Dim[] | undefined {
+  const before = dimsOf(input);
+  const given = findOwn(pins.shapes, input.name);
+  return (before ?? given)?.map((_, axis): Dim => {
+    const dim = before?.[axis];
+    const size = given?.[axis];
+    if (typeof size === 'number') return size;
+    if (axis === 0 && pins.batch !== 'free' && hasBatch(input, pins.shapes) && isOpen(dim, pins)) return pins.batch;
+    const meaning = typeof dim === 'string' ? sizes.get(dim) : undefined;
+    if (meaning === 'several' && dim !== NAMELESS) return `${input.name}_dim_${axis}`;
+    return typeof meaning === 'number' ? meaning : dim;
+  });
+}
+
+/** Whether `dim` has neither a size nor a decision by name. */
+const isOpen = (dim: Dim, { dims }: Pins): boolean => dim === undefined || (typeof dim === 'string' && findOwn(dims, dim) === undefined);
+
+function assertGiven(input: Value, { shapes, dims }: Pins): void {
+  const given = findOwn(shapes, input.name);
+  const before = dimsOf(input);
+  if (given === undefined || before === undefined) return;
   const reject = (why: string): OnnxError =>
     new OnnxError(
       'pin-mismatch',
@@ -129,38 +171,25 @@ function pinWhole(
         help: 'fixed dims of a model cannot be changed, because its weights and constants may depend on them: export the model again with the requested size',
       },
     );
-  if (before !== undefined && before.length !== given.length) throw reject(`its rank is ${before.length}`);
-  return given.map((size, axis): Dim => {
-    const dim = before?.[axis];
-    if (typeof dim === 'number' && size !== dim) throw reject(`dim ${axis} is ${dim}`);
-    if (typeof dim === 'string') {
-      const known = named.get(dim);
-      if (known !== undefined && known !== size) throw reject(`dim "${dim}" is already ${known}`);
-      named.set(dim, size);
-    }
-    return size === 'free' ? dim : size;
-  });
-}
-
-function pinBatch(
-  dims: readonly Dim[],
-  batch: PinnedDim,
-  named: Map<string, PinnedDim>,
-  before: readonly Dim[] | undefined,
-): readonly Dim[] {
-  const [first, ...rest] = dims;
-  if (batch === 'free' || dims.length !== 4 || typeof first === 'number') return dims;
-  if (typeof first === 'string' && named.get(first) === 'free') return dims;
-  const name = before?.[0];
-  if (typeof name === 'string') named.set(name, batch);
-  return [batch, ...rest];
+  if (before.length !== given.length) throw reject(`its rank is ${before.length}`);
+  for (const [axis, dim] of before.entries()) {
+    if (typeof dim === 'number' && given[axis] !== dim) throw reject(`dim ${axis} is ${dim}`);
+    const named = typeof dim === 'string' ? findOwn(dims, dim) : undefined;
+    if (named !== undefined && named !== given[axis]) throw reject(`dim "${dim}" is already ${named}`);
+  }
 }
 
 /** Replaces dim names by their sizes in all value types. */
-function writeNamed(graph: Graph, named: ReadonlyMap<string, PinnedDim>): void {
+function writeNamed(graph: Graph, sizes: ReadonlyMap<string, Meaning>, done: ReadonlySet<ValueId>): void {
+  const nameOf = (dim: Dim): Dim => {
+    const meaning = typeof dim === 'string' ? sizes.get(dim) : undefined;
+    if (meaning === 'several') return undefined;
+    return typeof meaning === 'number' ? meaning : dim;
+  };
   for (const value of graph.values.values()) {
-    if (value.type?.kind !== 'tensor' || value.type.dims?.some(dim => typeof dim === 'string' && named.has(dim)) !== true) continue;
-    value.type = { ...value.type, dims: value.type.dims.map(dim => pinByName(dim, named)) };
+    if (done.has(value.id) || value.type?.kind !== 'tensor') continue;
+    if (value.type.dims?.some(dim => nameOf(dim) !== dim) !== true) continue;
+    value.type = { ...value.type, dims: value.type.dims.map(nameOf) };
   }
-  for (const node of graph.nodes.values()) for (const sub of subgraphsOf(node)) writeNamed(sub, named);
+  for (const node of graph.nodes.values()) for (const sub of subgraphsOf(node)) writeNamed(sub, sizes, done);
 }

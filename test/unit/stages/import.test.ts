@@ -25,9 +25,14 @@ interface Imported {
   readonly report: JsonObject;
 }
 
+/** Dims of the text form without a name get the name "?", as some exporters write it. */
 async function importText(text: string, params: JsonObject = {}): Promise<Imported> {
   const path = join(folder.path, `model-${count++}.onnx`);
-  await writeModel(path, parseModelText(text));
+  const model = parseModelText(text);
+  for (const value of model.graph.values.values()) {
+    if (value.type?.kind === 'tensor') value.type = { ...value.type, dims: value.type.dims?.map(dim => dim ?? '?') };
+  }
+  await writeModel(path, model);
   return importFile(path, params);
 }
 
@@ -87,6 +92,25 @@ describe('import', () => {
     const { model } = await importText(DYNAMIC, { shapes: { image: ['free', 3, 4, 5] } });
     expect(ends(model, 'inputs')).toEqual(['image [batch, 3, 4, 5]']);
     expect(operators(model)).toEqual(['Relu', 'Reshape']);
+  });
+
+  it('gives one name several sizes, by input', async () => {
+    const text = `<ir_version: 8, opset_import: ["": 17]>
+      g (float[N, 3] a, float[N, 3] b, float[M, N] c) => (float[N, 3] y, float[N, N] z) { y = Concat<axis = 0>(a, b) z = Neg(c) }`;
+    const shapes = { a: [2, 3], b: [4, 3] };
+    expect((await failureOf(() => importText(text, { shapes, dims: { M: 5 } }))).message).toContain('"c" [5, c_dim_1]');
+    const { model, report } = await importText(text, { shapes: { ...shapes, c: [5, 'free'] } });
+    expect(ends(model, 'inputs')).toEqual(['a [2, 3]', 'b [4, 3]', 'c [5, c_dim_1]']);
+    expect(ends(model, 'outputs')).toEqual(['y [6, 3]', 'z [5, c_dim_1]']);
+    expect(report).toMatchObject({ proof: { outputs: { y: { differentBits: 0, elements: 18 }, z: { differentBits: 0 } } } });
+  });
+
+  it('takes equal names in an image for unknown sizes, and pins the batch alone', async () => {
+    const text = `<ir_version: 8, opset_import: ["": 17]> g (float[?, 3, ?, ?] x, float[N, 3, N, N] z) => (float[?, 3, ?, ?] y, float[N, 3, N, N] w) { y = Neg(x) w = Neg(z) }`;
+    const failure = await failureOf(() => importText(text));
+    expect(failure.message).toContain('"x" [1, 3, ?, ?], "z" [1, 3, z_dim_2, z_dim_3]');
+    const { model } = await importText(text, { shapes: { x: [1, 3, 4, 5], z: [1, 3, 6, 7] } });
+    expect(ends(model, 'outputs')).toEqual(['y [1, 3, 4, 5]', 'w [1, 3, 6, 7]']);
   });
 
   it.each<[string, JsonObject, string, string]>([
