@@ -1,6 +1,6 @@
 /** Commands that show a pipeline and its stages, and change nothing. */
 import { command, type Declared } from './command.js';
-import { choice, flag, optional } from './option.js';
+import { choice, flag, optional, required } from './option.js';
 import { cache, json, PIPELINE } from './shared-options.js';
 import { parseText } from './values.js';
 
@@ -16,6 +16,18 @@ export const VIEWS: readonly Declared[] = [
     description: 'show what changed since the last run of a stage, down to the parameter or file, and how the change reached it',
     options: { ...PIPELINE, json, cache },
     run: async (targets, options) => (await import('../commands/build/explain.js')).runExplain(targets, options),
+  }),
+  command({
+    words: 'affected [targets...]',
+    description: 'list the stages whose keys change with the files, code and parameters that differ from a Git revision',
+    options: {
+      ...PIPELINE,
+      base: required('--base <revision>', 'the revision to compare the working tree with: a commit, branch or tag', parseText),
+      names: flag('--names', 'print only the names of the stages, one per line', ['json']),
+      json,
+    },
+    after: 'Examples:\n  tanren affected --base HEAD\n  tanren affected --base "$(git merge-base origin/main HEAD)" --names',
+    run: async (targets, options) => (await import('../commands/history/affected.js')).runAffected(targets, options),
   }),
   command({
     words: 'graph [targets...]',

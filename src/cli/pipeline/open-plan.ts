@@ -50,14 +50,17 @@ function requestOf(options: PipelineOptions, installRoot: string): PipelineReque
 /**
  * Parses and plans with the file contents that `readText` returns. Plugins are the current ones. The plan is not cached.
  * @param settings of stages, in place of those of the file.
+ * @param isFile whether there is a file at an absolute path; default: on disk.
  */
 export async function loadFrom(
   options: PipelineOptions,
   readText: (path: string) => string,
   settings: readonly SettingOverride[] = [],
+  isFile?: (path: string) => boolean,
 ): Promise<LoadedPipeline> {
   const { loadPipeline } = await import('../../engine/planning/load-pipeline.js');
-  return loadPipeline({ ...requestOf(options, findInstallRoot()), readText, settings });
+  const request = { ...requestOf(options, findInstallRoot()), readText, settings };
+  return loadPipeline(isFile === undefined ? request : { ...request, isFile });
 }
 
 /** As `load`, but does not plan a pipeline that needs plugins of its own, because loading them would run their modules. */

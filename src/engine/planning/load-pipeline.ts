@@ -32,6 +32,8 @@ export interface PipelineRequest {
   readonly settings?: readonly SettingOverride[];
   /** Returns the text of the file at an absolute path, if files are not read from disk. @throws as `readFileSync` does. */
   readonly readText?: (path: string) => string;
+  /** Whether there is a file at an absolute path, if the plan is not made from the files on disk. */
+  readonly isFile?: (path: string) => boolean;
   readonly builtIn: PluginRegistry;
   /** Loads a third-party plugin. `specifier` is a path or a package name, resolved from the project folder. */
   readonly loadPlugin: (name: string, specifier: string, projectFolder: string) => Promise<PluginEntry>;
@@ -77,17 +79,17 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   // Files on disk are not compared with a file of an earlier revision, because they do not belong to that revision.
   if (request.readText === undefined) checkNamesakes(path, diagnostics);
   const pipeline = pipelineNameOf(path);
-  const isFile = (source: string): boolean => probeFile(resolve(projectFolder, source), request.observer, probes);
+  const isFile = (source: string): boolean => probeFile(resolve(projectFolder, source), request, probes);
   const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins, settings: request.settings ?? [], isFile }, diagnostics);
   if (plan !== undefined) checkArtifactNames(plan, root, diagnostics);
   return finish(diagnostics.hasErrors() ? undefined : plan);
 }
 
-function probeFile(path: string, observer: PlanObserver | undefined, probes: Map<string, boolean>): boolean {
+function probeFile(path: string, { observer, isFile = isRegularFile }: PipelineRequest, probes: Map<string, boolean>): boolean {
   observer?.file(path);
-  const isFile = isRegularFile(path);
-  probes.set(path, isFile);
-  return isFile;
+  const found = isFile(path);
+  probes.set(path, found);
+  return found;
 }
 
 function readYaml(

@@ -44,7 +44,7 @@ function describeClosure(graph: ModuleGraph, modules: readonly Module[], install
 }
 
 /** Returns the fields of a package.json that determine how its modules are read and what specifiers mean. */
-function fieldsOf({ type, main, exports, imports, name }: JsonObject): JsonObject {
+export function fieldsOf({ type, main, exports, imports, name }: JsonObject): JsonObject {
   const fields = { type, main, exports, imports, ...(exports === undefined ? {} : { name }) };
   return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined));
 }

@@ -39,16 +39,18 @@ export function digestAt(projectFolder: string, commit: string, path: string): D
 /** @see https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md */
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:[^\n]*\n)*oid sha256:([0-9a-f]{64})\n/;
 
-interface GitEnd {
+export interface GitEnd {
   readonly status: number | null;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
 }
 
-function git(cwd: string, args: readonly string[]): GitEnd {
-  const { status, stdout, stderr, error } = spawnSync('git', ['-C', cwd, ...args], {
+/** Runs git without writing to the repository: no lock is taken, and no monitor is started. @throws EngineError `git-failed`. */
+export function git(cwd: string, args: readonly string[]): GitEnd {
+  const { status, stdout, stderr, error } = spawnSync('git', ['-C', cwd, '-c', 'core.fsmonitor=false', ...args], {
     maxBuffer: MOST_BYTES,
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, GIT_OPTIONAL_LOCKS: '0' },
   });
   if (error === undefined) return { status, stdout, stderr };
   throw new EngineError('git-failed', `git cannot be started: ${error.message}`, {
