@@ -7,6 +7,7 @@ import { type ConversionRecord, convertOpset } from './opset/convert-opset.js';
 import { freeInitializersOf } from './passes/constants.js';
 import type { SimplifyStep } from './passes/run-round.js';
 import { FOLDING_PASSES, type SimplifyOptions, simplifyToFixedPoint } from './passes/simplify.js';
+import { batchImages } from './surgery/batch-images.js';
 import { extractSubgraph } from './surgery/extract.js';
 import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './surgery/pin-shapes.js';
 
@@ -22,6 +23,8 @@ export type Newer = 'keep' | 'lower';
 export interface ImportOptions extends Pick<SimplifyOptions, 'evaluate' | 'foldLimitBytes' | 'check'> {
   readonly pins: Pins;
   readonly cut: Ends;
+  /** What becomes of images without a batch, [3, height, width]. 'batch': they get a batch of 1. */
+  readonly unbatched: 'keep' | 'batch';
   /** The operator set that older models are raised to; newer ones are lowered to it if `newer` is 'lower'. */
   readonly opset: number;
   readonly newer: Newer;
@@ -34,22 +37,26 @@ export interface ImportedModel {
   /** Names of weights that were listed as inputs. */
   readonly freed: readonly string[];
   readonly pinned: readonly PinRecord[];
+  /** Inputs that got a batch of 1. */
+  readonly batched: readonly string[];
   readonly conversion: ConversionRecord;
   readonly steps: readonly SimplifyStep[];
 }
 
 /**
  * Imports `original`, which is valid and in topological order, and is not changed.
- * @throws OnnxError `pin-unknown`, `pin-mismatch`, `free-dims` if inputs have free dims that are not pinned as 'free'; `unknown-value`, `cut-open`,
+ * @throws OnnxError `no-unbatched-image`; `pin-unknown`, `pin-mismatch`, `free-dims` if inputs have free dims that are not pinned as 'free'; `unknown-value`, `cut-open`,
  *   `cut-repeated`; `opset-conversion`; what shape inference throws.
  */
 export async function importModel(original: Model, options: ImportOptions): Promise<ImportedModel> {
-  const { pins, cut } = options;
+  const { cut } = options;
   const fold = (model: Model) => simplifyToFixedPoint(model, { ...options, passes: FOLDING_PASSES });
   const whole = cloneModel(original);
   const freed = freeInitializersOf(whole);
   const pinnable = [listPinnable(whole)];
-  const pinned = [...pinShapes(whole, pins)];
+  const pinned = [...pinShapes(whole, options.pins)];
+  const batched = options.unbatched === 'batch' ? batchImages(whole) : [];
+  const pins = withBatch(options.pins, batched);
   const unfolded = cloneModel(whole);
   const { steps: before } = await fold(whole);
 
@@ -63,7 +70,13 @@ export async function importModel(original: Model, options: ImportOptions): Prom
   const unchanged = withInputTypes(cutEnds(unfolded, cut), model);
   const conversion = convertOpset(model, targetOf(model, options));
   const { steps: after } = await fold(model);
-  return { model, unchanged, freed, pinned, conversion, steps: [...before, ...after] };
+  return { model, unchanged, freed, pinned, batched, conversion, steps: [...before, ...after] };
+}
+
+/** Pins of images whose batch was added. */
+function withBatch(pins: Pins, batched: readonly string[]): Pins {
+  const shapes = Object.entries(pins.shapes).map(([name, dims]) => [name, batched.includes(name) ? [1, ...dims] : dims] as const);
+  return { ...pins, shapes: Object.fromEntries(shapes) };
 }
 
 function targetOf(model: Model, { opset, newer }: ImportOptions): number {

@@ -4,7 +4,7 @@ import { getDefined } from '../../src/base/invariant.js';
 import type { ImageSource } from '../../src/detection/data/data-source.js';
 import { findImageFile } from '../../src/detection/data/image-list.js';
 import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
-import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
+import { type DetectorPart, isFirstPart } from '../../src/detection/detector/detector-part.js';
 import { checkModelNames } from '../../src/detection/open-detector.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -32,9 +32,9 @@ export interface DetectorRequest {
 
 type FindInput = (imagePath: string) => Promise<SampleInput>;
 
-/** @throws StageError `detector-missing` if a head is calibrated and no detector is connected for its RoIs. */
+/** @throws StageError `detector-missing` if a part after the first is calibrated and no detector is connected for its inputs. */
 export async function openDetectorSamples({ images, folder }: ImageSource, request: DetectorRequest): Promise<CalibrationSample[]> {
-  const find = request.part.rois === 'none' ? imageInputs(request) : await roiInputs(request);
+  const find = isFirstPart(request.part, request.definition.parts) ? imageInputs(request) : await innerInputs(request);
   return images.map(image => ({
     id: String(image.id),
     source: image.fileName,
@@ -52,13 +52,17 @@ function imageInputs({ context, definition, model, part }: DetectorRequest): Fin
   };
 }
 
-async function roiInputs({ context, definition, model, part, detector, rois }: DetectorRequest): Promise<FindInput> {
+async function innerInputs({ context, definition, model, part, detector, rois }: DetectorRequest): Promise<FindInput> {
   const { name } = part;
   const wanted = definition.parts;
   if (detector === undefined) {
-    throw new StageError('detector-missing', `part "${name}" needs RoI features, but no detector is connected to compute them`, {
-      help: `connect captured tensors, or the float parts: detector: {${wanted.map(one => `${one.name}: …`).join(', ')}}`,
-    });
+    throw new StageError(
+      'detector-missing',
+      `part "${name}" needs ${part.rois === 'none' ? 'values of earlier parts' : 'RoI features'}, but no detector is connected to compute them`,
+      {
+        help: `connect captured tensors, or the float parts: detector: {${wanted.map(one => `${one.name}: …`).join(', ')}}`,
+      },
+    );
   }
   checkModelNames(detector, definition);
   const models: Record<string, string> = {};
@@ -68,6 +72,7 @@ async function roiInputs({ context, definition, model, part, detector, rois }: D
   return async image => {
     const { files } = await context.memo(roiInputPart, { manifest, blobs: { image }, unkeyed: detector });
     const path = getDefined(files[roiFile(name)], roiFile(name));
+    if (part.rois === 'none') return { kind: 'input', file: { path, feeds }, rows: 1 };
     const rows = (await readNpz(path)).get(getDefined(part.values.inputs[0], 'an input')).dims[0] ?? 0;
     return rows >= rois.min ? { kind: 'input', file: { path, feeds }, rows } : tooFewRows(rows, rois.min);
   };

@@ -1,4 +1,4 @@
-/** The stage part that computes the RoI features of one image for all heads, with one run of the float detector. */
+/** The stage part that computes the inputs of all parts after the first for one image, such as RoI features, with one run of the float detector. */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,9 +36,9 @@ export const roiInputPart = definePart<RoiInputManifest>({
   async run({ manifest, blobs, unkeyed, folder }) {
     const detector = await getDetector(manifest, unkeyed);
     const inputs = await collectPartInputs(detector, getDefined(blobs.image, 'image'), () => manifest.maxRois);
-    const heads = detector.parts.filter(({ rois }) => rois !== 'none').map(({ name }) => name);
-    for (const head of heads) await writeFile(join(folder, roiFile(head)), encodeNpz(getDefined(inputs[head], head)));
-    return heads.map(roiFile);
+    const inner = detector.parts.slice(1).map(({ name }) => name);
+    for (const name of inner) await writeFile(join(folder, roiFile(name)), encodeNpz(getDefined(inputs[name], name)));
+    return inner.map(roiFile);
   },
 });
 

@@ -11,6 +11,12 @@ export const describe = defineStage({
   params: DESCRIBE_PARAMS,
   inputs: ({ decoder }) => ({
     model: port('onnx-model', 'The network, whose inputs and outputs are read.'),
+    prepare: port('onnx-model', 'Nodes of a whole detector before the network: the part `prepare` of `split`, which takes the image.', {
+      optional: true,
+    }),
+    rest: port('onnx-model', 'Nodes of a whole detector after the network: the part `rest` of `split`, whose outputs the decoder reads.', {
+      optional: true,
+    }),
     ...(decoder.module === undefined ? {} : { decoder: port('file', 'A JavaScript module that exports `decode`.') }),
   }),
   outputs: { recipe: port('recipe', 'Host recipe: how the host uses the network.') },

@@ -1,5 +1,5 @@
 /** Tries a decoder on zeros with the shapes of the network's outputs, before a model runs. */
-import { openDecode } from '../../src/detection/families/single/decoder/decode.js';
+import { listDecodedOutputs, openDecode } from '../../src/detection/families/single/decoder/decode.js';
 import type { SingleRecipe } from '../../src/detection/families/single/recipe.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -13,7 +13,7 @@ import { makeTensor, type Tensor } from '../../src/tensor/tensor.js';
 export async function tryDecoder(model: Model, recipe: SingleRecipe, context: Pick<Context, 'log'>): Promise<void> {
   const decode = await openDecode(recipe.decoder);
   const { height, width } = recipe.image;
-  const zeros = makeZeroOutputs(model, recipe.parts.model.outputs);
+  const zeros = makeZeroOutputs(model, listDecodedOutputs(recipe.decoder));
   if (height === 'free' || width === 'free' || zeros === undefined) {
     context.log('info', 'the model has free sizes: the decoder is checked when the model runs');
     return;

@@ -40,6 +40,13 @@ export const IMPORT_PARAMS = {
       default: 1,
       description: 'First size of four-dimensional inputs, if it is free and not set otherwise.',
     },
+    unbatched: {
+      type: 'string',
+      enum: ['keep', 'batch'],
+      default: 'keep',
+      description:
+        'What becomes of images without a batch, float32 [3, height, width], as whole detectors of torchvision take them. batch: they get a batch of 1, as the stages that prepare images need it; `shapes` are those of the model.',
+    },
     cut: {
       type: 'object',
       additionalProperties: false,

@@ -11,12 +11,13 @@ export function makeReport(
   imported: ImportedModel,
   { wanted, samples, reason, spread, boundedLoops, outputs }: ImportProof,
 ): JsonObject {
-  const { model, freed, pinned, conversion, steps } = imported;
+  const { model, freed, pinned, batched, conversion, steps } = imported;
   return {
     producer: [original.producerName, original.producerVersion].filter(part => part !== '').join(' '),
     inputs: describeEnds(model.graph, model.graph.inputs),
     outputs: describeEnds(model.graph, model.graph.outputs),
     pinned: pinned.map(record => ({ ...record })),
+    batched: [...batched],
     removed: describeRemoved(original.graph, imported.unchanged.graph),
     converted: { from: conversion.from, to: conversion.to, steps: conversion.steps.map(step => ({ ...step })) },
     freedInitializers: [...freed],

@@ -19,9 +19,10 @@ export async function runImport({ params, inputs, outputs, context }: StageJob<I
   const original = await readOriginal(inputs);
   sortTopologically(original.graph);
   assertModel(original, 'the input');
-  const { shapes, dims, batch, cut, opset, newer, foldLimitBytes } = params;
+  const { shapes, dims, batch, unbatched, cut, opset, newer, foldLimitBytes } = params;
   const imported = await importModel(original, {
     pins: { shapes, dims, batch },
+    unbatched,
     cut,
     opset,
     newer,

@@ -2,11 +2,14 @@
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import type { ExportedFamily } from '../../src/detection/detector/exported-family.js';
 import { EXPORTED_FAMILIES } from '../../src/detection/exported-families.js';
+import type { StaticCutOptions } from '../../src/onnx/surgery/static-part-names.js';
 
 /** The families that have parts to cut. */
 const SPLIT_FAMILIES: readonly ExportedFamily[] = EXPORTED_FAMILIES.filter(({ parts }) => parts.length > 1);
 
 const NAMES = { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true } as const;
+
+const PART_NAME = '^[A-Za-z_][A-Za-z0-9_-]*$';
 
 export const SPLIT_PARAMS = {
   type: 'object',
@@ -19,9 +22,9 @@ export const SPLIT_PARAMS = {
     },
     cuts: {
       type: 'string',
-      enum: ['recipe', 'structure'],
+      enum: ['recipe', 'structure', 'static'],
       description:
-        'With `recipe`. recipe (the default): cut at the values that the host recipe of `export` names. structure: find the parts of a whole detector, exported by another tool, by what its nodes do, and make the host recipe from the detector config.',
+        'recipe (the default with `recipe`): cut at the values that the host recipe of `export` names. structure: with `recipe`, find the parts of a whole detector, exported by another tool, by what its nodes do, and make the host recipe from the detector config. static: any whole detector in one graph; the layers whose sizes are known become the part `network`, and what follows them the part `rest`.',
     },
     fit: {
       type: 'string',
@@ -35,10 +38,22 @@ export const SPLIT_PARAMS = {
       description:
         'With `cuts: structure`: what runs between the parts. host (the default): the host, as the recipe says. models: nodes of the model itself, extracted as three more models for a CPU (to_box, to_mask, rest). pieces: the former name of models, accepted with a warning.',
     },
+    heads: {
+      ...NAMES,
+      items: { type: 'string', pattern: PART_NAME },
+      description:
+        'With `cuts: static`: names for the heads that run on RoIs, in the order in which they run. Each head becomes a part, and so does what runs before it (`to_NAME`). Heads without a name stay in `rest`.',
+    },
+    prepare: {
+      type: 'string',
+      enum: ['drop', 'model'],
+      description:
+        'With `cuts: static`: the nodes before the first layer, such as normalization. drop (the default): they are in no part, and the host prepares images. model: they become the part `prepare`.',
+    },
     parts: {
       type: 'object',
       minProperties: 1,
-      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_-]*$' },
+      propertyNames: { pattern: PART_NAME },
       additionalProperties: {
         type: 'object',
         additionalProperties: false,
@@ -53,7 +68,7 @@ export const SPLIT_PARAMS = {
   },
 } as const;
 
-/** Exactly one of `recipe` and `parts` is given. */
+/** Exactly one of `recipe`, `parts` and `cuts: static` is given. */
 export type SplitParams = FromSchema<typeof SPLIT_PARAMS>;
 
 export type Cuts = NonNullable<SplitParams['cuts']>;
@@ -69,4 +84,9 @@ export function listStructureFamilies(): readonly string[] {
 /** Whether the model's own nodes between the parts become models too. 'pieces' is the former name of 'models'. */
 export function extractsCpuSubgraphs({ between }: Pick<SplitParams, 'between'>): boolean {
   return between === 'models' || between === 'pieces';
+}
+
+/** The settings of `cuts: static`. */
+export function readStaticCut({ heads = [], prepare = 'drop' }: Pick<SplitParams, 'heads' | 'prepare'>): StaticCutOptions {
+  return { heads, prepare };
 }

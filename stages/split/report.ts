@@ -17,7 +17,10 @@ export const SPLIT_REPORT_SCHEMA = openObject(
     parts: mapOf(PART),
     inNoPart: anyList(text(), 'Nodes that are in no part: operator and first output.'),
   },
-  { found: mapOf(text(), { description: 'With `cuts: structure`: the values at the cuts, by what they are in the detector.' }) },
+  {
+    found: mapOf(text(), { description: 'With `cuts: structure`: the values at the cuts, by what they are in the detector.' }),
+    dataDependent: anyList(text(), 'With `cuts: static`: nodes from which on sizes depend on the data.'),
+  },
 );
 
 export type SplitReport = FromSchema<typeof SPLIT_REPORT_SCHEMA>;

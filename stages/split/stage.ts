@@ -1,13 +1,14 @@
 /** Declaration of `split`: cuts a model into one model per part. */
 
+import { listStaticParts } from '../../src/onnx/surgery/static-part-names.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { type Ports, port } from '../../src/stage/ports.js';
-import { extractsCpuSubgraphs, findFamily, listStructureFamilies, SPLIT_PARAMS, type SplitParams } from './params.js';
+import { extractsCpuSubgraphs, findFamily, listStructureFamilies, readStaticCut, SPLIT_PARAMS, type SplitParams } from './params.js';
 
 export const split = defineStage({
   name: 'split',
   version: 1,
-  description: 'Cuts a model into parts between named values: by a host recipe, by the structure of a known detector, or as listed.',
+  description: 'Cuts a model into parts between named values: by a host recipe, by the structure of a detector, or as listed.',
   params: SPLIT_PARAMS,
   inputs: params => ({ model: port('onnx-model', 'The whole model.'), ...listCutInputs(params) }),
   outputs: params => ({
@@ -18,8 +19,8 @@ export const split = defineStage({
   determinism: 'exact',
   runsModels: 'never',
   checkParams: params => [
-    ...((params.recipe === undefined) === (params.parts === undefined) ? ['give exactly one of `recipe` and `parts`'] : []),
-    ...(params.cuts !== undefined && params.recipe === undefined ? ['`cuts` needs `recipe`'] : []),
+    ...checkWay(params),
+    ...checkStatic(params),
     ...(params.cuts === 'structure' && params.recipe !== undefined && findFamily(params)?.structureCut === undefined
       ? [`\`cuts: structure\` is for \`recipe: ${listStructureFamilies().join('` and `')}\` only`]
       : []),
@@ -34,6 +35,22 @@ export const split = defineStage({
   run: async job => (await import('./run.js')).runSplit(job),
 });
 
+/** There is exactly one way to find the parts. */
+function checkWay({ recipe, parts, cuts }: SplitParams): readonly string[] {
+  if (cuts === 'static')
+    return recipe === undefined && parts === undefined ? [] : ['`cuts: static` finds the parts itself: remove `recipe` and `parts`'];
+  if ((recipe === undefined) === (parts === undefined)) return ['give exactly one of `recipe`, `parts` and `cuts: static`'];
+  return cuts !== undefined && recipe === undefined ? [`\`cuts: ${cuts}\` needs \`recipe\``] : [];
+}
+
+function checkStatic(params: SplitParams): readonly string[] {
+  const { cuts, heads, prepare } = params;
+  if (cuts !== 'static') return heads === undefined && prepare === undefined ? [] : ['`heads` and `prepare` need `cuts: static`'];
+  const names = listStaticParts(readStaticCut(params));
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  return repeated === undefined ? [] : [`\`heads\` gives two parts the name \`${repeated}\``];
+}
+
 function listCutInputs({ recipe, cuts }: SplitParams): Ports {
   if (recipe === undefined) return {};
   return cuts === 'structure'
@@ -42,6 +59,7 @@ function listCutInputs({ recipe, cuts }: SplitParams): Ports {
 }
 
 function listPartNames(params: SplitParams): readonly string[] {
+  if (params.cuts === 'static') return listStaticParts(readStaticCut(params));
   const family = findFamily(params);
   if (family === undefined) return Object.keys(params.parts ?? {});
   return extractsCpuSubgraphs(params) ? (family.structureCut?.subgraphs ?? family.parts) : family.parts;

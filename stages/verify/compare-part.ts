@@ -2,7 +2,7 @@
 import { getDefined } from '../../src/base/invariant.js';
 import { compareKinds, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
-import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
+import { type DetectorPart, isFirstPart } from '../../src/detection/detector/detector-part.js';
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { ChosenImage } from './choose-images.js';
@@ -22,10 +22,15 @@ export async function comparePart(
 ): Promise<Summary> {
   const part = choosePart(name, options);
   const candidatePart = choosePart(name, candidateOptions);
-  if (part.rois !== 'none' && inputs.detector === undefined) {
-    throw new StageError('detector-missing', `part "${name}" needs RoI features, but no detector is connected to compute them`, {
-      help: 'connect the float parts to the port `detector`',
-    });
+  const isFirst = isFirstPart(part, options.definition.parts);
+  if (!isFirst && inputs.detector === undefined) {
+    throw new StageError(
+      'detector-missing',
+      `part "${name}" needs ${part.rois === 'none' ? 'values of earlier parts' : 'RoI features'}, but no detector is connected to compute them`,
+      {
+        help: 'connect the float parts to the port `detector`',
+      },
+    );
   }
   const onTiles = listPartsOnTiles(options, candidateOptions);
   const values: ValueComparisons[] = [];
@@ -33,7 +38,7 @@ export async function comparePart(
     openPartSide(inputs, 'reference', part, options),
     openPartSide(inputs, 'candidate', candidatePart, candidateOptions),
   ] as const;
-  const finders = part.rois === 'none' ? [] : [openSide(inputs, 'detector', 'parts', options)];
+  const finders = isFirst ? [] : [openSide(inputs, 'detector', 'parts', options)];
   await withOpened(sides, ([reference, candidate]) =>
     withOpened(finders, async ([detector]) => {
       for (const [index, image] of images.entries()) {

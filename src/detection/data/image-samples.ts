@@ -47,8 +47,16 @@ export function readImageInput(inputs: readonly ModelInput[]): { readonly name: 
   throw new DetectionError(
     'image-input',
     `images need a model with one input float32 [1, 3, height, width]; the model has ${found.join(', ') || 'no inputs'}`,
-    { help: 'pin the shapes with `import`, or connect tensors: .npz, .npy or ONNX .pb files' },
+    {
+      help: isUnbatched(inputs)
+        ? 'set `unbatched: batch` of `import`, which gives the image a batch of 1'
+        : 'pin the shapes with `import`, or connect tensors: .npz, .npy or ONNX .pb files',
+    },
   );
+}
+
+function isUnbatched([input, ...others]: readonly ModelInput[]): boolean {
+  return others.length === 0 && input?.dims?.length === 3 && input.dims[0] === 3;
 }
 
 function fixed(dim: number | string | undefined): number | undefined {

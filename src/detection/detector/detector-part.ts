@@ -30,3 +30,8 @@ export const ROI_BATCH_SCHEMA = anyOf(
 );
 
 export type RoiBatch = FromSchema<typeof ROI_BATCH_SCHEMA>;
+
+/** Whether `part` is the first of `parts`, whose input follows from the image alone. The inputs of others need the parts before them. */
+export function isFirstPart({ name }: DetectorPart, parts: readonly DetectorPart[]): boolean {
+  return parts[0]?.name === name;
+}

@@ -30,6 +30,7 @@ async function importFile(path: string, { opset = 17, newer = 'keep', cut = {}, 
   assertModel(model, relative(root, path));
   const check: ImportOptions['check'] = other => checkModel(other).map(({ message }) => message);
   return importModel(model, {
+    unbatched: 'keep',
     opset,
     newer,
     cut,

@@ -225,7 +225,7 @@ describe('split by structure', () => {
     expect(Object.keys(outputPorts(split, params))).toEqual([...PARTS, 'recipe', 'report']);
     expect(Object.keys(outputPorts(split, parseParams(split, { recipe: 'maskrcnn' })))).toEqual([...PARTS, 'report']);
     expect(() => parseParams(split, { cuts: 'structure', parts: { a: { inputs: ['x'], outputs: ['y'] } } })).toThrow(
-      '`cuts` needs `recipe`',
+      '`cuts: structure` needs `recipe`',
     );
     expect(() => parseParams(split, { recipe: 'maskrcnn', fit: 'static' })).toThrow('`fit` needs `cuts: structure`');
   });

@@ -109,7 +109,7 @@ describe("split's params", () => {
   });
 
   it.each<[string, JsonObject, string]>([
-    ['none of recipe and parts', {}, 'give exactly one of `recipe` and `parts`'],
+    ['none of recipe and parts', {}, 'give exactly one of `recipe`, `parts` and `cuts: static`'],
     ['a part named report', { parts: { report: { inputs: ['a'], outputs: ['b'] } } }, 'a part cannot be named `report`'],
   ])('refuse %s', (_, params, problem) => {
     expect(() => parseParams(split, params)).toThrow(problem);

@@ -1,27 +1,52 @@
 /** The host of a single-network detector: preprocess, run, decode, select. */
-import type { DetectorHost, HostServices } from '../../detector/detector.js';
+
+import { getDefined } from '../../../base/invariant.js';
+import type { DetectorHost, HostServices, PartInputs } from '../../detector/detector.js';
+import type { DetectorPart } from '../../detector/detector-part.js';
+import type { PartValuesByName } from '../../detector/part-runner.js';
 import { openDecode } from './decoder/decode.js';
 import { selectObjects } from './select-objects.js';
-import { prepareSingle, type SingleSettings } from './settings.js';
+import { listSingleParts, prepareSingle, type SingleSettings } from './settings.js';
 
 /** @throws DetectionError `decoder-module`. */
 export async function openSingle({ recipe }: SingleSettings, { run, measure }: HostServices): Promise<DetectorHost> {
   const decode = await openDecode(recipe.decoder);
   const { selection, categories, image } = recipe;
+  const parts = listSingleParts(recipe);
   return {
     async trace(pixels) {
       const { tensor, placement } = measure('transform', () => prepareSingle(recipe, pixels));
-      const inputs = { [image.value]: tensor };
-      const outputs = await measure('model', () => run('model', inputs));
+      const inputs: Record<string, PartValuesByName> = {};
+      const outputs: Record<string, PartValuesByName> = {};
+      let values: PartValuesByName = { [image.value]: tensor };
+      for (const part of parts) {
+        const taken = takeInputs(part, values);
+        const given = await measure(part.name, () => run(part.name, taken));
+        inputs[part.name] = taken;
+        outputs[part.name] = given;
+        values = { ...values, ...given };
+      }
       const objects = measure('detections', () => {
         const { scoreThreshold, labels } = selection;
-        const found = decode(outputs, { input: placement.input, classes: categories.length, scoreThreshold, labels });
+        const found = decode(values, { input: placement.input, classes: categories.length, scoreThreshold, labels });
         return selectObjects(found, placement, recipe);
       });
-      return { inputs: { model: inputs }, outputs: { model: outputs }, objects };
+      return { inputs, outputs, objects };
     },
     async findInputs(pixels) {
-      return { model: { [image.value]: measure('transform', () => prepareSingle(recipe, pixels)).tensor } };
+      const inputs: Record<string, PartValuesByName> = {};
+      let values: PartValuesByName = { [image.value]: measure('transform', () => prepareSingle(recipe, pixels)).tensor };
+      for (const [index, part] of parts.entries()) {
+        const taken = takeInputs(part, values);
+        inputs[part.name] = taken;
+        if (index < parts.length - 1) values = { ...values, ...(await measure(part.name, () => run(part.name, taken))) };
+      }
+      return inputs satisfies PartInputs;
     },
   };
+}
+
+/** The values that a part reads. */
+function takeInputs({ name, values }: DetectorPart, known: PartValuesByName): PartValuesByName {
+  return Object.fromEntries(values.inputs.map(input => [input, getDefined(known[input], `input "${input}" of part ${name}`)]));
 }

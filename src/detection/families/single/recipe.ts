@@ -46,13 +46,17 @@ export const SINGLE_RECIPE_SCHEMA = object({
   ...RECIPE_FORMAT,
   architecture: constant('single'),
   image: INPUT_SCHEMA,
-  parts: object({ model: PART_VALUES_SCHEMA }),
+  parts: object(
+    { model: PART_VALUES_SCHEMA },
+    { prepare: PART_VALUES_SCHEMA, rest: PART_VALUES_SCHEMA },
+    'prepare runs before the network, rest after it: nodes of a whole detector that stay on the host.',
+  ),
   decoder: DECODER_SCHEMA,
   selection: SELECTION_SCHEMA,
   categories: list(CATEGORY_SCHEMA, "In the order of the network's classes, without the background."),
 });
 
-/** The host preprocesses the image, runs `model`, decodes its outputs to boxes, selects detections, and maps them back to the image. */
+/** The host preprocesses the image, runs the parts, decodes their outputs to boxes, selects detections, and maps them back to the image. */
 export type SingleRecipe = FromSchema<typeof SINGLE_RECIPE_SCHEMA>;
 
 export const singleRecipeReader = readerOf(SINGLE_RECIPE_SCHEMA);

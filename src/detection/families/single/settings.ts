@@ -1,6 +1,7 @@
 /** Settings, part and preprocessing of a single-network detector. All settings are in its host recipe, which `describe` writes. */
 import type { Json } from '../../../base/json.js';
 import type { DetectorPart } from '../../detector/detector-part.js';
+import type { PartValues } from '../../detector/part-values.js';
 import { DetectionError } from '../../error/detection-error.js';
 import type { RgbImage } from '../../image/decode-image.js';
 import { type PreprocessedImage, preprocessImage } from '../../image/preprocessing.js';
@@ -21,10 +22,20 @@ export function readSingleSettings(recipe: SingleRecipe, config: Json | undefine
   return { recipe };
 }
 
-/** The one part of the detector. */
-export function listSingleParts({ image, parts }: SingleRecipe): readonly [DetectorPart] {
+/** In the order in which they run. The dims of values between parts are those of the models. */
+export function listSingleParts({ image, parts }: SingleRecipe): readonly DetectorPart[] {
   const dims = [1, 3, sizeOr(image.height, 1), sizeOr(image.width, 1)];
-  return [{ name: 'model', values: parts.model, rois: 'none', inputs: { [image.value]: dims } }];
+  return listOrder(parts).map(
+    ([name, values], index): DetectorPart => ({ name, values, rois: 'none', inputs: index === 0 ? { [image.value]: dims } : {} }),
+  );
+}
+
+function listOrder({ prepare, model, rest }: SingleRecipe['parts']): readonly (readonly [string, PartValues])[] {
+  return [
+    ...(prepare === undefined ? [] : [['prepare', prepare] as const]),
+    ['model', model],
+    ...(rest === undefined ? [] : [['rest', rest] as const]),
+  ];
 }
 
 /** @throws DetectionError `input-size`, `image-too-narrow`. */
