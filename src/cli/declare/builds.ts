@@ -1,4 +1,6 @@
 /** Commands that build stages or remove what was built. */
+
+import { parseReports } from '../pipeline/report-orders.js';
 import { command, type Declared } from './command.js';
 import { choice, flag, optional, repeated } from './option.js';
 import { cache, json, PIPELINE, REMOTE } from './shared-options.js';
@@ -26,6 +28,12 @@ export const BUILDS: readonly Declared[] = [
       rehash: flag('--rehash', 'read every source, program, module and artifact again, even if its time and size are unchanged'),
       check: flag('--check', 'run the targets once more and compare the bytes with their results', ['dryRun']),
       sandbox: flag('--sandbox', 'run each stage where it sees only what it declares (Linux)', ['dryRun']),
+      report: repeated(
+        '--report <forms>',
+        'write reports for CI, separated by commas: junit=FILE, json=FILE, markdown[=FILE] (default: GITHUB_STEP_SUMMARY), github (annotations)',
+        parseReports,
+      ),
+      base: optional('--base <name>', 'what the Markdown report compares with: a run, a baseline or a Git revision', parseText),
       strict: flag('--strict', 'fail a stage that reads or writes files it does not declare (Linux)', ['dryRun']),
     },
     after:

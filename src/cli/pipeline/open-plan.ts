@@ -94,12 +94,13 @@ async function plan(request: PipelineRequest, key: PlanKey | undefined, keep: 'k
   return loaded;
 }
 
-/** The plan and the stages that `targets` name; undefined after diagnostics are printed, with `json` also as a JSON document. */
+/** The plan and the stages that `targets` name; undefined after diagnostics are printed, with `json` also as a JSON document. @param onRefused receives them then. */
 export async function openPlan(
   options: PipelineOptions & { readonly json?: boolean },
   targets: readonly string[],
   console: Console,
   keep: 'keep' | 'read-only' = 'read-only',
+  onRefused: (diagnostics: readonly Diagnostic[]) => void = () => undefined,
 ): Promise<Opened | undefined> {
   const loaded = await load(options, keep);
   const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
@@ -108,6 +109,7 @@ export async function openPlan(
     return { plan: loaded.plan, targets: resolved, stamps: diagnostics.length > 0 ? undefined : loaded.reads.stamps };
   }
   if (options.json === true) console.json({ diagnostics: diagnostics.map(encodeDiagnostic) });
+  onRefused(diagnostics);
   return undefined;
 }
 

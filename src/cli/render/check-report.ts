@@ -23,7 +23,7 @@ export function checkLine(check: CheckResult, { style }: Pick<Console, 'style'>)
 }
 
 /** The error of a stage that did not give the same result again, for the end of the build; no lines if there is no error. */
-export function formatUnreproduced(check: CheckResult, console: Console): readonly string[] {
+export function formatUnreproduced(check: CheckResult, console: Pick<Console, 'style'>): readonly string[] {
   if (check.verdict === 'failed') return formatFailure(check.stage, check.failure, console);
   if (check.verdict !== 'different') return [];
   return [

@@ -3,7 +3,7 @@ import type { Failure } from '../../engine/model/failure.js';
 import type { StageId } from '../../engine/model/plan.js';
 import type { Console } from '../terminal/console.js';
 
-export function formatFailure(stage: StageId, failure: Failure, { style }: Console): string[] {
+export function formatFailure(stage: StageId, failure: Failure, { style }: Pick<Console, 'style'>): string[] {
   const [head = '', ...rest] = `error[${failure.code}]: ${stage}: ${failure.message}`.trimEnd().split('\n');
   return [
     style('red', head),

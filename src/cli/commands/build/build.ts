@@ -1,7 +1,7 @@
 /** `tanren build`: runs the stages that are out of date, and shows progress and results. */
-import { existsSync } from 'node:fs';
 import { build } from '../../../engine/build.js';
 import type { FoundGuard } from '../../../engine/execute/guard/find-guard.js';
+import type { Guard } from '../../../engine/execute/guard/guard.js';
 import { lockFileOf } from '../../../engine/lockfile/lock-path.js';
 import type { Plan } from '../../../engine/model/plan.js';
 import type { RemoteUse } from '../../../engine/store/remote/remote-use.js';
@@ -9,7 +9,8 @@ import { readBuildRequest, requestText } from '../../pipeline/build-request.js';
 import { makeEnginePorts } from '../../pipeline/engine-ports.js';
 import { openPlan, type PipelineOptions } from '../../pipeline/open-plan.js';
 import type { RemoteOptions } from '../../pipeline/remote/choose-remote.js';
-import { settingsPath } from '../../pipeline/remote/settings-path.js';
+import { openForBuild } from '../../pipeline/remote/open-for-build.js';
+import type { ReportOrder } from '../../pipeline/report-orders.js';
 import { findSharedCache } from '../../pipeline/shared-cache.js';
 import { setBuildProcessFlags } from '../../process/build-process-flags.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
@@ -17,10 +18,10 @@ import { abortOnSignals } from '../../process/interruption.js';
 import { makeBuildRenderer } from '../../render/build-renderer.js';
 import { encodeBuildReport, exitCodeOf, type MetricsForm, printBuildReport } from '../../render/build-report.js';
 import { unlessRefused } from '../../render/lock-refusal.js';
-import type { Console } from '../../terminal/console.js';
-import { makeConsole } from '../../terminal/console.js';
+import { type Console, makeConsole } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
 import { endWithError } from '../../terminal/end-with-error.js';
+import { type BuildObserver, diagnosticOf, NO_OBSERVER } from './build-observer.js';
 import { runStatus } from './status.js';
 
 export interface BuildCommandOptions extends PipelineOptions, RemoteOptions {
@@ -35,24 +36,42 @@ export interface BuildCommandOptions extends PipelineOptions, RemoteOptions {
   readonly strict: boolean;
   readonly metrics: MetricsForm;
   readonly json: boolean;
+  readonly report: readonly (readonly ReportOrder[])[];
+  readonly base?: string;
 }
 
 export async function runBuild(targets: readonly string[], options: BuildCommandOptions): Promise<ExitCode> {
   if (options.dryRun) return runStatus(targets, { ...options, force: options.force });
   setBuildProcessFlags();
   const console = makeConsole({ json: options.json });
-  const opened = await openPlan(options, targets, console, 'keep');
+  if (options.report.length === 0) return buildTargets(targets, options, console, NO_OBSERVER);
+  const { buildWithReports } = await import('./build-with-reports.js');
+  return buildWithReports(options, console, observer => buildTargets(targets, options, console, observer));
+}
+
+async function buildTargets(
+  targets: readonly string[],
+  options: BuildCommandOptions,
+  console: Console,
+  observer: BuildObserver,
+): Promise<ExitCode> {
+  const opened = await openPlan(options, targets, console, 'keep', observer.refused);
   if (opened === undefined) return EXIT.usage;
   const { plan } = opened;
-  const found = options.sandbox || options.strict ? await searchGuard(options).catch((error: unknown) => ({ error })) : undefined;
-  if (found !== undefined && 'error' in found) return endWithError(found.error, console, options, EXIT.usage);
-  if (found?.instead !== undefined) console.problem('warning', `warning[${found.instead.code}]: ${found.instead.message}`);
-  const remote = await chooseAndOpen(plan, options, console).catch((error: unknown) => ({ error }));
-  if (remote === 'refused') return EXIT.usage;
-  if (remote !== undefined && 'error' in remote) return endWithError(remote.error, console, options, EXIT.usage);
+  const end = (error: unknown): ExitCode => {
+    observer.refused([diagnosticOf(error)]);
+    return endWithError(error, console, options, EXIT.usage);
+  };
+  const prepared = await prepare(plan, options, console, observer).catch((error: unknown) => ({ error }));
+  if (prepared === 'refused') return EXIT.usage;
+  if ('error' in prepared) return end(prepared.error);
+  const { guard, remote } = prepared;
   const asked = readBuildRequest(process.argv.slice(2), process.cwd());
   const renderer = makeBuildRenderer(console, widest(plan.stages.keys()));
-  const ports = makeEnginePorts(renderer.emit, abortOnSignals());
+  const ports = makeEnginePorts(event => {
+    renderer.emit(event);
+    if (event.kind === 'warning') observer.warned(event);
+  }, abortOnSignals());
   const building = build(
     plan,
     {
@@ -63,7 +82,7 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
       sharedCache: findSharedCache(options.cache),
       check: options.check ? 'targets' : 'never',
       trust: options.rehash ? 'nothing' : 'stamps',
-      guard: found?.guard,
+      guard,
       remote,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
       ...(opened.stamps === undefined || asked === undefined ? {} : { noOp: { request: requestText(asked), stamps: opened.stamps } }),
@@ -74,31 +93,26 @@ export async function runBuild(targets: readonly string[], options: BuildCommand
     renderer.end();
     remote?.cache.close();
   });
-  const report = await unlessRefused(building, console, options);
+  const report = await unlessRefused(building, console, options, observer.refused);
   if (report === undefined) return EXIT.usage;
   printBuildReport(plan, report, console, { of: 'all', metrics: options.metrics, warnings: renderer.warnings() });
   if (options.json) console.json(encodeBuildReport(report));
+  observer.ended(plan, report);
   return exitCodeOf(report);
 }
 
-/** @throws CodedError of the address and of the settings. */
-async function chooseAndOpen(plan: Plan, options: RemoteOptions, console: Console): Promise<RemoteUse | undefined | 'refused'> {
-  if (!namesRemote(options, plan)) return undefined;
-  const { findRemote, openRemote, untrustedWarning } = await import('../../pipeline/remote/open-remote.js');
-  const found = findRemote(options, plan.remoteCache, console);
-  if (found.kind === 'refused') return 'refused';
-  if (found.kind === 'untrusted') {
-    const { code, message } = untrustedWarning(found.address, found.settings?.path ?? '');
-    console.problem('warning', `warning[${code}]: ${message}`);
-  }
-  return found.kind === 'chosen' && found.settings !== undefined ? openRemote(found.choice, options, found.settings) : undefined;
+interface Prepared {
+  readonly guard: Guard | undefined;
+  readonly remote: RemoteUse | undefined;
 }
 
-/** Whether anything can name a remote cache. Without it, no module of remote caches is loaded. */
-function namesRemote({ remote, remoteCache, remoteOnly, requireRemote }: RemoteOptions, { remoteCache: named }: Plan): boolean {
-  if (remoteOnly || requireRemote) return true;
-  const asked = remoteCache !== undefined || named !== undefined;
-  return remote && (asked || (process.env.TANREN_REMOTE_CACHE ?? '') !== '' || existsSync(settingsPath(process.env)));
+/** Everything that must be there before the build. @throws CodedError. */
+async function prepare(plan: Plan, options: BuildCommandOptions, console: Console, observer: BuildObserver): Promise<Prepared | 'refused'> {
+  await observer.planned(plan);
+  const found = options.sandbox || options.strict ? await searchGuard(options) : undefined;
+  if (found?.instead !== undefined) console.problem('warning', `warning[${found.instead.code}]: ${found.instead.message}`);
+  const remote = await openForBuild(plan, options, console);
+  return remote === 'refused' ? remote : { guard: found?.guard, remote };
 }
 
 async function searchGuard({ sandbox, strict }: BuildCommandOptions): Promise<FoundGuard> {
