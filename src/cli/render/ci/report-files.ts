@@ -1,16 +1,16 @@
 /** The reports that `build --report` names: opened before the build, written after it. */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
-import { CodedError } from '../../base/coded-error.js';
-import { writeFiles } from '../process/write-files.js';
-import { encodeBuildReport } from '../render/build-report.js';
-import type { EndedCommand } from '../render/ci/ended-command.js';
-import { formatAnnotations, resumeCommands, stopCommands } from '../render/ci/github.js';
-import { formatJunit } from '../render/ci/junit.js';
-import { formatMarkdown } from '../render/ci/markdown.js';
-import type { Console } from '../terminal/console.js';
-import { encodeDiagnostic } from './open-plan.js';
-import type { ReportOrder } from './report-orders.js';
+import { CodedError } from '../../../base/coded-error.js';
+import { encodeDiagnostic } from '../../pipeline/open-plan.js';
+import type { ReportOrder } from '../../pipeline/report-orders.js';
+import { writeFiles } from '../../process/write-files.js';
+import type { Console } from '../../terminal/console.js';
+import { encodeBuildReport } from '../build-report.js';
+import type { EndedCommand } from './ended-command.js';
+import { formatAnnotations, resumeCommands, stopCommands } from './github.js';
+import { formatJunit } from './junit.js';
+import { formatMarkdown } from './markdown.js';
 
 export interface Reports {
   /** Writes all reports. @throws CodedError `not-writable`, `not-a-file`. */
