@@ -11,8 +11,9 @@ import { formatUnreproduced } from './check-report.js';
 import { formatFailure } from './format-failure.js';
 import { formatHeadlines, type PluginTable, type StageColumn } from './headline-report.js';
 import { formatLockLines } from './lock-lines.js';
+import { printTables } from './metrics-table.js';
 import { formatRemote } from './remote-lines.js';
-import { artifactsLine, nothingToDo, printGates, printNothingToDo, printTables } from './settled-report.js';
+import { artifactsLine, nothingToDo, printGates, printNothingToDo } from './settled-report.js';
 
 export interface ReportForm {
   /** 'changed': only plugins of which a stage was executed or restored (watch). */

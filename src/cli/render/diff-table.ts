@@ -10,7 +10,7 @@ import type {
 import type { RunGate } from '../../engine/insight/history/run-record.js';
 import type { Console } from '../terminal/console.js';
 import { columnWidths, formatRow } from '../terminal/text-table.js';
-import { formatMetric, formatSigned, isWithin } from './metrics-table.js';
+import { formatMetric, formatSigned, isWithin } from './format-metric.js';
 
 type Row = readonly [name: string, before: string, after: string, difference: string];
 

@@ -4,15 +4,8 @@ import type { PlannedStage } from '../../engine/model/plan.js';
 import { withCheckedParams } from '../../stage/define-stage.js';
 import type { Headline } from '../../stage/headline.js';
 import { formatTable, type Row } from '../terminal/text-table.js';
-import {
-  type FlatColumn,
-  flatColumn,
-  formatBlocks,
-  formatCell,
-  formatMetric,
-  formatMetricsTable,
-  type MetricsColumn,
-} from './metrics-table.js';
+import { formatMetric } from './format-metric.js';
+import { type FlatColumn, flatColumn, formatBlocks, formatCell, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
 
 /** The metrics of the stages of one plugin. */
 export type PluginTable = readonly StageColumn[];

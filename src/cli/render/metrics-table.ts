@@ -2,11 +2,13 @@
  * Formats the metrics of stages as one table per plugin: a row per metric, a column per stage.
  * A cell includes the difference from the baseline and from the last build.
  */
-import { differenceOf, EQUAL, type Figure } from '../../base/figure.js';
+import { EQUAL, type Figure } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
 import { flattenMetrics, isHeadline } from '../../engine/model/metrics.js';
+import type { Console } from '../terminal/console.js';
 import { displayWidth, padEnd, widest } from '../terminal/display-width.js';
 import { formatRow, GAP } from '../terminal/text-table.js';
+import { formatMetric, formatSigned, isWithin } from './format-metric.js';
 
 export interface MetricsColumn {
   readonly stage: string;
@@ -18,6 +20,17 @@ export interface MetricsColumn {
 export interface MetricsBlock {
   readonly head: string;
   readonly rows: readonly string[];
+}
+
+/** Prints the tables, each below an empty line. */
+export function printTables(tables: readonly (readonly MetricsColumn[])[], console: Console): void {
+  for (const columns of tables) {
+    console.line('');
+    for (const { head, rows } of formatMetricsTable(columns, console.width())) {
+      console.line(console.style('bold', head));
+      for (const row of rows) console.line(row);
+    }
+  }
 }
 
 /**
@@ -103,25 +116,4 @@ export function formatCell(
 function numberAt(flat: ReadonlyMap<string, Figure>, path: string): number | undefined {
   const found = flat.get(path);
   return found === EQUAL ? undefined : found;
-}
-
-/** Whether two figures differ by no more than their spreads together. */
-export function isWithin(before: Figure | undefined, after: Figure | undefined, spread: number | undefined): boolean {
-  const difference = before === undefined || after === undefined ? undefined : differenceOf(before, after);
-  return difference !== undefined && spread !== undefined && Math.abs(difference) <= spread;
-}
-
-/** "equal" and integers are printed unchanged, other numbers with four decimals, very small and very large ones in exponential notation. */
-export function formatMetric(value: Figure): string {
-  if (value === EQUAL) return value;
-  if (Number.isInteger(value)) return String(value);
-  const size = Math.abs(value);
-  return size >= 1e-3 && size < 1e6 ? value.toFixed(4) : value.toExponential(2);
-}
-
-/** Formats a difference with a sign and as many decimals as the value beside it. */
-export function formatSigned(delta: number, value: number): string {
-  const size = Math.abs(delta);
-  const text = Number.isInteger(delta) && Number.isInteger(value) ? String(size) : size.toFixed(4);
-  return delta < 0 && Number(text) !== 0 ? `−${text}` : `+${text}`;
 }

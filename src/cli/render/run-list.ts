@@ -9,7 +9,7 @@ import type { Console } from '../terminal/console.js';
 import { cut, displayWidth, padEnd, widest } from '../terminal/display-width.js';
 import { formatTable, GAP } from '../terminal/text-table.js';
 import { headlineOf } from './build-report.js';
-import { formatMetric } from './metrics-table.js';
+import { formatMetric } from './format-metric.js';
 
 /** A run with its changes since the run before it. */
 export interface ListedRun {

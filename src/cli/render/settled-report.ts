@@ -1,27 +1,17 @@
 /**
- * Prints tables of metrics, gates and the artifacts folder, at the end of every build and for a build with nothing to do.
+ * Prints gates and the artifacts folder, at the end of every build and for a build with nothing to do.
  * It imports few modules, because a build with nothing to do may load only this.
  */
 import { formatDuration } from '../../base/text/format.js';
 import type { GateResult } from '../../engine/model/gate-result.js';
 import type { SettledReport } from '../../engine/noop/no-op-record.js';
 import type { Console } from '../terminal/console.js';
-import { formatMetric, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
+import { formatMetric } from './format-metric.js';
 
 /** Prints what `printBuildReport` prints of a build in which every stage was up to date and every gate was met. */
 export function printNothingToDo({ stages, gates }: SettledReport, durationMs: number, console: Console): void {
   for (const line of formatGates(gates, console)) console.line(line);
   console.line(nothingToDo(stages, durationMs, console));
-}
-
-export function printTables(tables: readonly (readonly MetricsColumn[])[], console: Console): void {
-  for (const columns of tables) {
-    console.line('');
-    for (const { head, rows } of formatMetricsTable(columns, console.width())) {
-      console.line(console.style('bold', head));
-      for (const row of rows) console.line(row);
-    }
-  }
 }
 
 const NONE: ReadonlySet<string> = new Set();

@@ -5,7 +5,7 @@ import type { RankedRow } from '../../engine/sweep/rank.js';
 import { type Axis, describeTarget } from '../../engine/sweep/resolve-axis.js';
 import type { Console } from '../terminal/console.js';
 import { formatTable } from '../terminal/text-table.js';
-import { formatMetric } from './metrics-table.js';
+import { formatMetric } from './format-metric.js';
 
 export interface Sweep {
   readonly pipeline: string;

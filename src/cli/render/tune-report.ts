@@ -8,7 +8,7 @@ import type { SweepRow } from '../../engine/sweep/sweep-rows.js';
 import { type TuneGoal, violationOf } from '../../engine/sweep/tune-goal.js';
 import type { Trial } from '../../engine/sweep/tune-search.js';
 import type { Console } from '../terminal/console.js';
-import { formatMetric } from './metrics-table.js';
+import { formatMetric } from './format-metric.js';
 
 export interface TuneResult {
   readonly pipeline: string;

@@ -1,5 +1,6 @@
 /** The table that shows metrics of stages side by side, and the number format of metrics. */
-import { formatMetric, formatMetricsTable } from '../../../src/cli/render/metrics-table.js';
+import { formatMetric } from '../../../src/cli/render/format-metric.js';
+import { formatMetricsTable } from '../../../src/cli/render/metrics-table.js';
 import { flattenMetrics } from '../../../src/engine/model/metrics.js';
 
 const lines = (...args: Parameters<typeof formatMetricsTable>): readonly string[] =>
