@@ -82,7 +82,8 @@ async function findUpToDate(plan: Plan, options: BuildOptions, ports: EnginePort
   if (ended === undefined || noOp === undefined || lock?.use === 'frozen' || missesGate(ended)) return ended;
   const lockSeen = lock === undefined ? NO_STAMPS : { ...NO_STAMPS, followed: [lock.file.path, lockStamp] };
   const { renewNoOpRecord } = await import('./noop/make-no-op-record.js');
-  await renewNoOpRecord(plan, ports, cache, selected, { request: noOp.request, stamps: joinStamps([noOp.stamps, lockSeen]) });
+  const order = { request: noOp.request, stamps: joinStamps([noOp.stamps, lockSeen]) };
+  await renewNoOpRecord({ plan, ports, cache, selected, order });
   return ended;
 }
 
@@ -211,7 +212,8 @@ async function storeRecords(
   await clear();
   if (!locked || noOp === undefined || lockSeen === undefined) return;
   const { writeNoOpRecord } = await import('./noop/make-no-op-record.js');
-  await writeNoOpRecord(plan, ports, cache, ended.selected, { request: noOp.request, stamps: joinStamps([noOp.stamps, lockSeen]) });
+  const order = { request: noOp.request, stamps: joinStamps([noOp.stamps, lockSeen]) };
+  await writeNoOpRecord({ plan, ports, cache, selected: ended.selected, order });
 }
 
 function forcedOf(selected: readonly PlannedStage[], { force }: BuildOptions, targets: 'all' | readonly StageId[]): ReadonlySet<StageId> {

@@ -9,6 +9,7 @@ import { CORRECTION_DOCUMENT, type LayerCorrection, parseCorrections } from '../
 import { assertLayers, type LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
 import { type DescribedPair, describePair, measureChange, OUTPUTS_FILE, type OutputsRequest } from '../../src/quant/recovery/model-pair.js';
 import { type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
+import { summarizeRecovery } from '../../src/quant/recovery/recovered.js';
 import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
@@ -17,7 +18,7 @@ import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js
 import { CORRECTION_FILE, layerPart } from './layer-part.js';
 import { outputsPart } from './outputs-part.js';
 import type { CorrectBiasesParams } from './params.js';
-import { reportCorrections, summarizeCorrections } from './report.js';
+import { reportCorrections } from './report.js';
 
 type Job = StageJob<CorrectBiasesParams>;
 
@@ -39,9 +40,10 @@ export async function runCorrectBiases({ params, inputs, outputs, context }: Job
     for (const [index, { result, elements }] of corrections.entries())
       if (result === 'corrected') writeBias(models.quantized.graph, getDefined(pairs.layers[index], 'layer').target, elements);
   });
-  const report = { corrections, skipped: pairs.skipped, samples: samples.list.files.length, outputs: measured };
-  for (const [level, line] of summarizeCorrections(report)) context.log(level, line);
-  await writeJsonFile(getOutputPath(outputs, 'report'), reportCorrections(report));
+  const found = { layers: corrections, skipped: pairs.skipped, samples: samples.list.files.length, outputs: measured };
+  const lines = summarizeRecovery(found, { done: 'corrected the biases', result: 'corrected', change: 'correction' });
+  for (const [level, line] of lines) context.log(level, line);
+  await writeJsonFile(getOutputPath(outputs, 'report'), reportCorrections(found));
 }
 
 async function correctLayers(

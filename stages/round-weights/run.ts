@@ -5,6 +5,7 @@ import { readModel } from '../../src/onnx/serde/model-file.js';
 import { assertLayers, type LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
 import { type DescribedPair, describePair, measureChange, OUTPUTS_FILE, type OutputsRequest } from '../../src/quant/recovery/model-pair.js';
 import { type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
+import { summarizeRecovery } from '../../src/quant/recovery/recovered.js';
 import { type LayerRounding, parseRounding, ROUNDING_DOCUMENT } from '../../src/quant/recovery/rounding/layer-rounding.js';
 import { writeWeight } from '../../src/quant/recovery/rounding/layer-weight.js';
 import { pairLayersWithWeight } from '../../src/quant/recovery/rounding/round-weights.js';
@@ -16,7 +17,7 @@ import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js
 import { INTEGERS_FILE, type LayerManifest, layerPart, ROUNDING_FILE, readIntegers } from './layer-part.js';
 import { outputsPart } from './outputs-part.js';
 import type { RoundWeightsParams } from './params.js';
-import { reportRoundings, summarizeRoundings } from './report.js';
+import { reportRoundings } from './report.js';
 
 type Job = StageJob<RoundWeightsParams>;
 
@@ -45,9 +46,10 @@ export async function runRoundWeights({ params, inputs, outputs, context }: Job)
       roundings.push(rounding);
     }
   });
-  const report = { roundings, skipped: pairs.skipped, samples: samples.list.files.length, outputs: measured };
-  for (const [level, line] of summarizeRoundings(report)) context.log(level, line);
-  await writeJsonFile(getOutputPath(outputs, 'report'), reportRoundings(report));
+  const found = { layers: roundings, skipped: pairs.skipped, samples: samples.list.files.length, outputs: measured };
+  for (const [level, line] of summarizeRecovery(found, { done: 'rounded the weights', result: 'rounded', change: 'rounding' }))
+    context.log(level, line);
+  await writeJsonFile(getOutputPath(outputs, 'report'), reportRoundings(found));
 }
 
 interface Rounded {

@@ -7,7 +7,7 @@ import { encodeNpz } from '../../src/tensor/formats/npz.js';
 import { capture } from '../../stages/capture/stage.js';
 import { quantizeOn } from './quantize-small.js';
 import { runStage } from './run-stage.js';
-import { randomConstant, randomFloats, smallModel } from './small-model.js';
+import { randomConstants, randomFloats, smallModel } from './small-model.js';
 
 export const IMAGE = [1, 3, 8, 8];
 export const LAYERS = ['one', 'two', 'three'];
@@ -15,14 +15,7 @@ export const LAYERS = ['one', 'two', 'three'];
 const network = () =>
   smallModel({
     inputs: { x: ['float32', IMAGE] },
-    constants: {
-      w1: randomConstant([8, 3, 3, 3], 1),
-      b1: randomConstant([8], 2),
-      w2: randomConstant([8, 8, 3, 3], 3),
-      b2: randomConstant([8], 4),
-      w3: randomConstant([4, 8, 1, 1], 5),
-      b3: randomConstant([4], 6),
-    },
+    constants: randomConstants({ w1: [8, 3, 3, 3], b1: [8], w2: [8, 8, 3, 3], b2: [8], w3: [4, 8, 1, 1], b3: [4] }),
     nodes: [
       { op: 'Conv', name: 'one', in: ['x', 'w1', 'b1'], out: ['c1'] },
       { op: 'Relu', in: ['c1'], out: ['r1'] },

@@ -70,3 +70,8 @@ export function randomFloats(dims: readonly number[], seed = 1): Tensor<'float32
 }
 
 export const randomConstant = (dims: readonly number[], seed = 1): Constant => encodeRawTensor(randomFloats(dims, seed));
+
+/** Random constants of these shapes; the seeds are 1, 2, … in their order. */
+export function randomConstants(shapes: Readonly<Record<string, readonly number[]>>): Record<string, ReturnType<typeof randomConstant>> {
+  return Object.fromEntries(Object.entries(shapes).map(([name, dims], index) => [name, randomConstant(dims, index + 1)]));
+}

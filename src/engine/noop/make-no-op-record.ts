@@ -27,17 +27,20 @@ export interface NoOpRequest {
   readonly stamps: RecordedStamps;
 }
 
+/** A build whose stages were all checked. */
+export interface CheckedBuild {
+  readonly plan: Plan;
+  readonly ports: EnginePorts;
+  readonly cache: CacheFolder;
+  readonly selected: readonly PlannedStage[];
+  readonly order: NoOpRequest;
+}
+
 /**
  * Writes a no-op record if nothing is out of date and nothing changed in the meantime; otherwise writes nothing. Call only while holding
  * the lock.
  */
-export async function writeNoOpRecord(
-  plan: Plan,
-  ports: EnginePorts,
-  cache: CacheFolder,
-  selected: readonly PlannedStage[],
-  order: NoOpRequest,
-): Promise<void> {
+export async function writeNoOpRecord({ plan, ports, cache, selected, order }: CheckedBuild): Promise<void> {
   const record = makeNoOpRecord(plan, ports, cache, selected, order);
   if (record === undefined) return;
   // Without the record the next build checks every stage: only time is lost.
@@ -48,18 +51,13 @@ export async function writeNoOpRecord(
  * Writes the no-op record if it is missing, or if the record of the same request no longer holds although nothing is out of date, for
  * example after an edit of a comment. Otherwise every later build would check all stages. Writes nothing while another build holds the lock.
  */
-export async function renewNoOpRecord(
-  plan: Plan,
-  ports: EnginePorts,
-  cache: CacheFolder,
-  selected: readonly PlannedStage[],
-  order: NoOpRequest,
-): Promise<void> {
+export async function renewNoOpRecord(checked: CheckedBuild): Promise<void> {
+  const { plan, ports, cache, order } = checked;
   const found = readNoOpRecord(noOpRecordPath(plan.projectFolder, plan.pipeline));
   if (found !== undefined && found.request !== order.request) return;
   const lock = await tryLock(cache.lock, ports.signal).catch(() => undefined);
   try {
-    if (lock !== undefined) await writeNoOpRecord(plan, ports, cache, selected, order);
+    if (lock !== undefined) await writeNoOpRecord(checked);
   } finally {
     await lock?.release();
   }

@@ -69,6 +69,7 @@ const OTHER_RANGES: Readonly<Record<string, OrtRangeMethod>> = {
   'percentile-99.99-asym-u8s8': { kind: 'ort-percentile', percentile: 99.99, of: 'values', bins: 2048 },
   'entropy-u8s8': { kind: 'ort-entropy', bins: 128, quantizedBins: 128 },
 };
+const ALL_CONFIGURATIONS = [...Object.keys(MIN_MAX), ...Object.keys(OTHER_RANGES)];
 const WISHES: readonly OrtHistogramRequest[] = [
   { of: 'magnitudes', bins: 2048 },
   { of: 'values', bins: 2048 },
@@ -128,10 +129,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
 
   // Sums also depend on the vector width: the record is from a processor with AVX-512.
   (hasAvx512() ? describe : describe.skip)('calibrated with two threads, as recorded', () => {
-    it.each([
-      ...Object.keys(MIN_MAX),
-      ...Object.keys(OTHER_RANGES),
-    ])('%s: ranges, scales, zero points and integers, bit for bit', async config => {
+    it.each(ALL_CONFIGURATIONS)('%s: ranges, scales, zero points and integers, bit for bit', async config => {
       const model = await load();
       const expected = configOf(recorded, config);
       const ranges = chooseAll(model, twoThreads, OTHER_RANGES[config] ?? { kind: 'min-max' });
@@ -140,17 +138,10 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
     });
   });
 
-  it.each([
-    ...Object.keys(MIN_MAX),
-    ...Object.keys(OTHER_RANGES),
-  ])('%s: scales, zero points and integers, from the recorded ranges', async config => {
+  it.each(ALL_CONFIGURATIONS)('%s: scales, zero points and integers, from the recorded ranges', async config => {
     const model = await load();
     const expected = configOf(recorded, config);
-    const ranges = new Map<ValueId, Range>();
-    for (const value of model.graph.values.values()) {
-      const range = expected.ranges[value.name];
-      if (range !== undefined && value.constant === undefined) ranges.set(value.id, { low: range[0], high: range[1] });
-    }
+    const ranges = recordedRanges(model, expected);
     expectEqual(model, ranges, MIN_MAX[config] ?? u8s8, expected, 'exact');
   });
 
@@ -158,11 +149,7 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
   it.each(Object.keys(MIN_MAX))('%s: the model loads, and its outputs equal the recorded ones to one quantization step', async config => {
     const model = await load();
     const expected = configOf(recorded, config);
-    const ranges = new Map<ValueId, Range>();
-    for (const value of model.graph.values.values()) {
-      const range = expected.ranges[value.name];
-      if (range !== undefined && value.constant === undefined) ranges.set(value.id, { low: range[0], high: range[1] });
-    }
+    const ranges = recordedRanges(model, expected);
     const plan = planQuantization(model.graph, { scheme: MIN_MAX[config] ?? u8s8, observations: known(ranges), excluded: new Set() });
     insertQdq(model, plan, 'com.microsoft');
     const firstOutput = expected.firstOutput ?? [];
@@ -323,4 +310,14 @@ function configOf(recorded: Recorded, name: string): RecordedConfig {
 
 function relative(ours: number | undefined, theirs: number): boolean {
   return ours !== undefined && Math.abs(ours - theirs) <= 1e-6 * Math.abs(theirs);
+}
+
+/** The recorded ranges by value; constants have none. */
+function recordedRanges(model: Model, expected: ReturnType<typeof configOf>): ReadonlyMap<ValueId, Range> {
+  const ranges = new Map<ValueId, Range>();
+  for (const value of model.graph.values.values()) {
+    const range = expected.ranges[value.name];
+    if (range !== undefined && value.constant === undefined) ranges.set(value.id, { low: range[0], high: range[1] });
+  }
+  return ranges;
 }

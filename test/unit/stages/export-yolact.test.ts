@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { openDetector } from '../../../src/detection/open-detector.js';
 import { parseRecipe, readDefinition } from '../../../src/detection/read-definition.js';
-import { decodeModel } from '../../../src/onnx/serde/decode-model.js';
-import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
-import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { writeSafetensors } from '../../../src/tensor/formats/safetensors.js';
 import { exportStage } from '../../../stages/export/stage.js';
+import { runAllValues } from '../../support/all-values.js';
 import { generatedInput, generatedWeight } from '../../support/generated-weights.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { TINY_V2, tinyState } from '../../support/tiny-maskrcnn.js';
@@ -38,16 +36,10 @@ function run(params: JsonObject, inputs: Record<string, string>): Promise<StageR
 describe('export of YOLACT', () => {
   it.each(['resnet', 'darknet'])('writes a %s model that ONNX Runtime runs, with every value as large as declared', async name => {
     const { outputs } = await run(PARAMS, { checkpoint: `${name}.safetensors`, config: 'config.json' });
-    const model = decodeModel(await readFile(outputs.model ?? ''));
-    const declared = new Map([...model.graph.values.values()].map(value => [value.name, value.type]));
-    for (const node of model.graph.nodes.values()) {
-      const output = node.outputs[0];
-      if (output !== undefined && !model.graph.outputs.includes(output)) model.graph.outputs.push(output);
-    }
-    const session = await openSession(encodeModel(model), { optimization: 'disabled' });
-    const results = await session.run({ image: generatedInput('image', [1, 3, 74, 74]) });
-    await session.close();
-    expect(Object.keys(results).length).toBe(model.graph.nodes.size);
+    const { declared, results, nodes } = await runAllValues(await readFile(outputs.model ?? ''), {
+      image: generatedInput('image', [1, 3, 74, 74]),
+    });
+    expect(Object.keys(results).length).toBe(nodes);
     for (const [value, result] of Object.entries(results)) {
       const type = declared.get(value);
       expect([value, type?.kind === 'tensor' ? type.dims : undefined]).toEqual([value, result.dims]);

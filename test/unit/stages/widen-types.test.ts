@@ -24,7 +24,7 @@ import { failureOf } from '../../support/error-code.js';
 import { runModel } from '../../support/look-at-model.js';
 import { ajvOf } from '../../support/params-schema.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
-import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
+import { randomConstants, randomFloats, smallModel } from '../../support/small-model.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
 const IMAGE = [1, 3, 8, 8];
@@ -35,14 +35,7 @@ const QUANTIZE = { preset: 'a8w8-per-channel', qdqDomain: 'com.microsoft' };
 const network = (): Model =>
   smallModel({
     inputs: { x: ['float32', IMAGE] },
-    constants: {
-      w1: randomConstant([8, 3, 3, 3], 1),
-      b1: randomConstant([8], 2),
-      w2: randomConstant([8, 8, 1, 1], 3),
-      b2: randomConstant([8], 4),
-      w3: randomConstant([4, 8, 1, 1], 5),
-      b3: randomConstant([4], 6),
-    },
+    constants: randomConstants({ w1: [8, 3, 3, 3], b1: [8], w2: [8, 8, 1, 1], b2: [8], w3: [4, 8, 1, 1], b3: [4] }),
     nodes: [
       { op: 'Conv', name: 'one', in: ['x', 'w1', 'b1'], out: ['c1'] },
       { op: 'Relu', in: ['c1'], out: ['r1'] },

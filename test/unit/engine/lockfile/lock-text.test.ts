@@ -147,6 +147,16 @@ describe('the text of a lock', () => {
 
   it('has one fact per line, and names neither time nor place', () => {
     const d = (of: string): string => digestBytes(of);
+    const shared = `\
+    inputs:
+      model: file ${d('model')}
+      parts.backbone: calibrate@backbone.ranges
+    tools:
+      sh: ${d('sh')}
+    env:
+      - LANG
+      - TOKEN
+`;
 
     expect(encodeLock({ stages: new Map([...LOCK.stages].slice(1)) })).toBe(`\
 # What tanren built last with every gate met: docs/lock.md. \`tanren build\` writes it; commit it, and do not edit it.
@@ -158,15 +168,7 @@ stages:
     plugin: quantize
     version: 3
     code: ${d('code')}
-    inputs:
-      model: file ${d('model')}
-      parts.backbone: calibrate@backbone.ranges
-    tools:
-      sh: ${d('sh')}
-    env:
-      - LANG
-      - TOKEN
-    outputs: measured
+${shared}    outputs: measured
 
   quantize@backbone:
     plugin: quantize
@@ -175,15 +177,7 @@ stages:
     params:
       empty: []
       nothing: {}
-    inputs:
-      model: file ${d('model')}
-      parts.backbone: calibrate@backbone.ranges
-    tools:
-      sh: ${d('sh')}
-    env:
-      - LANG
-      - TOKEN
-    classes:
+${shared}    classes:
       darwin-arm64 node24 ort1.30.0 77aa:
         outputs:
           all: folder ${d('t')}

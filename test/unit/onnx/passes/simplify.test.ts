@@ -33,18 +33,7 @@ describe('simplify', () => {
   });
 
   it('folds the shape arithmetic of a static model, and removes dead nodes', async () => {
-    const given = () =>
-      smallModel({
-        inputs: { x: ['float32', [2, 3, 4]] },
-        constants: { zero: integers([0]), rest: integers([-1]) },
-        nodes: [
-          { op: 'Shape', in: ['x'], out: ['shape'] },
-          { op: 'Gather', in: ['shape', 'zero'], out: ['batch'] },
-          { op: 'Concat', in: ['batch', 'rest'], out: ['target'], attributes: { axis: int(0) } },
-          { op: 'Reshape', in: ['x', 'target'], out: ['y'] },
-        ],
-        outputs: ['y'],
-      });
+    const given = () => flattened([2, 3, 4], -1);
     const model = given();
     const { steps } = await simplify(model);
     expect(operators(model)).toEqual(['Reshape']);
@@ -59,17 +48,7 @@ describe('simplify', () => {
   });
 
   it('keeps the free batch of a reshape as −1', async () => {
-    const model = smallModel({
-      inputs: { x: ['float32', ['rois', 3, 4]] },
-      constants: { zero: integers([0]), rest: integers([12]) },
-      nodes: [
-        { op: 'Shape', in: ['x'], out: ['shape'] },
-        { op: 'Gather', in: ['shape', 'zero'], out: ['batch'] },
-        { op: 'Concat', in: ['batch', 'rest'], out: ['target'], attributes: { axis: int(0) } },
-        { op: 'Reshape', in: ['x', 'target'], out: ['y'] },
-      ],
-      outputs: ['y'],
-    });
+    const model = flattened(['rois', 3, 4], 12);
     await simplify(model);
     expect(operators(model)).toEqual(['Reshape']);
     for (const rois of [1, 5]) expect((await runModel(model, { x: randomFloats([rois, 3, 4]) })).y?.dims).toEqual([rois, 12]);
@@ -296,3 +275,18 @@ describe('simplify', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 });
+
+/** A Reshape to rows of `rest` elements, whose first dimension is computed from the input's shape. */
+function flattened(dims: readonly (number | string)[], rest: number) {
+  return smallModel({
+    inputs: { x: ['float32', dims] },
+    constants: { zero: integers([0]), rest: integers([rest]) },
+    nodes: [
+      { op: 'Shape', in: ['x'], out: ['shape'] },
+      { op: 'Gather', in: ['shape', 'zero'], out: ['batch'] },
+      { op: 'Concat', in: ['batch', 'rest'], out: ['target'], attributes: { axis: int(0) } },
+      { op: 'Reshape', in: ['x', 'target'], out: ['y'] },
+    ],
+    outputs: ['y'],
+  });
+}
