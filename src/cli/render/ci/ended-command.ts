@@ -6,7 +6,7 @@ import type { GateResult } from '../../../engine/model/gate-result.js';
 import type { Plan, StageId } from '../../../engine/model/plan.js';
 import type { BuildReport } from '../../../engine/model/report.js';
 import type { SourceSpan } from '../../../engine/model/source-span.js';
-import { formatMetric } from '../metrics-table.js';
+import { formatMetric } from '../format-metric.js';
 
 export type EndedCommand =
   | {

@@ -10,7 +10,7 @@ import { describeOutcome } from '../../../engine/model/outcome.js';
 import type { BuildReport, StageReport } from '../../../engine/model/report.js';
 import { headlineOf } from '../build-report.js';
 import { formatUnreproduced } from '../check-report.js';
-import { formatMetric, formatSigned } from '../metrics-table.js';
+import { formatMetric, formatSigned } from '../format-metric.js';
 import { formatRemote } from '../remote-lines.js';
 import type { EndedCommand } from './ended-command.js';
 import { failureText, PLAIN } from './failure-text.js';
