@@ -1,8 +1,9 @@
-/** Builds dist/: compiles kernels, then tsc checks and emits every module, then esbuild bundles the workers of built-in plugins, and what the CLI needs to start. */
+/** Builds dist/: compiles kernels, then tsc checks and emits every module, then Vite bundles the page of `tanren ui`, and esbuild bundles the workers of built-in plugins, and what the CLI needs to start. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildPage } from './build-page.mjs';
 import { compileKernels } from './compile-kernels.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -16,6 +17,7 @@ await compileKernels();
 run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']);
 removeOrphans(['src', 'stages', 'test', 'bench']);
 copyAssets('src');
+await buildPage(root);
 // The table comes after the bundles of the workers: where it is used, they are complete.
 await bundleWorkers(join(root, 'dist'));
 await writeCodeTable(join(root, 'dist'));

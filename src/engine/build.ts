@@ -5,6 +5,7 @@ import { flushState, warnOfOpenedCache } from './action/session-warnings.js';
 import type { Guard } from './execute/guard/guard.js';
 import { savePublishedNames } from './execute/publish-stage.js';
 import type { RunRecorder } from './insight/history/record-run.js';
+import { type BuildJournal, keepJournal } from './insight/live/build-journal.js';
 import type { LockOrder } from './lockfile/lock-path.js';
 import type { AcceptedStage } from './model/accepted-stage.js';
 import { selectStages } from './model/dependencies.js';
@@ -62,13 +63,22 @@ export interface BuildOptions {
  */
 export async function build(plan: Plan, options: BuildOptions, outer: EnginePorts): Promise<BuildReport> {
   const started = performance.now();
-  const { ports, reportWriteFailures } = countWriteFailures(outer);
+  const { ports: counted, reportWriteFailures } = countWriteFailures(outer);
   const cache = cacheFolderAt(options.cacheFolder ?? join(plan.projectFolder, 'cache'), options.sharedCache);
-  const ended = (await findUpToDate(plan, options, ports, cache)) ?? (await buildUnderLock(plan, options, ports, cache, started));
-  reportWriteFailures();
-  const gates = checkGates(ended.selected, ended.ends);
-  for (const result of gates) ports.emit({ kind: 'gate', result });
-  return reportBuild(ended, gates, performance.now() - started);
+  const journal = keepJournal(counted);
+  let conclusion: BuildReport['conclusion'] = 'failed';
+  try {
+    const { ports } = journal;
+    const ended = (await findUpToDate(plan, options, ports, cache)) ?? (await buildUnderLock(plan, options, journal, cache, started));
+    reportWriteFailures();
+    const gates = checkGates(ended.selected, ended.ends);
+    for (const result of gates) ports.emit({ kind: 'gate', result });
+    const report = reportBuild(ended, gates, performance.now() - started);
+    conclusion = report.conclusion;
+    return report;
+  } finally {
+    journal.close(conclusion);
+  }
 }
 
 /** The end of a build that has nothing to do. Locks nothing, and writes nothing except a no-op record that is missing or outdated. */
@@ -100,7 +110,7 @@ function missesGate({ selected, ends }: EndedBuild): boolean {
 async function buildUnderLock(
   plan: Plan,
   options: BuildOptions,
-  ports: EnginePorts,
+  { ports, open: openJournal }: BuildJournal,
   cache: CacheFolder,
   started: number,
 ): Promise<EndedBuild> {
@@ -109,6 +119,7 @@ async function buildUnderLock(
   const { openRunServices } = await import('./schedule/run-services.js');
   const { recordRun } = await import('./insight/history/record-run.js');
   const lock = await lockCache(cache, ports);
+  if (lock !== undefined) openJournal(cache.journal(plan.pipeline));
   const recorder = recordRun(ports, started, plan);
   const services = openRunServices(cache, recorder.ports, options.guard);
   const clear = async (): Promise<readonly string[]> => (lock === undefined ? [] : removeAllLeftovers(plan.projectFolder, cache, ports));

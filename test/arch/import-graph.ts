@@ -13,9 +13,13 @@ export function findImports(source: string): string[] {
   return [...code.matchAll(IMPORT)].map(match => match[1] ?? match[2] ?? match[3] ?? '');
 }
 
-/** The graph of sources given by path; relative specifiers become paths with `.ts`. */
+/** The graph of sources given by path; relative specifiers become paths with `.ts` or `.tsx`. */
 export function makeImportGraph(sources: ReadonlyMap<string, string>): ImportGraph {
-  return new Map([...sources].map(([path, source]) => [path, findImports(source).map(specifier => resolveSpecifier(path, specifier))]));
+  const resolve = (from: string, specifier: string): string => {
+    const path = resolveSpecifier(from, specifier);
+    return sources.has(`${path}x`) ? `${path}x` : path;
+  };
+  return new Map([...sources].map(([path, source]) => [path, findImports(source).map(specifier => resolve(path, specifier))]));
 }
 
 function resolveSpecifier(from: string, specifier: string): string {
@@ -28,7 +32,7 @@ export function readSources(project: string, folders: readonly string[]): Map<st
   const sources = new Map<string, string>();
   for (const folder of folders) {
     for (const entry of readdirSync(join(project, folder), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
+      if (!entry.isFile() || !/\.tsx?$/.test(entry.name)) continue;
       const path = join(entry.parentPath, entry.name);
       sources.set(path.slice(project.length + 1).replaceAll('\\', '/'), readFileSync(path, 'utf8'));
     }

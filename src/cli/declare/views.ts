@@ -2,7 +2,7 @@
 import { command, type Declared } from './command.js';
 import { choice, flag, optional, required } from './option.js';
 import { cache, json, PIPELINE } from './shared-options.js';
-import { parseText } from './values.js';
+import { parseInteger, parseText } from './values.js';
 
 export const VIEWS: readonly Declared[] = [
   command({
@@ -40,5 +40,17 @@ export const VIEWS: readonly Declared[] = [
     description: "show the log of a stage's last run, or of the run that made its restored result",
     options: { ...PIPELINE, run: optional('--run <run>', 'show the log as of this run of the history: r41, last, last~1', parseText) },
     run: async (targets, options) => (await import('../commands/build/log.js')).runLog(targets, options),
+  }),
+  command({
+    words: 'ui [file]',
+    description: 'show the project as a live page in the browser, reachable from this machine only',
+    options: {
+      ...PIPELINE,
+      cache,
+      readOnly: flag('--read-only', 'show everything, and start and change nothing'),
+      newToken: flag('--new-token', 'replace the token: addresses printed before are no longer valid'),
+      port: optional('--port <n>', "port to listen at (default: the project's own)", parseInteger(0)),
+    },
+    run: async (files, options) => (await import('../commands/ui/ui.js')).runUi(files, options),
   }),
 ];

@@ -18,6 +18,10 @@ export interface CacheFolder {
   partial(pipeline: string, stage: string): string;
   /** The log of the builds of a pipeline. */
   history(pipeline: string): string;
+  /** The journal of the running or last build of a pipeline. */
+  journal(pipeline: string): string;
+  /** The token of `tanren ui`. */
+  readonly uiAccess: string;
   readonly platform: string;
   readonly lock: string;
   readonly temporary: string;
@@ -37,6 +41,8 @@ export function cacheFolderAt(root: string, shared?: string | undefined): CacheF
     log: (pipeline, stage) => join(root, 'logs', pipeline, `${stage}.log`),
     partial: (pipeline, stage) => join(root, 'partial', pipeline, stage),
     history: pipeline => join(root, 'history', `${pipeline.replaceAll('/', '%')}.log`),
+    journal: pipeline => join(root, 'state', `${pipeline.replaceAll('/', '%')}.live`),
+    uiAccess: join(root, 'state', 'ui-access.json'),
     platform: join(root, 'state', 'platform.json'),
     lock: join(root, 'lock'),
     temporary,

@@ -16,7 +16,7 @@ const FILES = [
   /^\.(gitignore|tanren)(\.[0-9a-f]{12}\.tmp)?$/,
   new RegExp(`^cas/([0-9a-f]{2})/\\1[0-9a-f]{62}${TEMPORARY}$`),
   new RegExp(`^actions/([0-9a-f]{2})/\\1[0-9a-f]{62}\\.json${TEMPORARY}$`),
-  new RegExp(`^state/[^/]+\\.(log|no-op|seal|json)${TEMPORARY}$`),
+  new RegExp(`^state/[^/]+\\.(log|no-op|live|seal|json)${TEMPORARY}$`),
   new RegExp(`^(logs/[^/]+|history)/[^/]+\\.log${TEMPORARY}$`),
   new RegExp(`^plans/[^/]+\\.json${TEMPORARY}$`),
 ];

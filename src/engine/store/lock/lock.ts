@@ -8,7 +8,7 @@ import type { Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { hasCode } from '../../../base/system-error.js';
+import { hasCode, isMissing } from '../../../base/system-error.js';
 import type { Holder } from '../../model/lock-holder.js';
 import { describeSelf, parseHolder } from './lock-holder.js';
 
@@ -43,6 +43,25 @@ export async function acquireLock(folder: string, options: LockOptions): Promise
 /** @param path location of the socket, for messages: the address may be a short link to it. */
 type Wait = (address: string, path: string) => Promise<'dead' | 'ended'>;
 
+/** What the process that holds the lock of `folder` says about itself; 'free' if no process holds it. It takes no lock, and waits for none. */
+export async function findLockHolder(folder: string): Promise<Holder | 'unnamed' | 'free'> {
+  const seen = new AbortController();
+  let holder: Holder | 'unnamed' | 'free' = 'free';
+  const ask = (address: string, path: string): Promise<unknown> =>
+    waitForEnd({ address, path }, seen.signal, said => {
+      holder = said ?? 'unnamed';
+      seen.abort();
+    });
+  if (process.platform === 'win32') await ask(pipeAddress(folder), folder).catch(() => undefined);
+  else {
+    const highest = findHighest(folder);
+    if (highest === 0) return 'free';
+    const short = shortenPath(folder);
+    await ask(join(short.path, `held.${highest}`), join(folder, `held.${highest}`)).finally(() => short.remove());
+  }
+  return holder;
+}
+
 async function acquireSocket(folder: string, wait: Wait): Promise<Lock> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const short = shortenPath(folder);
@@ -73,7 +92,7 @@ async function acquireSocket(folder: string, wait: Wait): Promise<Lock> {
 }
 
 async function acquirePipe(folder: string, wait: Wait): Promise<Lock> {
-  const address = `\\\\.\\pipe\\tanren-${createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 32)}`;
+  const address = pipeAddress(folder);
   for (;;) {
     try {
       const server = await listen(address);
@@ -85,11 +104,25 @@ async function acquirePipe(folder: string, wait: Wait): Promise<Lock> {
   }
 }
 
+function pipeAddress(folder: string): string {
+  return `\\\\.\\pipe\\tanren-${createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 32)}`;
+}
+
 function listGenerations(folder: string): readonly number[] {
-  return readdirSync(folder).flatMap(name => {
+  return listNames(folder).flatMap(name => {
     const match = /^held\.([1-9]\d{0,14})$/.exec(name);
     return match === null ? [] : [Number(match[1])];
   });
+}
+
+/** A folder that is missing holds no lock. */
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }
 
 function findHighest(folder: string): number {

@@ -1,0 +1,73 @@
+/** What the page needs from this process: plans, ports of the engine, and builds as processes of their own. */
+import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pipelineNameOf } from '../../../engine/config/pipeline-name.js';
+import { findProjectFolder } from '../../../engine/config/project-folder.js';
+import { createFileWatcher } from '../../../engine/watch/file-watcher.js';
+import type { BuildProcess } from '../../../web/project/build-process.js';
+import type { ProjectPorts } from '../../../web/project/project-ports.js';
+import { makeEnginePorts, neverAborted } from '../../pipeline/engine-ports.js';
+import { load, type PipelineOptions } from '../../pipeline/open-plan.js';
+import { findSharedCache } from '../../pipeline/shared-cache.js';
+import { findInstallRoot } from '../../process/install-root.js';
+import { VERSION } from '../../process/version.js';
+
+export function makePagePorts(options: PipelineOptions, access: ProjectPorts['access']): ProjectPorts {
+  const path = resolve(options.file);
+  return {
+    projectFolder: realpathSync(findProjectFolder(path)),
+    pipeline: pipelineNameOf(path),
+    file: { path, name: options.file },
+    sharedCache: findSharedCache(options.cache),
+    asked: { params: options.param, paramsFiles: options.paramsFile },
+    version: VERSION,
+    access,
+    async load() {
+      const { plan, diagnostics, reads } = await load(options, 'read-only');
+      return { plan, diagnostics, reads: reads.paths };
+    },
+    engine: makeEnginePorts(() => undefined, neverAborted),
+    watch: listener => createFileWatcher(listener, 'events'),
+    startBuild: (targets, { force }) => startBuild(buildArguments(targets, force, options)),
+  };
+}
+
+function buildArguments(
+  targets: readonly string[],
+  force: boolean,
+  { file, param, paramsFile, cache }: PipelineOptions,
+): readonly string[] {
+  return [
+    'build',
+    '--keep-going',
+    ...(force ? ['--force'] : []),
+    ...['--file', file],
+    ...paramsFile.flatMap(one => ['--params-file', one]),
+    ...param.flatMap(one => ['--param', one]),
+    ...(cache === undefined ? [] : ['--cache', cache]),
+    '--',
+    ...targets,
+  ];
+}
+
+/** The end of what a build writes about problems. */
+const MOST_SAID = 8_000;
+
+/** A process group of its own, so that Ctrl-C in the terminal of the page reaches the build only through `cancel`. */
+function startBuild(words: readonly string[]): BuildProcess {
+  const child = spawn(process.execPath, [join(findInstallRoot(), 'bin/tanren.js'), ...words], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-MOST_SAID);
+  });
+  const ended = new Promise<Awaited<BuildProcess['ended']>>(end => {
+    child.on('error', error => end({ exitCode: undefined, said: error.message }));
+    child.on('close', code => end({ exitCode: code ?? undefined, said }));
+  });
+  return { pid: child.pid ?? 0, cancel: () => void child.kill('SIGINT'), ended };
+}

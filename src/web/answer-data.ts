@@ -1,0 +1,102 @@
+/** Answers the page's requests for data and for actions. Each name of the API has one function. */
+import { readFileSync } from 'node:fs';
+import { getRunIndex } from '../engine/insight/history/run-name.js';
+import { findRunLog, findStageLog } from '../engine/insight/history/stage-log.js';
+import type { Plan, PlannedStage, StageId } from '../engine/model/plan.js';
+import { type Answer, errorAnswer, jsonAnswer } from './http/answer.js';
+import { RequestError, readJsonBody } from './http/read-body.js';
+import type { DataRequest } from './http/serve.js';
+import type { LiveProject } from './project/live-project.js';
+import type { ProjectPorts } from './project/project-ports.js';
+import type { StartedBuilds } from './project/started-builds.js';
+import { answerArtifact, findArtifact } from './views/artifact-file.js';
+import { viewPipeline } from './views/pipeline-view.js';
+import { viewComparison, viewRuns } from './views/runs-view.js';
+import { viewStage } from './views/stage-view.js';
+
+export interface DataContext {
+  readonly ports: ProjectPorts;
+  readonly project: LiveProject;
+  readonly builds: StartedBuilds;
+  /** Takes the response of a request for events. @returns false if there are too many. */
+  readonly follow: (request: DataRequest) => boolean;
+}
+
+type Handler = (request: DataRequest, context: DataContext) => Promise<Answer | 'taken'>;
+
+const READS: Readonly<Record<string, Handler>> = {
+  pipeline: async (_, { ports, project }) => jsonAnswer(viewPipeline(await project.state(), ports)),
+  stage: async ({ query }, { ports, project }) => {
+    const state = await project.state();
+    const { plan, stage } = getStage(state.plan, query);
+    return jsonAnswer(viewStage(plan, stage, state, { name: ports.file.name, text: readFileSync(ports.file.path, 'utf8') }));
+  },
+  log: async ({ query }, { project }) => {
+    const { plan, cache, runs } = await project.state();
+    const { plan: known, stage } = getStage(plan, query);
+    const run = query.get('run');
+    if (run === null) return jsonAnswer({ text: clipLog(findStageLog(known, stage.id) ?? '') });
+    const answer = findRunLog(known, cache, runs, getRunIndex(runs, run), stage.id);
+    return jsonAnswer(answer.kind === 'text' ? { text: clipLog(answer.text) } : { text: '', absent: answer.kind });
+  },
+  runs: async (_, { project }) => jsonAnswer(viewRuns(await project.state())),
+  compare: async ({ query }, { project }) => {
+    const state = await project.state();
+    const names = (query.get('of') ?? '').split(',').filter(name => name !== '');
+    return jsonAnswer(viewComparison(names, state, getPlan(state.plan)));
+  },
+  artifact: async ({ query }, { project }) => {
+    const { plan } = await project.state();
+    return answerArtifact(findArtifact(getPlan(plan), get(query, 'stage'), get(query, 'port'), query.get('path') ?? undefined));
+  },
+  events: async (request, { follow }) =>
+    follow(request) ? 'taken' : errorAnswer(503, 'ui-too-many', 'too many pages are open', 'close some of them'),
+};
+
+const WRITES: Readonly<Record<string, Handler>> = {
+  build: async ({ message }, { project, builds }) => {
+    const { targets = [], force = false } = await readJsonBody(message);
+    const { plan } = await project.state();
+    const known = getPlan(plan).targets;
+    if (!Array.isArray(targets) || !targets.every(name => typeof name === 'string' && known.has(name)))
+      throw new RequestError(400, 'ui-bad-request', 'a target is not a stage of the pipeline');
+    return jsonAnswer({ pid: builds.start(targets as readonly string[], { force: force === true }) });
+  },
+  cancel: async (_, { builds }) => jsonAnswer({ cancelled: builds.cancel() }),
+};
+
+export async function answerData(request: DataRequest, context: DataContext): Promise<Answer | 'taken'> {
+  const { name, method } = request;
+  const handlers = method === 'GET' ? READS : WRITES;
+  const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+  if (handler === undefined) return errorAnswer(404, 'ui-not-found', `the page has no data "${name.slice(0, 80)}"`);
+  if (method === 'POST' && context.ports.access === 'read-only')
+    return errorAnswer(403, 'ui-read-only', 'this page shows and changes nothing', 'start `tanren ui` without --read-only');
+  return handler(request, context);
+}
+
+/** The end of a log says why a stage failed, and a log may have megabytes. */
+const MOST_LOG = 200_000;
+
+function clipLog(text: string): string {
+  return text.length <= MOST_LOG ? text : `… (${text.length - MOST_LOG} characters before this)\n${text.slice(-MOST_LOG)}`;
+}
+
+function get(query: URLSearchParams, name: string): string {
+  const value = query.get(name);
+  if (value === null) throw new RequestError(400, 'ui-bad-request', `"${name}" is missing`);
+  return value;
+}
+
+function getPlan(plan: Plan | undefined): Plan {
+  if (plan === undefined) throw new RequestError(409, 'ui-no-plan', 'the pipeline file has errors', 'the view Pipeline lists them');
+  return plan;
+}
+
+function getStage(plan: Plan | undefined, query: URLSearchParams): { readonly plan: Plan; readonly stage: PlannedStage } {
+  const known = getPlan(plan);
+  const id = get(query, 'id');
+  const stage = known.stages.get(id as StageId);
+  if (stage === undefined) throw new RequestError(404, 'ui-not-found', `the pipeline has no stage "${id.slice(0, 80)}"`);
+  return { plan: known, stage };
+}

@@ -1,0 +1,88 @@
+/** Opens the page of a project: token, server, live updates. */
+
+import { join } from 'node:path';
+import { cacheFolderAt } from '../engine/store/cache-folder.js';
+import type { AccessToken } from './access/access-token.js';
+import { answerData } from './answer-data.js';
+import { openEventStream, type PageEvent } from './http/event-stream.js';
+import { openPageFiles } from './http/page-files.js';
+import { listen } from './http/serve.js';
+import { followBuilds } from './project/follow-builds.js';
+import { openLiveProject } from './project/live-project.js';
+import type { ProjectPorts } from './project/project-ports.js';
+import { startedBuilds } from './project/started-builds.js';
+
+export interface PageOptions {
+  readonly ports: ProjectPorts;
+  readonly token: AccessToken;
+  /** To try in order; 0 lets the system choose. */
+  readonly tryPorts: readonly number[];
+  /** The folder of the page's files. */
+  readonly pageFolder: string;
+  readonly onDefect: (error: unknown) => void;
+}
+
+export interface OpenPage {
+  readonly port: number;
+  /** The address with the token, for the user's browser. */
+  address(): string;
+  close(): Promise<void>;
+}
+
+/** @throws system errors of listening, and of reading the page's files. */
+export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }: PageOptions): Promise<OpenPage> {
+  const cache = cacheFolderAt(join(ports.projectFolder, 'cache'));
+  const project = openLiveProject(ports, () => stream.send({ event: 'changed', data: {} }));
+  let lastEnded = '';
+  const follower = followBuilds(cache, ports.pipeline, build => {
+    stream.send({ event: 'build', data: build });
+    // What a stage has published is news for every view.
+    const ended = `${build.startedMs} ${build.state} ${Object.values(build.stages).filter(({ endedMs }) => endedMs !== undefined).length}`;
+    if (ended !== lastEnded) project.note();
+    lastEnded = ended;
+  });
+  const stream = openEventStream(clients => {
+    follower.pace(clients > 0 ? 'often' : 'never');
+    project.watch(clients > 0 ? 'files' : 'nothing');
+  });
+  const builds = startedBuilds(ports, ended => {
+    stream.send({ event: 'started', data: builds.running() });
+    stream.send({ event: 'ended', data: ended });
+    project.note();
+  });
+  const first = (): readonly PageEvent[] => [
+    { event: 'hello', data: { access: ports.access } },
+    { event: 'build', data: follower.current() ?? null },
+    { event: 'started', data: builds.running() },
+  ];
+  const context = {
+    ports,
+    project,
+    builds,
+    follow: ({ response }: { response: Parameters<typeof stream.add>[0] }) => stream.add(response, first()),
+  };
+  const { server, port } = await listen(tryPorts, {
+    token,
+    files: openPageFiles(pageFolder),
+    answer: async request => {
+      const answer = await answerData(request, context);
+      if (request.name === 'build' || request.name === 'cancel') stream.send({ event: 'started', data: builds.running() });
+      return answer;
+    },
+    onDefect,
+  });
+  return {
+    port,
+    address: () => `http://127.0.0.1:${port}/#token=${token.current()}`,
+    async close() {
+      builds.cancel();
+      follower.close();
+      project.close();
+      stream.close();
+      await new Promise<void>(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** The frame of all views: navigation, the state of the connection and of the running build, and the view itself. */
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { PipelineView } from '../../views/pipeline-view.js';
+import { connection } from '../api/live.js';
+import { usePlace } from '../api/router.js';
+import { useStore } from '../api/store.js';
+import { useData } from '../api/use-data.js';
+import { BuildBar } from '../builds/build-bar.js';
+import { Link } from '../parts/link.js';
+import { Empty, Waiting } from '../parts/notice.js';
+import type { ViewProps } from '../parts/view-props.js';
+import { SchemeButton } from './scheme-button.js';
+
+interface ViewEntry {
+  readonly name: string;
+  readonly title: string;
+  readonly load: () => Promise<ComponentType<ViewProps>>;
+}
+
+/** Each view is loaded when it is opened first. */
+const VIEWS: readonly ViewEntry[] = [
+  { name: 'pipeline', title: 'Pipeline', load: async () => (await import('../pipeline/pipeline-page.js')).PipelinePage },
+];
+
+export function App() {
+  const { view } = usePlace();
+  const { data, error } = useData<PipelineView>('pipeline');
+  const entry = VIEWS.find(({ name }) => name === view);
+  useEffect(() => {
+    document.title = [entry?.title, data?.project.file, 'Tanren'].filter(text => text !== undefined).join(' · ');
+  }, [entry, data]);
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <header class="top">
+        <div class="brand">
+          <b>Tanren</b>
+          {data !== undefined && <span title={data.project.folder}>{data.project.file}</span>}
+          {data?.project.access === 'read-only' && <span class="badge mute">read-only</span>}
+        </div>
+        <nav aria-label="Views">
+          {VIEWS.map(({ name, title }) => (
+            <Link key={name} view={name} current={name === view}>
+              {title}
+            </Link>
+          ))}
+        </nav>
+        <SchemeButton />
+      </header>
+      <ConnectionNotice />
+      {data !== undefined && <BuildBar pipeline={data} />}
+      <main id="main" tabIndex={-1}>
+        {entry === undefined ? (
+          <Empty>There is no view “{view}”. The views are in the navigation above.</Empty>
+        ) : data === undefined ? (
+          <Waiting error={error} what="the project" />
+        ) : (
+          <LoadedView key={entry.name} entry={entry} pipeline={data} />
+        )}
+      </main>
+    </>
+  );
+}
+
+function LoadedView({ entry, pipeline }: { readonly entry: ViewEntry; readonly pipeline: PipelineView }) {
+  const [View, setView] = useState<ComponentType<ViewProps>>();
+  useEffect(() => {
+    let isWanted = true;
+    void entry.load().then(loaded => isWanted && setView(() => loaded));
+    return () => {
+      isWanted = false;
+    };
+  }, [entry]);
+  return View === undefined ? <Empty>Loading the view …</Empty> : <View pipeline={pipeline} />;
+}
+
+function ConnectionNotice() {
+  const state = useStore(connection);
+  if (state === 'connected' || state === 'connecting') return null;
+  return (
+    <p class="strip warn" role="status">
+      {state === 'refused'
+        ? 'The token in this address is not valid any more. Open the address that “tanren ui” prints.'
+        : 'The server does not answer. What is shown may be out of date; the page connects again by itself.'}
+    </p>
+  );
+}

@@ -1,0 +1,9 @@
+/** Starts the page. */
+import { render } from 'preact';
+import { followServer } from './api/live.js';
+import { App } from './app/app.js';
+import './app/page.css';
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);
+void followServer();

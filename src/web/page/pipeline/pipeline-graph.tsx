@@ -1,0 +1,160 @@
+/** The graph of stages with their states. The critical path of the last run is drawn strong. */
+import { useMemo, useRef } from 'preact/hooks';
+import { formatDuration } from '../../../base/text/format.js';
+import type { PipelineView, StageRow } from '../../views/pipeline-view.js';
+import { drawPath } from '../parts/graph/draw-path.js';
+import type { GraphEdge, GraphOrder, Point } from '../parts/graph/graph-types.js';
+import { useLayout } from '../parts/graph/use-layout.js';
+import { Empty } from '../parts/notice.js';
+import { lookOf } from '../parts/states.js';
+import { clip } from '../parts/text.js';
+import { withoutImplied } from './reduce-edges.js';
+import type { StageState } from './stage-states.js';
+
+interface GraphProps {
+  readonly pipeline: PipelineView;
+  readonly states: ReadonlyMap<string, StageState>;
+  readonly picked: string | undefined;
+  readonly pick: (stage: string) => void;
+}
+
+const HEIGHT = 48;
+const [CHARACTER, PADDING, LEAST, LONGEST] = [7.4, 14, 150, 30];
+
+export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
+  const shape = pipeline.stages.map(({ id, dependsOn }) => `${id}<${dependsOn.join()}`).join('\n');
+  const edges = useMemo(() => edgesOf(pipeline.stages), [shape]);
+  const order = useMemo<GraphOrder>(
+    () => ({
+      nodes: pipeline.stages.map(({ id }) => ({ id, width: widthOf(id), height: HEIGHT })),
+      edges,
+      direction: 'right',
+      gaps: { rank: 30, node: 12 },
+    }),
+    [shape],
+  );
+  const layout = useLayout(order);
+  const svg = useRef<SVGSVGElement>(null);
+  if (layout === undefined) return <Empty>Laying out the graph …</Empty>;
+  const critical = new Set(pipeline.lastRun?.criticalPath ?? []);
+  const { width, height, places, routes } = layout;
+  const move = (from: string, key: string): void => {
+    const next = neighborOf(from, key, edges, places);
+    if (next !== undefined) svg.current?.querySelector<SVGGElement>(`[data-stage="${CSS.escape(next)}"]`)?.focus();
+  };
+  return (
+    <div class="scroll graph">
+      <svg
+        ref={svg}
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="group"
+        aria-label={`Graph of ${pipeline.stages.length} stages`}
+      >
+        <defs>
+          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
+            <path d="M0 0.5L8 4L0 7.5Z" />
+          </marker>
+        </defs>
+        {edges.map(({ from, to }, index) => (
+          <path
+            key={`${from} ${to}`}
+            class={`edge${critical.has(from) && critical.has(to) ? ' critical' : ''}${picked === from || picked === to ? ' near' : ''}`}
+            d={drawPath(routes[index] ?? [])}
+            marker-end="url(#arrow)"
+          />
+        ))}
+        {pipeline.stages.map(stage => (
+          <StageBox
+            key={stage.id}
+            stage={stage}
+            place={places[stage.id] ?? { x: 0, y: 0 }}
+            state={states.get(stage.id)}
+            isPicked={picked === stage.id}
+            pick={pick}
+            move={move}
+          />
+        ))}
+      </svg>
+    </div>
+  );
+}
+
+interface BoxProps {
+  readonly stage: StageRow;
+  readonly place: Point;
+  readonly state: StageState | undefined;
+  readonly isPicked: boolean;
+  readonly pick: (stage: string) => void;
+  readonly move: (from: string, key: string) => void;
+}
+
+function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
+  const { id, durationMs, gates, why } = stage;
+  const look = lookOf(state?.state ?? stage.state);
+  const isMissed = gates.some(({ verdict }) => verdict === 'missed');
+  const width = widthOf(id);
+  const progress = state?.state === 'running' ? state.live?.progress : undefined;
+  const time = durationMs === undefined || look.word !== 'up to date' ? '' : formatDuration(durationMs);
+  const line = progress === undefined ? `${look.sign} ${look.word}` : `${look.sign} ${progress.done}/${progress.total}`;
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' || event.key === ' ') pick(id);
+    else if (event.key.startsWith('Arrow')) move(id, event.key);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <g
+      class={`box ${look.tone}${isPicked ? ' picked' : ''}`}
+      transform={`translate(${place.x - width / 2} ${place.y - HEIGHT / 2})`}
+      role="button"
+      tabIndex={0}
+      aria-pressed={isPicked}
+      aria-label={`${id}: ${look.word}${isMissed ? ', gate missed' : ''}${time === '' ? '' : `, ${time}`}`}
+      data-stage={id}
+      onClick={() => pick(id)}
+      onKeyDown={onKey}
+    >
+      <title>{[`${id}: ${look.word}`, ...why.slice(0, 3)].join('\n')}</title>
+      <rect width={width} height={HEIGHT} rx={6} />
+      <rect class="strip" width={4} height={HEIGHT} rx={2} />
+      {progress !== undefined && (
+        <rect class="done" y={HEIGHT - 3} height={3} width={(width * progress.done) / Math.max(1, progress.total)} />
+      )}
+      <text class="title" x={PADDING} y={20}>
+        {clip(id, LONGEST)}
+      </text>
+      <text class="state" x={PADDING} y={37}>
+        {line}
+      </text>
+      <text class="time" x={width - 8} y={37}>
+        {isMissed ? 'gate ✗' : time}
+      </text>
+    </g>
+  );
+}
+
+function widthOf(id: string): number {
+  return Math.ceil(Math.max(LEAST, Math.min(id.length, LONGEST) * CHARACTER + 2 * PADDING));
+}
+
+function edgesOf(stages: readonly StageRow[]): readonly GraphEdge[] {
+  return withoutImplied(stages.flatMap(({ id, dependsOn }) => dependsOn.map(from => ({ from, to: id }))));
+}
+
+/** The nearest stage in the direction of an arrow key: along edges to the left and right, else up and down. */
+function neighborOf(id: string, key: string, edges: readonly GraphEdge[], places: Readonly<Record<string, Point>>): string | undefined {
+  const own = places[id];
+  if (own === undefined) return undefined;
+  const distance = (other: string): number => Math.abs((places[other]?.y ?? 0) - own.y) + Math.abs((places[other]?.x ?? 0) - own.x);
+  const candidates =
+    key === 'ArrowLeft'
+      ? edges.filter(({ to }) => to === id).map(({ from }) => from)
+      : key === 'ArrowRight'
+        ? edges.filter(({ from }) => from === id).map(({ to }) => to)
+        : Object.keys(places).filter(
+            other => other !== id && Math.sign((places[other]?.y ?? 0) - own.y) === (key === 'ArrowDown' ? 1 : -1),
+          );
+  return candidates.sort((a, b) => distance(a) - distance(b))[0];
+}

@@ -1,0 +1,81 @@
+/** The view "Pipeline": the graph or list of stages, the timeline of the last run, and the stage that was picked. */
+
+import type { PipelineView } from '../../views/pipeline-view.js';
+import { setQuery, usePlace } from '../api/router.js';
+import { Badge, Empty } from '../parts/notice.js';
+import { plainText } from '../parts/text.js';
+import type { ViewProps } from '../parts/view-props.js';
+import { PipelineGraph } from './pipeline-graph.js';
+import { StageList } from './stage-list.js';
+import { StagePanel } from './stage-panel.js';
+import { useStageStates } from './stage-states.js';
+import { Timeline } from './timeline.js';
+
+export function PipelinePage({ pipeline }: ViewProps) {
+  const { query } = usePlace();
+  const states = useStageStates(pipeline);
+  const form = query.as === 'list' ? 'list' : 'graph';
+  const picked = pipeline.stages.some(({ id }) => id === query.stage) ? query.stage : undefined;
+  const pick = (stage: string | undefined): void => setQuery({ stage: stage === picked ? undefined : stage });
+  return (
+    <div class={picked === undefined ? 'view' : 'view split'}>
+      <div class="main-column">
+        <h1 class="sr">Pipeline</h1>
+        <Problems pipeline={pipeline} />
+        {query.stage !== undefined && picked === undefined && <Empty>The pipeline has no stage “{query.stage}”.</Empty>}
+        {pipeline.stages.length > 0 && (
+          <>
+            <div class="tools">
+              <fieldset class="choice">
+                <legend class="sr">Form</legend>
+                {(['graph', 'list'] as const).map(one => (
+                  <button
+                    type="button"
+                    key={one}
+                    aria-pressed={one === form}
+                    onClick={() => setQuery({ as: one === 'graph' ? undefined : one })}
+                  >
+                    {one === 'graph' ? 'Graph' : 'List'}
+                  </button>
+                ))}
+              </fieldset>
+              <span class="soft">Pick a stage for its params, inputs, log and history.</span>
+            </div>
+            {form === 'graph' ? (
+              <PipelineGraph pipeline={pipeline} states={states} picked={picked} pick={pick} />
+            ) : (
+              <StageList pipeline={pipeline} states={states} picked={picked} pick={pick} />
+            )}
+            <Timeline pipeline={pipeline} picked={picked} pick={pick} />
+          </>
+        )}
+      </div>
+      {picked !== undefined && (
+        <StagePanel key={picked} id={picked} pipeline={pipeline} state={states.get(picked)} close={() => pick(undefined)} />
+      )}
+    </div>
+  );
+}
+
+function Problems({ pipeline: { problems } }: { readonly pipeline: PipelineView }) {
+  if (problems.length === 0) return null;
+  return (
+    <section class="card" aria-label="Problems of the pipeline file">
+      <h2>The pipeline file</h2>
+      <ul class="problems">
+        {problems.map(({ severity, code, message, help, file, line, column }, index) => (
+          <li key={index}>
+            <Badge look={severity === 'error' ? 'bad' : 'warn'}>{severity}</Badge>{' '}
+            {file !== undefined && (
+              <code>
+                {file}:{line}:{column}
+              </code>
+            )}{' '}
+            {plainText(message)} <code class="soft">{code}</code>
+            {help !== undefined && <div class="soft">help: {plainText(help)}</div>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,210 @@
+/** Everything about one stage: why it runs, params with their origin, inputs, outputs, figures, log and history. */
+import { useEffect, useRef } from 'preact/hooks';
+import { formatBytes, formatDuration } from '../../../base/text/format.js';
+import type { PipelineView } from '../../views/pipeline-view.js';
+import type { StageView } from '../../views/stage-view.js';
+import { address } from '../api/client.js';
+import { build as buildStore, ownBuilds } from '../api/live.js';
+import { useStore } from '../api/store.js';
+import { useData } from '../api/use-data.js';
+import { BuildButtons } from '../builds/build-bar.js';
+import { Link } from '../parts/link.js';
+import { MetricsTable } from '../parts/metrics-table.js';
+import { Empty, Waiting } from '../parts/notice.js';
+import { lookOf } from '../parts/states.js';
+import { formatTime, plainText, shortDigest } from '../parts/text.js';
+import { StageLog } from './stage-log.js';
+import type { StageState } from './stage-states.js';
+
+interface PanelProps {
+  readonly id: string;
+  readonly pipeline: PipelineView;
+  readonly state: StageState | undefined;
+  readonly close: () => void;
+}
+
+export function StagePanel({ id, pipeline, state, close }: PanelProps) {
+  const { data, error } = useData<StageView>(address('stage', { id }));
+  const build = useStore(buildStore);
+  const own = useStore(ownBuilds);
+  const head = useRef<HTMLHeadingElement>(null);
+  useEffect(() => head.current?.focus({ preventScroll: false }), []);
+  const look = lookOf(state?.state ?? 'undecided');
+  return (
+    <aside class="panel" aria-label={`Stage ${id}`} onKeyDown={event => event.key === 'Escape' && close()}>
+      <div class="panel-head">
+        <h2 ref={head} tabIndex={-1}>
+          {id}
+        </h2>
+        <button type="button" class="quiet" onClick={close} aria-label="Close the stage">
+          ✕
+        </button>
+      </div>
+      <p>
+        <span class={look.tone}>
+          {look.sign} {look.word}
+        </span>
+        {state?.live?.message !== undefined && <span class="soft">: {plainText(state.live.message)}</span>}
+      </p>
+      {pipeline.project.access === 'full' && (
+        <BuildButtons targets={[id]} label="Run this stage" running={build?.state === 'running' || own.length > 0} own={own.length > 0} />
+      )}
+      {data === undefined ? <Waiting error={error} what="the stage" /> : <Details stage={data} />}
+      <StageLog stage={id} isRunning={state?.state === 'running'} />
+    </aside>
+  );
+}
+
+function Details({ stage }: { readonly stage: StageView }) {
+  const { plugin, description, file, line, why, params, inputs, outputs, metrics, history, key, determinism } = stage;
+  return (
+    <>
+      <p class="soft">
+        <code>{plugin}</code>: {plainText(description)} Defined in{' '}
+        <code>
+          {file}:{line}
+        </code>
+        {determinism === 'measured' ? '; its results are measured on this machine.' : '.'}
+      </p>
+      {why.length > 0 && (
+        <section>
+          <h3>Why it is not up to date</h3>
+          <ul>
+            {why.map(reason => (
+              <li key={reason}>{plainText(reason)}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section>
+        <h3>Params</h3>
+        {params.length === 0 ? <Empty>The stage has no params.</Empty> : <ParamsTable params={params} />}
+      </section>
+      <section>
+        <h3>Inputs</h3>
+        {inputs.length === 0 ? <Empty>The stage reads no file.</Empty> : <InputsTable inputs={inputs} />}
+      </section>
+      <section>
+        <h3>Outputs</h3>
+        <ul class="outputs">
+          {outputs.map(({ port, kind, path, sizeBytes, digest }) => (
+            <li key={port}>
+              <code>{path}</code>{' '}
+              <span class="soft">
+                {kind}
+                {sizeBytes === undefined ? ', not built' : `, ${formatBytes(sizeBytes)}`}
+                {digest !== undefined && (
+                  <>
+                    , <code title={digest}>{shortDigest(digest)}</code>
+                  </>
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+        {key !== undefined && (
+          <p class="soft">
+            Action key <code title={key}>{shortDigest(key)}</code>
+          </p>
+        )}
+      </section>
+      {metrics !== undefined && (
+        <section>
+          <h3>Figures</h3>
+          <MetricsTable metrics={metrics} />
+        </section>
+      )}
+      <section>
+        <h3>History</h3>
+        {history.length === 0 ? <Empty>No recorded build ran this stage.</Empty> : <HistoryTable history={history} />}
+      </section>
+    </>
+  );
+}
+
+function ParamsTable({ params }: Pick<StageView, 'params'>) {
+  return (
+    <div class="scroll">
+      <table class="narrow">
+        <tbody>
+          {params.map(({ name, value, origin }) => (
+            <tr key={name}>
+              <th scope="row">
+                <code>{name}</code>
+              </th>
+              <td>
+                <code>{plainText(JSON.stringify(value))}</code>
+              </td>
+              <td class="soft">
+                {origin.kind === 'default'
+                  ? 'default'
+                  : origin.kind === 'file'
+                    ? `line ${origin.line}`
+                    : `\${${origin.refers.join('}, ${')}}, line ${origin.line}`}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function InputsTable({ inputs }: Pick<StageView, 'inputs'>) {
+  return (
+    <div class="scroll">
+      <table class="narrow">
+        <tbody>
+          {inputs.map(({ name, from, digest }) => (
+            <tr key={name}>
+              <th scope="row">
+                <code>{name}</code>
+              </th>
+              <td>
+                {from.kind === 'source' ? (
+                  <code>{plainText(from.path)}</code>
+                ) : (
+                  <Link view="pipeline" query={{ stage: from.stage }}>
+                    {from.stage}.{from.port}
+                  </Link>
+                )}
+              </td>
+              <td class="soft">{digest === undefined ? '' : <code title={digest}>{shortDigest(digest)}</code>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function HistoryTable({ history }: Pick<StageView, 'history'>) {
+  return (
+    <div class="scroll">
+      <table class="narrow">
+        <tbody>
+          {history.map(({ run, started, outcome, reasons, durationMs, failure }) => {
+            const look = lookOf(outcome);
+            return (
+              <tr key={run}>
+                <th scope="row">
+                  <Link view="runs" query={{ of: run }}>
+                    {run}
+                  </Link>
+                </th>
+                <td class={look.tone}>
+                  {look.sign} {look.word}
+                </td>
+                <td class="n">{durationMs === undefined ? '' : formatDuration(durationMs)}</td>
+                <td class="soft">
+                  <span title={started}>{formatTime(started)}</span>
+                  {(failure ?? reasons[0]) !== undefined && <>: {plainText(failure ?? reasons.join('; '))}</>}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

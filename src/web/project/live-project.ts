@@ -1,0 +1,102 @@
+/** The project as the page shows it: plan, examination of the stages and history, kept until a file that they come from changes. */
+import { join } from 'node:path';
+import { type Explanation, explainStages } from '../../engine/insight/explain/explain-stages.js';
+import { loadHistory } from '../../engine/insight/history/history-file.js';
+import type { RunRecord } from '../../engine/insight/history/run-record.js';
+import type { AcceptedStage } from '../../engine/model/accepted-stage.js';
+import type { StageId } from '../../engine/model/plan.js';
+import { type CacheFolder, cacheFolderAt } from '../../engine/store/cache-folder.js';
+import { loadState } from '../../engine/store/state-log.js';
+import { watchedPaths } from '../../engine/watch/watched-paths.js';
+import type { FileWatcher } from '../../engine/watch/watcher.js';
+import type { LoadedProject, ProjectPorts } from './project-ports.js';
+
+/** Everything known at one moment. */
+export interface ProjectState extends LoadedProject {
+  /** Grows with every look, so that a page can tell which of two answers is newer. */
+  readonly version: number;
+  /** Empty if the pipeline file has errors. */
+  readonly explained: ReadonlyMap<StageId, Explanation>;
+  readonly accepted: ReadonlyMap<string, AcceptedStage>;
+  /** Oldest first. */
+  readonly runs: readonly RunRecord[];
+  readonly cache: CacheFolder;
+}
+
+export interface LiveProject {
+  /** The present state: that of the last look if nothing has changed since. */
+  state(): Promise<ProjectState>;
+  /** Something may have changed. */
+  note(): void;
+  /** Watches files while pages are open. */
+  watch(how: 'files' | 'nothing'): void;
+  close(): void;
+}
+
+/** Long enough for the events of one save. */
+const QUIET_MS = 80;
+
+export function openLiveProject(ports: ProjectPorts, onChange: () => void): LiveProject {
+  const cache = cacheFolderAt(join(ports.projectFolder, 'cache'), ports.sharedCache);
+  let version = 0;
+  let looking: Promise<ProjectState> | undefined;
+  let watcher: FileWatcher | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const note = (): void => {
+    looking = undefined;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      onChange();
+    }, QUIET_MS).unref();
+  };
+  const look = async (): Promise<ProjectState> => {
+    const loaded = await loadWatched();
+    const { state } = loadState(cache.state(ports.pipeline));
+    const { plan } = loaded;
+    const explained = plan === undefined ? new Map() : await explainStages(plan, 'all', ports.engine, { sharedCache: ports.sharedCache });
+    return {
+      ...loaded,
+      version: ++version,
+      explained,
+      accepted: state.stages,
+      runs: loadHistory(cache.history(ports.pipeline)).runs,
+      cache,
+    };
+  };
+  /** What is watched is read again if the watch began after it was read. */
+  const loadWatched = async (): Promise<LoadedProject> => {
+    for (;;) {
+      const loaded = await ports.load();
+      const inputs = watchedPaths(loaded.plan, loaded.reads);
+      const order = { inputs, outputs: join(ports.projectFolder, 'artifacts'), projectFolder: ports.projectFolder };
+      if (watcher === undefined || watcher.watch(order) === 'same') return loaded;
+    }
+  };
+  return {
+    state() {
+      // Without a watch nothing tells of changes.
+      if (watcher === undefined) looking = undefined;
+      looking ??= look();
+      const own = looking;
+      own.catch(() => {
+        if (looking === own) looking = undefined;
+      });
+      return own;
+    },
+    note,
+    watch(how) {
+      if (how === 'files' && watcher === undefined) {
+        looking = undefined;
+        watcher = ports.watch({ hint: note, polls: () => undefined });
+      } else if (how === 'nothing') {
+        watcher?.close();
+        watcher = undefined;
+      }
+    },
+    close() {
+      clearTimeout(timer);
+      watcher?.close();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** The builds that the page has started: one at a time. Further ones wait for the lock like any other build. */
+import type { BuildProcess } from './build-process.js';
+import type { ProjectPorts } from './project-ports.js';
+
+export interface StartedBuilds {
+  /** @returns the process. */
+  start(targets: readonly string[], options: { readonly force: boolean }): number;
+  /** Ends the builds that were started here. @returns how many. */
+  cancel(): number;
+  /** The processes that run now. */
+  running(): readonly number[];
+}
+
+/** A build that failed before its first stage, as for an error in the pipeline file, has no journal: the page shows what it wrote. */
+export interface EndedBuild {
+  readonly pid: number;
+  readonly exitCode: number | undefined;
+  readonly said: string;
+}
+
+export function startedBuilds({ startBuild }: Pick<ProjectPorts, 'startBuild'>, onEnd: (ended: EndedBuild) => void): StartedBuilds {
+  const running = new Map<number, BuildProcess>();
+  return {
+    start(targets, options) {
+      const build = startBuild(targets, options);
+      running.set(build.pid, build);
+      void build.ended.then(({ exitCode, said }) => {
+        running.delete(build.pid);
+        onEnd({ pid: build.pid, exitCode, said });
+      });
+      return build.pid;
+    },
+    cancel() {
+      for (const build of running.values()) build.cancel();
+      return running.size;
+    },
+    running: () => [...running.keys()],
+  };
+}

@@ -1,0 +1,37 @@
+/** Where each param of a stage comes from: the plugin's default, the pipeline file, or a parameter that the file refers to. */
+
+import { findMember, type Located } from '../../engine/config/located.js';
+import { parseYaml } from '../../engine/config/parse-yaml.js';
+import { makeDiagnosticList } from '../../engine/model/diagnostic.js';
+import type { PlannedStage } from '../../engine/model/plan.js';
+
+export type Origin =
+  /** The file does not set it. */
+  | { readonly kind: 'default' }
+  | { readonly kind: 'file'; readonly line: number }
+  /** `refers`: the references, such as "preset" or "item.rules". */
+  | { readonly kind: 'reference'; readonly line: number; readonly refers: readonly string[] };
+
+const REFERENCE = /\$\$\{|\$\{([^{}]*)\}/g;
+
+/** @returns the origin of a param by its dotted path. A file with errors gives defaults only. */
+export function originsOf(
+  { group }: PlannedStage,
+  { name, text }: { readonly name: string; readonly text: string },
+): (path: string) => Origin {
+  const root = parseYaml(name, text, makeDiagnosticList());
+  const stages = root === undefined ? undefined : findMember(root, 'stages');
+  const given = findMember(findMember(stages, group), 'with');
+  return path => (given === undefined ? { kind: 'default' } : originIn(given, path.split('.')));
+}
+
+function originIn(given: Located, [key, ...rest]: readonly string[]): Origin {
+  const here = given.span.line;
+  if (given.kind === 'scalar') {
+    const refers = typeof given.value === 'string' ? [...given.value.matchAll(REFERENCE)].flatMap(([, inner]) => inner ?? []) : [];
+    return refers.length === 0 ? { kind: 'file', line: here } : { kind: 'reference', line: here, refers };
+  }
+  if (key === undefined || given.kind === 'list') return { kind: 'file', line: here };
+  const member = findMember(given, key);
+  return member === undefined ? { kind: 'default' } : originIn(member, rest);
+}

@@ -1,0 +1,224 @@
+/** The view "Pipeline": every stage with its state, its last run, figures, gates and outputs. */
+import type { Figure } from '../../base/figure.js';
+import type { Explanation } from '../../engine/insight/explain/explain-stages.js';
+import { headlinesOf } from '../../engine/insight/history/record-run.js';
+import type { RunRecord } from '../../engine/insight/history/run-record.js';
+import type { StageStatus } from '../../engine/insight/status/stage-status.js';
+import type { AcceptedStage } from '../../engine/model/accepted-stage.js';
+import { artifactPath } from '../../engine/model/artifact-path.js';
+import { dependenciesOf } from '../../engine/model/dependencies.js';
+import type { Diagnostic } from '../../engine/model/diagnostic.js';
+import { checkGate } from '../../engine/model/gate-result.js';
+import type { Plan, PlannedStage } from '../../engine/model/plan.js';
+import { withCheckedParams } from '../../stage/define-stage.js';
+import type { ProjectState } from '../project/live-project.js';
+import type { ProjectPorts } from '../project/project-ports.js';
+
+export interface ProjectFacts {
+  readonly folder: string;
+  readonly pipeline: string;
+  readonly file: string;
+  readonly version: string;
+  readonly access: 'full' | 'read-only';
+}
+
+export interface PipelineView {
+  readonly version: number;
+  readonly project: ProjectFacts;
+  /** Problems of the pipeline file. With an error among them there are no stages. */
+  readonly problems: readonly ProblemView[];
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly stages: readonly StageRow[];
+  /** Names that select stages, groups included. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  readonly lastRun?: RunTimeline;
+}
+
+export interface ProblemView {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly help?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+export interface StageRow {
+  readonly id: string;
+  readonly group: string;
+  readonly plugin: string;
+  readonly dependsOn: readonly string[];
+  readonly state: StageStatus['kind'];
+  /** One sentence per reason why it is not up to date. */
+  readonly why: readonly string[];
+  readonly built: boolean;
+  /** Duration of the run that made the present result. */
+  readonly durationMs?: number;
+  readonly figures: readonly FigureView[];
+  readonly gates: readonly GateView[];
+  readonly outputs: readonly OutputView[];
+}
+
+export interface FigureView {
+  readonly label: string;
+  readonly metric: string;
+  readonly value: Figure;
+  readonly previous?: Figure;
+  readonly unit?: 'share' | 'ms';
+}
+
+export interface GateView {
+  readonly metric: string;
+  readonly bound: string;
+  readonly value?: Figure;
+  readonly verdict: 'met' | 'missed' | 'unknown';
+}
+
+export interface OutputView {
+  readonly port: string;
+  readonly kind: string;
+  readonly path: string;
+  readonly tree: boolean;
+  readonly sizeBytes?: number;
+  readonly digest?: string;
+}
+
+/** The newest run that ran something, for the timeline. */
+export interface RunTimeline {
+  readonly run: string;
+  readonly started: string;
+  readonly durationMs: number;
+  readonly conclusion: string;
+  readonly criticalPath: readonly string[];
+  readonly stages: readonly { readonly stage: string; readonly outcome: string; readonly spans: readonly TimelineSpan[] }[];
+}
+
+export interface TimelineSpan {
+  readonly what: string;
+  readonly atMs: number;
+  readonly durationMs: number;
+}
+
+export function factsOf({ projectFolder, pipeline, file, version, access }: ProjectPorts): ProjectFacts {
+  return { folder: projectFolder, pipeline, file: file.name, version, access };
+}
+
+export function viewPipeline(state: ProjectState, ports: ProjectPorts): PipelineView {
+  const { plan, diagnostics, version, runs } = state;
+  const lastRun = findTimeline(runs);
+  const names = plan === undefined ? [] : [...plan.targets].filter(([name, ids]) => ids.length > 1 || ids[0] !== name);
+  return {
+    version,
+    project: factsOf(ports),
+    problems: diagnostics.map(viewProblem),
+    params: plan?.params ?? {},
+    stages: plan === undefined ? [] : [...plan.stages.values()].map(stage => viewRow(plan, stage, state)),
+    groups: Object.fromEntries(names),
+    ...(lastRun === undefined ? {} : { lastRun }),
+  };
+}
+
+export function viewProblem({ severity, code, message, help, span }: Diagnostic): ProblemView {
+  const place = span === undefined ? {} : { file: span.file, line: span.line, column: span.column };
+  return { severity, code, message, ...(help === undefined ? {} : { help }), ...place };
+}
+
+function viewRow(plan: Plan, stage: PlannedStage, { explained, accepted }: ProjectState): StageRow {
+  const explanation = explained.get(stage.id);
+  const result = accepted.get(stage.id);
+  return {
+    id: stage.id,
+    group: stage.group,
+    plugin: stage.plugin.name,
+    dependsOn: dependenciesOf(stage),
+    state: explanation?.status.kind ?? 'undecided',
+    why: explanation === undefined ? [] : reasonsOf(explanation),
+    built: result !== undefined,
+    ...(result === undefined ? {} : { durationMs: result.durationMs }),
+    figures: figuresOf(stage, result),
+    gates: gatesOf(stage, result),
+    outputs: outputsOf(plan, stage, result),
+  };
+}
+
+/** Why a stage is not up to date: root causes where they are known. */
+export function reasonsOf({ status, causes }: Explanation): readonly string[] {
+  switch (status.kind) {
+    case 'up-to-date':
+      return [];
+    case 'impossible':
+      return [status.failure.message];
+    case 'blocked':
+      return [`${status.because} cannot run`];
+    default: {
+      const roots = causes.map(({ text, path }) => (path.length > 1 ? `${text} ⇒ ${path.slice(0, -1).join(' ⇒ ')}` : text));
+      if (roots.length > 0) return roots;
+      if ('reasons' in status) return status.reasons;
+      return [`it depends on the result of ${status.because.join(', ')}`];
+    }
+  }
+}
+
+/** The headlines that the plugin names; of a plugin that names none, its first figures. */
+function figuresOf({ plugin, params }: PlannedStage, result: AcceptedStage | undefined): readonly FigureView[] {
+  if (result?.metrics === undefined) return [];
+  const values = headlinesOf(result.metrics);
+  const previous = result.previousMetrics === undefined ? {} : headlinesOf(result.previousMetrics);
+  const { headlines = [] } = withCheckedParams(plugin.plugin);
+  const named = typeof headlines === 'function' ? headlines(params) : headlines;
+  const metrics =
+    named.length > 0
+      ? named
+      : Object.keys(values)
+          .slice(0, 2)
+          .map(metric => ({ metric, label: metric }));
+  return metrics.flatMap(({ metric, label, ...unit }) => {
+    const value = values[metric];
+    const before = previous[metric];
+    if (value === undefined) return [];
+    return [{ label, metric, value, ...(before === undefined || before === value ? {} : { previous: before }), ...unit }];
+  });
+}
+
+function gatesOf({ id, gate }: PlannedStage, result: AcceptedStage | undefined): readonly GateView[] {
+  return gate.map(one => {
+    const bound = `${one.operator} ${one.bound}`;
+    if (result === undefined) return { metric: one.metric, bound, verdict: 'unknown' };
+    const { value, verdict } = checkGate(id, one, result.metrics);
+    return { metric: one.metric, bound, ...(value === undefined ? {} : { value }), verdict };
+  });
+}
+
+export function outputsOf(plan: Plan, stage: PlannedStage, result: AcceptedStage | undefined): readonly OutputView[] {
+  return Object.entries(stage.outputPorts).map(([port, { kind }]) => {
+    const artifact = result?.outputs[port];
+    const known = artifact === undefined ? {} : { sizeBytes: artifact.sizeBytes, digest: artifact.digest };
+    return { port, kind, path: artifactPath(plan, stage, port), tree: artifact?.kind === 'tree', ...known };
+  });
+}
+
+/** Spans that the timeline shows: the runs of stages, and waits for a slot. */
+const SHOWN = ['run', 'restore', 'wait'];
+
+function findTimeline(runs: readonly RunRecord[]): RunTimeline | undefined {
+  const run = runs.findLast(({ stages }) => stages.some(({ outcome }) => outcome === 'executed' || outcome === 'failed'));
+  return run === undefined ? undefined : viewTimeline(run);
+}
+
+export function viewTimeline({ run, started, durationMs, conclusion, criticalPath, stages }: RunRecord): RunTimeline {
+  return {
+    run,
+    started,
+    durationMs,
+    conclusion,
+    criticalPath,
+    stages: stages
+      .filter(({ outcome }) => outcome !== 'up-to-date')
+      .map(({ stage, outcome, spans = [] }) => ({
+        stage,
+        outcome,
+        spans: spans.filter(({ what }) => SHOWN.includes(what)).map(({ what, atMs, durationMs: ms }) => ({ what, atMs, durationMs: ms })),
+      })),
+  };
+}

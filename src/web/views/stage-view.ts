@@ -1,0 +1,141 @@
+/** The details of one stage: params with their origin, inputs with digests, why it would run, outputs, and its history. */
+
+import type { Figure } from '../../base/figure.js';
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import type { RunRecord } from '../../engine/insight/history/run-record.js';
+import type { InputRef, Plan, PlannedStage } from '../../engine/model/plan.js';
+import { readRecord } from '../../engine/store/action-records.js';
+import type { ProjectState } from '../project/live-project.js';
+import { type Origin, originsOf } from './param-origins.js';
+import { type OutputView, outputsOf, reasonsOf } from './pipeline-view.js';
+
+export interface StageView {
+  readonly version: number;
+  readonly id: string;
+  readonly group: string;
+  readonly plugin: string;
+  readonly description: string;
+  /** Place of the stage in the pipeline file. */
+  readonly file: string;
+  readonly line: number;
+  readonly state: string;
+  readonly why: readonly string[];
+  readonly determinism: string;
+  readonly params: readonly ParamView[];
+  readonly inputs: readonly InputView[];
+  readonly outputs: readonly OutputView[];
+  /** All figures of the present result, nested as the stage wrote them. */
+  readonly metrics?: JsonObject;
+  /** The key of the action that made the present result. */
+  readonly key?: string;
+  /** Newest first. */
+  readonly history: readonly StageRunView[];
+}
+
+export interface ParamView {
+  readonly name: string;
+  readonly value: Json;
+  readonly origin: Origin;
+}
+
+export interface InputView {
+  readonly name: string;
+  readonly from:
+    | { readonly kind: 'source'; readonly path: string }
+    | { readonly kind: 'artifact'; readonly stage: string; readonly port: string };
+  /** The content that the present result was made from; absent if it is not known any more. */
+  readonly digest?: string;
+  /** Whether it was a folder. */
+  readonly tree?: boolean;
+}
+
+export interface StageRunView {
+  readonly run: string;
+  readonly started: string;
+  readonly outcome: string;
+  readonly reasons: readonly string[];
+  readonly durationMs?: number;
+  readonly peakBytes?: number;
+  readonly metrics: Readonly<Record<string, Figure>>;
+  readonly failure?: string;
+}
+
+const MOST_RUNS = 50;
+
+/** @param text the pipeline file's text, for the origin of params. */
+export function viewStage(
+  plan: Plan,
+  stage: PlannedStage,
+  state: ProjectState,
+  file: { readonly name: string; readonly text: string },
+): StageView {
+  const explanation = state.explained.get(stage.id);
+  const result = state.accepted.get(stage.id);
+  const record = result === undefined ? undefined : readRecord(state.cache, result.key);
+  const manifest = record === undefined || record === 'damaged' ? undefined : record.manifest;
+  const origins = originsOf(stage, file);
+  return {
+    version: state.version,
+    id: stage.id,
+    group: stage.group,
+    plugin: stage.plugin.name,
+    description: stage.plugin.plugin.description,
+    file: stage.span.file,
+    line: stage.span.line,
+    state: explanation?.status.kind ?? 'undecided',
+    why: explanation === undefined ? [] : reasonsOf(explanation),
+    determinism: stage.determinism,
+    params: leavesOf(stage.params).map(([name, value]) => ({ name, value, origin: origins(name) })),
+    inputs: inputsOf(stage, manifest),
+    outputs: outputsOf(plan, stage, result),
+    ...(result?.metrics === undefined ? {} : { metrics: result.metrics }),
+    ...(result === undefined ? {} : { key: result.key }),
+    history: historyOf(stage.id, state.runs),
+  };
+}
+
+/** The params by dotted path; empty objects and lists are values. */
+function leavesOf(value: JsonObject, prefix = ''): readonly (readonly [string, Json])[] {
+  return Object.entries(value).flatMap(([name, member]): readonly (readonly [string, Json])[] =>
+    isJsonObject(member) && Object.keys(member).length > 0 ? leavesOf(member, `${prefix}${name}.`) : [[prefix + name, member]],
+  );
+}
+
+function inputsOf({ inputs }: PlannedStage, manifest: JsonObject | undefined): readonly InputView[] {
+  const pinned = manifest?.inputs;
+  return Object.entries(inputs).flatMap(([port, binding]) => {
+    const known = isJsonObject(pinned) ? pinned[port] : undefined;
+    if (binding.kind !== 'record') return [viewInput(port, binding, known)];
+    return Object.entries(binding.entries).map(([entry, ref]) =>
+      viewInput(`${port}.${entry}`, ref, isJsonObject(known) ? known[entry] : undefined),
+    );
+  });
+}
+
+function viewInput(name: string, ref: InputRef, pinned: Json | undefined): InputView {
+  const from: InputView['from'] =
+    ref.kind === 'source' ? { kind: 'source', path: ref.path } : { kind: 'artifact', stage: ref.stage, port: ref.port };
+  if (!isJsonObject(pinned) || typeof pinned.digest !== 'string') return { name, from };
+  return { name, from, digest: pinned.digest, tree: pinned.kind === 'tree' };
+}
+
+function historyOf(stage: string, runs: readonly RunRecord[]): readonly StageRunView[] {
+  const rows: StageRunView[] = [];
+  for (const { run, started, stages } of [...runs].reverse()) {
+    const own = stages.find(one => one.stage === stage);
+    if (own === undefined || own.outcome === 'up-to-date') continue;
+    const { outcome, reasons = [], durationMs, peakBytes, metrics = {}, failure } = own;
+    rows.push({
+      run,
+      started,
+      outcome,
+      reasons,
+      ...(durationMs === undefined ? {} : { durationMs }),
+      ...(peakBytes === undefined ? {} : { peakBytes }),
+      metrics,
+      ...(failure === undefined ? {} : { failure: failure.message }),
+    });
+    if (rows.length === MOST_RUNS) break;
+  }
+  return rows;
+}

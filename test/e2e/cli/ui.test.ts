@@ -1,0 +1,168 @@
+/** `tanren ui` shows the project live: builds of the page, builds started elsewhere, killed builds, edits of the pipeline file. */
+
+import type { RunningBuild } from '../../../src/web/project/running-build.js';
+import type { EndedBuild } from '../../../src/web/project/started-builds.js';
+import type { PipelineView } from '../../../src/web/views/pipeline-view.js';
+import type { ComparisonView, RunsView } from '../../../src/web/views/runs-view.js';
+import type { StageView } from '../../../src/web/views/stage-view.js';
+import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
+import { findPage, type PageServer } from '../../support/page-client.js';
+import { until } from '../../support/until.js';
+
+let world: CliWorld;
+let page: PageServer;
+beforeEach(async () => {
+  world = givenProject(TEXT_PROJECT);
+  page = await findPage(world.start('ui', '--port', '0'));
+});
+afterEach(() => world.remove());
+
+const stateOf = async (stage: string): Promise<string | undefined> =>
+  (await page.json<PipelineView>('pipeline')).stages.find(({ id }) => id === stage)?.state;
+
+/** A stage that waits until the file `hold` is gone. */
+const HELD = `version: 1
+params: {mode: upper}
+stages:
+  slow: {uses: command, with: {run: [sh, -c, "echo begun; while [ -e \\"$HOLD\\" ]; do sleep .02; done; echo done > out"], outputs: {out: out}}, env: [HOLD]}
+`;
+
+describe('the page of a project', () => {
+  it('shows stages that were never built, and builds them', async () => {
+    const before = await page.json<PipelineView>('pipeline');
+    expect(before.stages.map(({ built }) => built)).not.toContain(true);
+    expect(before.lastRun).toBeUndefined();
+    const events = page.follow();
+    expect((await page.post('build', { targets: [] })).status).toBe(200);
+
+    const build = await events.next<RunningBuild>('build', one => one?.state === 'ended');
+    expect(build).toMatchObject({ conclusion: 'built', command: expect.stringContaining('tanren build') });
+    expect(build.stages.shout).toMatchObject({ state: 'executed', reasons: ['never built'] });
+    expect(await events.next<EndedBuild>('ended')).toMatchObject({ exitCode: 0 });
+    await until(() => world.exists('artifacts/shout/text'));
+    expect(await stateOf('shout')).toBe('up-to-date');
+    events.close();
+  });
+
+  it('shows params with their origin, inputs with digests, and the history of a stage', async () => {
+    world.run('build');
+    const stage = await page.json<StageView>('stage?id=shout');
+    expect(stage).toMatchObject({ id: 'shout', plugin: 'command', state: 'up-to-date', why: [], file: 'pipeline.yaml' });
+    expect(stage.inputs[0]).toMatchObject({ from: { kind: 'source', path: 'notes.txt' }, digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(stage.params.map(({ origin }) => origin.kind)).toEqual(expect.arrayContaining(['default', 'file']));
+    expect(stage.history).toMatchObject([{ run: 'r1', outcome: 'executed', reasons: ['never built'] }]);
+  });
+
+  it('says why a stage is out of date after an edit, without a build', async () => {
+    world.run('build');
+    const events = page.follow();
+    await events.next('hello');
+    expect(await stateOf('shout')).toBe('up-to-date');
+    world.saveByRename('notes.txt', 'anvil\n');
+    await events.next('changed');
+    const { stages } = await page.json<PipelineView>('pipeline');
+    expect(stages.find(({ id }) => id === 'shout')).toMatchObject({ state: 'stale', why: ['source notes.txt changed'] });
+    events.close();
+  });
+
+  it('lists the errors of the pipeline file with their places', async () => {
+    world.write('pipeline.yaml', TEXT_PROJECT['pipeline.yaml'].replace('uses: command', 'uses: comand'));
+    const { stages, problems } = await page.json<PipelineView>('pipeline');
+    expect(stages).toEqual([]);
+    expect(problems[0]).toMatchObject({ code: 'unknown-plugin', file: 'pipeline.yaml', line: 6, column: 11, severity: 'error' });
+    const { status, body } = await page.ask('/api/stage?id=shout');
+    expect([status, JSON.parse(body).error.code]).toEqual([409, 'ui-no-plan']);
+    expect((await page.ask('/api/runs')).status).toBe(200);
+  });
+
+  it('follows a build that was started elsewhere, from its start to its end', async () => {
+    world.write('pipeline.yaml', HELD);
+    const hold = `${world.folder}/hold`;
+    world.write('hold', '');
+    const events = page.follow();
+    const elsewhere = world.with({ environment: { HOLD: hold } }).start('build');
+    const running = await events.next<RunningBuild>('build', one => one?.stages.slow?.state === 'running');
+    expect(running).toMatchObject({ state: 'running', command: 'tanren build' });
+    const log = async (): Promise<string> => (await page.json<{ text: string }>('log?id=slow')).text;
+    for (let text = ''; !text.includes('begun'); ) text = await log();
+    world.unlink('hold');
+    expect(await events.next<RunningBuild>('build', one => one?.state === 'ended')).toMatchObject({ conclusion: 'built' });
+    expect(await elsewhere.ended).toBe(0);
+    events.close();
+  });
+
+  it('shows a build whose process was killed as broken off', async () => {
+    world.write('pipeline.yaml', HELD);
+    world.write('hold', '');
+    const events = page.follow();
+    const elsewhere = world.with({ environment: { HOLD: `${world.folder}/hold` } }).start('build');
+    await events.next<RunningBuild>('build', one => one?.stages.slow?.state === 'running');
+    elsewhere.signal('SIGKILL');
+    await events.next<RunningBuild>('build', one => one?.state === 'broken-off');
+    world.unlink('hold');
+    events.close();
+  });
+
+  it('cancels a build that it has started', async () => {
+    const own = world.with({ environment: { HOLD: `${world.folder}/hold` } });
+    world.write('pipeline.yaml', HELD);
+    world.write('hold', '');
+    const other = await findPage(own.start('ui', '--port', '0'));
+    const events = other.follow();
+    await other.post('build', { targets: ['slow'] });
+    await events.next<RunningBuild>('build', one => one?.stages.slow?.state === 'running');
+    expect(JSON.parse((await other.post('cancel', {})).body)).toEqual({ cancelled: 1 });
+    expect(await events.next<RunningBuild>('build', one => one?.state === 'ended')).toMatchObject({ conclusion: 'cancelled' });
+    expect(await events.next<EndedBuild>('ended')).toMatchObject({ exitCode: 130 });
+    events.close();
+  });
+
+  it('shows what a build said that ended before its first stage', async () => {
+    const events = page.follow();
+    await events.next('hello');
+    await page.json('pipeline');
+    world.unlink('notes.txt');
+    await page.post('build', { targets: [] });
+    const ended = await events.next<EndedBuild>('ended');
+    expect(ended.exitCode).toBe(1);
+    events.close();
+  });
+
+  it('lists runs with what changed, and compares them', async () => {
+    world.run('build');
+    world.write('score.txt', '{"quality": {"words": 5}}\n');
+    world.run('build');
+    const { runs } = await page.json<RunsView>('runs');
+    expect(runs.map(({ run }) => run)).toEqual(['r2', 'r1']);
+    expect(runs[0]?.changes).toEqual(['source score.txt changed']);
+    const figures = runs.map(one => Object.entries(one.figures).find(([name]) => name.endsWith('quality.words'))?.[1]);
+    expect(figures).toEqual([5, 3]);
+    const { moments } = await page.json<ComparisonView>('compare?of=r1,last,now');
+    expect(moments.map(({ name }) => name)).toEqual(['r1', 'r2', 'now']);
+    const { status, body } = await page.ask('/api/compare?of=r9');
+    expect([status, JSON.parse(body).error.code]).toEqual([422, 'no-such-run']);
+  });
+
+  it('ends on Ctrl-C with open pages', async () => {
+    const other = world.start('ui', '--port', '0');
+    const opened = await findPage(other);
+    const events = opened.follow();
+    await events.next('hello');
+    other.signal('SIGINT');
+    expect(await other.ended).toBe(130);
+    events.close();
+  });
+
+  it('has the same port in every start, and another one while that is in use', async () => {
+    const first = world.start('ui');
+    const one = await findPage(first);
+    const second = world.start('ui');
+    const two = await findPage(second);
+    expect(two.port).not.toBe(one.port);
+    expect(two.token).toBe(one.token);
+    for (const process of [first, second]) process.signal('SIGINT');
+    await Promise.all([first.ended, second.ended]);
+    const again = world.start('ui');
+    expect((await findPage(again)).port).toBe(one.port);
+  });
+});
