@@ -28,6 +28,10 @@ export const BUILDS: readonly Declared[] = [
       rehash: flag('--rehash', 'read every source, program, module and artifact again, even if its time and size are unchanged'),
       check: flag('--check', 'run the targets once more and compare the bytes with their results', ['dryRun']),
       sandbox: flag('--sandbox', 'run each stage where it sees only what it declares (Linux)', ['dryRun']),
+      fromClean: flag(
+        '--from-clean',
+        'with --check: build everything again in other folders, with other jobs, from caches, and compare the bytes',
+      ),
       report: repeated(
         '--report <forms>',
         'write reports for CI, separated by commas: junit=FILE, json=FILE, markdown[=FILE] (default: GITHUB_STEP_SUMMARY), github (annotations)',

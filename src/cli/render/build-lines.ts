@@ -46,6 +46,8 @@ export function lineOf(event: BuildEvent, idWidth: number, { style, live }: Pick
       return live ? undefined : stageLine('▸', event.stage, CHECK_PROGRESS);
     case 'check':
       return event.result.verdict === 'cancelled' ? undefined : checkLine(event.result, { style });
+    case 'clean-build':
+      return `▸ ${event.name}`;
     case 'uploading':
       return `… ${countOf(event.results, 'result')} still going to the remote cache ${event.address}`;
     case 'log':

@@ -145,7 +145,7 @@ function summarize(report: BuildReport, { style }: Console): string {
 }
 
 function countCompared({ checks }: BuildReport): number {
-  return checks.filter(({ verdict }) => verdict !== 'measured').length;
+  return checks.filter(({ verdict }) => verdict !== 'measured' && verdict !== 'not-compared').length;
 }
 
 function isNothing(report: BuildReport): boolean {

@@ -15,6 +15,8 @@ export function checkLine(check: CheckResult, { style }: Pick<Console, 'style'>)
       return `– check ${check.stage}: not compared, because it measures`;
     case 'failed':
       return `${style('red', '✗')} check ${check.stage}: the second run failed`;
+    case 'not-compared':
+      return `– check ${check.stage}: not compared, because ${check.because} before it measures or differs`;
     case 'cancelled':
       return `– check ${check.stage}: cancelled`;
     default:
@@ -27,7 +29,10 @@ export function formatUnreproduced(check: CheckResult, console: Pick<Console, 's
   if (check.verdict === 'failed') return formatFailure(check.stage, check.failure, console);
   if (check.verdict !== 'different') return [];
   return [
-    console.style('red', `error[non-deterministic]: ${check.stage}: a second run of the same action gave different bytes`),
+    console.style(
+      'red',
+      `error[non-deterministic]: ${check.stage}: ${check.build ?? 'a second run of the same action'} gave different bytes`,
+    ),
     ...check.differences.map(difference => `  ${describeDifference(difference)}`),
     '  help: the first result stays; the stage depends on something that it does not declare: the time, the order of a listing, a random number, a path, another file',
   ];

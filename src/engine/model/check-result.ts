@@ -1,4 +1,4 @@
-/** The result of running a stage a second time and comparing its outputs. */
+/** The result of building a stage again and comparing its outputs. `build`: which further build it was, if it was not a second run. */
 
 import type { Failure } from './failure.js';
 import type { StageId } from './plan.js';
@@ -6,11 +6,13 @@ import type { StageId } from './plan.js';
 export type CheckResult =
   /** Every output has the same bytes as the stage's result. */
   | { readonly verdict: 'same'; readonly stage: StageId }
-  | { readonly verdict: 'different'; readonly stage: StageId; readonly differences: readonly Difference[] }
+  | { readonly verdict: 'different'; readonly stage: StageId; readonly differences: readonly Difference[]; readonly build?: string }
   /** The stage declares that its bytes may vary. It was not run again. */
   | { readonly verdict: 'measured'; readonly stage: StageId }
   /** The second run failed or an input changed during it. Nothing could be compared. */
-  | { readonly verdict: 'failed'; readonly stage: StageId; readonly failure: Failure }
+  | { readonly verdict: 'failed'; readonly stage: StageId; readonly failure: Failure; readonly build?: string }
+  /** Its action is another one, because the stage `because` before it measures or gave other bytes. */
+  | { readonly verdict: 'not-compared'; readonly stage: StageId; readonly because: StageId; readonly build?: string }
   | { readonly verdict: 'cancelled'; readonly stage: StageId };
 
 /** `path` is the path of the output under artifacts/<stage>/, or of an entry in it. */

@@ -31,6 +31,8 @@ export type BuildEvent =
   | { readonly kind: 'gate'; readonly result: GateResult }
   /** Everything is built, and the build waits for results that go to the remote cache. */
   | { readonly kind: 'uploading'; readonly results: number; readonly address: string }
+  /** Everything is built again for comparison. */
+  | { readonly kind: 'clean-build'; readonly name: string }
   /** A stage that has ended runs a second time for comparison. */
   | { readonly kind: 'check-started'; readonly stage: StageId }
   | { readonly kind: 'check'; readonly result: CheckResult };

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../base/digest.js';
-import { placeOf } from '../action/session.js';
+import { placeOf, type Session } from '../action/session.js';
 import { createComparingPartStore } from '../execute/parts/comparing-part-store.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
 import { runOnce } from '../execute/run-once.js';
@@ -12,6 +12,7 @@ import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { CheckResult, Difference } from '../model/check-result.js';
 import { EngineError } from '../model/engine-error.js';
 import { toFailure } from '../model/failure.js';
+import type { PlannedStage } from '../model/plan.js';
 import { decodeTree } from '../store/files/tree.js';
 import { type FirstResult, findDifferences } from './differences.js';
 import type { StageNeeds } from './stage-needs.js';
@@ -56,7 +57,7 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
     if (written !== undefined || (await pinner.findChanged(pinned)) !== undefined) throw inputChanged();
     if (run.kind === 'failed') return { verdict: 'failed', stage: stage.id, failure: run.failure };
     const { names } = placeOf(plan, stage);
-    const differences = await findDifferences(firstResult(needs, accepted), run.outputs, names);
+    const differences = await findDifferences(firstResultOf(session, stage, accepted), run.outputs, names);
     // A part that differs is the cause of different outputs, or will be once it is used.
     const all = [...differences, ...partsThatDiffer];
     return all.length === 0 ? { verdict: 'same', stage: stage.id } : { verdict: 'different', stage: stage.id, differences: all };
@@ -66,7 +67,7 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
 }
 
 /** Returns the first result. Its bytes are in the store, or under artifacts/ if the store could not keep them. */
-function firstResult({ session, stage }: StageNeeds, { outputs }: AcceptedStage): FirstResult {
+export function firstResultOf(session: Session, stage: PlannedStage, { outputs }: AcceptedStage): FirstResult {
   const { folder } = placeOf(session.plan, stage);
   return {
     outputs,

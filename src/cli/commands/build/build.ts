@@ -1,9 +1,12 @@
 /** `tanren build`: runs the stages that are out of date, and shows progress and results. */
 import { build } from '../../../engine/build.js';
+import type { CleanOptions } from '../../../engine/check-from-clean.js';
 import type { FoundGuard } from '../../../engine/execute/guard/find-guard.js';
 import type { Guard } from '../../../engine/execute/guard/guard.js';
 import { lockFileOf } from '../../../engine/lockfile/lock-path.js';
 import type { Plan } from '../../../engine/model/plan.js';
+import type { EnginePorts } from '../../../engine/model/ports.js';
+import type { BuildReport } from '../../../engine/model/report.js';
 import type { RemoteUse } from '../../../engine/store/remote/remote-use.js';
 import { readBuildRequest, requestText } from '../../pipeline/build-request.js';
 import { makeEnginePorts } from '../../pipeline/engine-ports.js';
@@ -31,6 +34,7 @@ export interface BuildCommandOptions extends PipelineOptions, RemoteOptions {
   readonly force: boolean;
   readonly frozen: boolean;
   readonly check: boolean;
+  readonly fromClean: boolean;
   readonly rehash: boolean;
   readonly sandbox: boolean;
   readonly strict: boolean;
@@ -55,6 +59,10 @@ async function buildTargets(
   console: Console,
   observer: BuildObserver,
 ): Promise<ExitCode> {
+  if (options.fromClean && !options.check) {
+    console.problem('error', 'error[invalid-argument]: --from-clean is a form of --check\n  help: write --check --from-clean');
+    return EXIT.usage;
+  }
   const opened = await openPlan(options, targets, console, 'keep', observer.refused);
   if (opened === undefined) return EXIT.usage;
   const { plan } = opened;
@@ -72,6 +80,7 @@ async function buildTargets(
     renderer.emit(event);
     if (event.kind === 'warning') observer.warned(event);
   }, abortOnSignals());
+  const clean = { targets: opened.targets, failures: 'keep-going', sharedCache: findSharedCache(options.cache), guard, remote } as const;
   const building = build(
     plan,
     {
@@ -80,19 +89,21 @@ async function buildTargets(
       failures: options.keepGoing ? 'keep-going' : 'stop',
       force: options.force ? 'targets' : 'never',
       sharedCache: findSharedCache(options.cache),
-      check: options.check ? 'targets' : 'never',
+      check: options.check && !options.fromClean ? 'targets' : 'never',
       trust: options.rehash ? 'nothing' : 'stamps',
       guard,
-      remote,
+      remote: options.fromClean ? readOnly(remote) : remote,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
       ...(opened.stamps === undefined || asked === undefined ? {} : { noOp: { request: requestText(asked), stamps: opened.stamps } }),
       lock: { file: lockFileOf(options.file, process.cwd()), use: options.frozen ? 'frozen' : 'write' },
     },
     ports,
-  ).finally(() => {
-    renderer.end();
-    remote?.cache.close();
-  });
+  )
+    .then(report => (options.fromClean ? checkClean(plan, clean, report, ports) : report))
+    .finally(() => {
+      renderer.end();
+      remote?.cache.close();
+    });
   const report = await unlessRefused(building, console, options, observer.refused);
   if (report === undefined) return EXIT.usage;
   printBuildReport(plan, report, console, { of: 'all', metrics: options.metrics, warnings: renderer.warnings() });
@@ -113,6 +124,19 @@ async function prepare(plan: Plan, options: BuildCommandOptions, console: Consol
   if (found?.instead !== undefined) console.problem('warning', `warning[${found.instead.code}]: ${found.instead.message}`);
   const remote = await openForBuild(plan, options, console);
   return remote === 'refused' ? remote : { guard: found?.guard, remote };
+}
+
+/** Results go up when all builds gave them. */
+function readOnly(remote: RemoteUse | undefined): RemoteUse | undefined {
+  return remote === undefined ? undefined : { ...remote, write: false };
+}
+
+async function checkClean(plan: Plan, options: CleanOptions, report: BuildReport, ports: EnginePorts): Promise<BuildReport> {
+  if (report.conclusion === 'failed' || report.conclusion === 'cancelled') return report;
+  const { checkFromClean, sendChecked, withChecks } = await import('../../../engine/check-from-clean.js');
+  const checked = withChecks(report, await checkFromClean(plan, options, ports));
+  const sent = await sendChecked(plan, options, checked, ports);
+  return sent === undefined ? checked : { ...checked, remote: sent };
 }
 
 async function searchGuard({ sandbox, strict }: BuildCommandOptions): Promise<FoundGuard> {

@@ -60,7 +60,13 @@ function annotationsOf({ plan, report, warnings }: Extract<EndedCommand, { kind:
     ...report.checks.flatMap((check): readonly Annotation[] => {
       const at = { level: 'error', span: spanOf(check.stage) } as const;
       if (check.verdict === 'different')
-        return [{ ...at, title: `${check.stage}: non-deterministic`, message: 'a second run of the same action gave different bytes' }];
+        return [
+          {
+            ...at,
+            title: `${check.stage}: non-deterministic`,
+            message: `${check.build ?? 'a second run of the same action'} gave different bytes`,
+          },
+        ];
       return check.verdict === 'failed'
         ? [{ ...at, title: `check of ${check.stage}: ${check.failure.code}`, message: failureText(check.stage, check.failure) }]
         : [];

@@ -109,7 +109,10 @@ function caseOfCheck(check: CheckResult): TestCase {
       return { ...at, result: { kind: 'passed' } };
     case 'different': {
       const text = formatUnreproduced(check, PLAIN).join('\n');
-      return { ...at, result: { kind: 'failure', type: 'non-deterministic', message: 'a second run gave different bytes', text } };
+      return {
+        ...at,
+        result: { kind: 'failure', type: 'non-deterministic', message: `${check.build ?? 'a second run'} gave different bytes`, text },
+      };
     }
     case 'failed': {
       const { code, message } = check.failure;
@@ -117,6 +120,8 @@ function caseOfCheck(check: CheckResult): TestCase {
     }
     case 'measured':
       return { ...at, result: { kind: 'skipped', message: 'not compared, because it measures' } };
+    case 'not-compared':
+      return { ...at, result: { kind: 'skipped', message: `not compared, because ${check.because} measures or differs` } };
     case 'cancelled':
       return { ...at, result: { kind: 'skipped', message: 'cancelled' } };
     default:
