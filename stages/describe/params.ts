@@ -17,7 +17,7 @@ export const DESCRIBE_PARAMS = {
     },
     categories: {
       anyOf: [
-        { const: 'coco' },
+        { enum: ['coco', 'coco-ids'] },
         {
           type: 'array',
           minItems: 1,
@@ -35,7 +35,7 @@ export const DESCRIBE_PARAMS = {
         },
       ],
       description:
-        "The network's classes in their order, without background, with the category ids of the data set: {id, name}, or names only, whose ids count from 1. coco: the 80 categories of COCO by ascending id.",
+        "The network's classes in their order, without background, with the category ids of the data set: {id, name}, or names only, whose ids count from 1. coco: the 80 categories of COCO by ascending id. coco-ids: class numbers are the ids of COCO, 1 to 90, as torchvision's detectors give them.",
     },
     scoreThreshold: { type: 'number', default: 0.05, description: 'Candidates must exceed this score.' },
     labels: {
@@ -72,13 +72,14 @@ export type DescribeParams = FromSchema<typeof DESCRIBE_PARAMS>;
 export type DecoderParams = DescribeParams['decoder'];
 
 /** A name without id has its position as id, counted from 1. */
-export type CategoryParam = Exclude<DescribeParams['categories'], 'coco'>[number];
+export type CategoryParam = Exclude<DescribeParams['categories'], string>[number];
 
 /** Checks that the schema cannot express. */
 export function checkDescribeParams({ decoder, categories }: DescribeParams): readonly string[] {
   const named = Object.keys(decoder);
   const { grid } = decoder;
-  const ids = categories === 'coco' ? [] : categories.map((category, index) => (typeof category === 'string' ? index + 1 : category.id));
+  const ids =
+    typeof categories === 'string' ? [] : categories.map((category, index) => (typeof category === 'string' ? index + 1 : category.id));
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
   return [
     ...(named.length === 1 ? [] : [`decoder needs exactly one kind, it has ${named.length === 0 ? 'none' : named.join(', ')}`]),

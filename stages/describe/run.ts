@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { findOwn } from '../../src/base/find-own.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
 import { readImageInput } from '../../src/detection/data/image-samples.js';
@@ -123,7 +124,12 @@ function makeSelection(decoder: Decoder, params: DescribeParams): Selection {
   return { scoreThreshold, labels, candidates, nms, perImage, clip };
 }
 
+/** Of the ids from 0 to this one, 80 are in use. */
+const LARGEST_COCO_ID = 90;
+
 function listCategories(categories: DescribeParams['categories']): readonly Category[] {
+  if (categories === 'coco-ids')
+    return Array.from({ length: LARGEST_COCO_ID + 1 }, (_, id) => ({ id, name: findOwn(COCO_CATEGORIES, String(id)) ?? `id ${id}` }));
   if (categories === 'coco') return Object.entries(COCO_CATEGORIES).map(([id, name]) => ({ id: Number(id), name }));
   return categories.map((category, index) => (typeof category === 'string' ? { id: index + 1, name: category } : category));
 }

@@ -18,7 +18,7 @@ export interface NpzArchive {
 
 /** Opens an archive, stored or deflated. @throws TensorError of `openZip`. */
 export function decodeNpz(bytes: Uint8Array): NpzArchive {
-  const zip = openZip(bytes);
+  const zip = openZip(bytes, 'keys');
   const entries = new Map([...zip.entries.values()].map(entry => [entry.name.replace(/\.npy$/, ''), entry]));
   const get = (name: string): Tensor => {
     const entry = entries.get(name);
@@ -40,7 +40,10 @@ export function decodeNpz(bytes: Uint8Array): NpzArchive {
 /** An uncompressed archive with fixed times and the given order: equal input gives equal bytes. */
 export function encodeNpz(arrays: Readonly<Record<string, Tensor>> | ReadonlyMap<string, Tensor>): Uint8Array {
   const pairs = arrays instanceof Map ? [...arrays] : Object.entries(arrays as Readonly<Record<string, Tensor>>);
-  return encodeZip(pairs.map(([name, tensor]) => [`${name}.npy`, encodeNpy(tensor)] as const));
+  return encodeZip(
+    pairs.map(([name, tensor]) => [`${name}.npy`, encodeNpy(tensor)] as const),
+    'keys',
+  );
 }
 
 /** @throws TensorError `file-missing`, `file-unreadable`, and those of `decodeNpz`. */

@@ -30,16 +30,19 @@ const MAX_EXPANSION = 1032;
 /** Maximum uncompressed size of all deflated entries together: few bytes expand a thousand times. */
 const MAX_INFLATED_BYTES = 2 ** 32;
 
+/** 'paths': relative paths without "..", backslash or NUL. 'keys': any text but NUL, as no file is named after an entry. */
+export type EntryNames = 'paths' | 'keys';
+
 /**
- * Reads the directory. Names must be relative paths without "..", backslash or NUL, and entries must not overlap.
+ * Reads the directory. Entries must not overlap.
  * @throws TensorError `truncated` (no directory, or an entry that extends beyond the next one or the end), `entry-name`, `zip-malformed`, `zip-unsupported`.
  */
-export function openZip(bytes: Uint8Array): ZipArchive {
+export function openZip(bytes: Uint8Array, names: EntryNames = 'paths'): ZipArchive {
   const directory = findDirectory(bytes);
   const cursor = new ByteCursor(bytes.subarray(0, directory.end), 'the zip directory', directory.start);
   const headers: DirectoryHeader[] = [];
   while (headers.length < directory.count) headers.push(takeDirectoryHeader(cursor));
-  for (const header of headers) checkName(header.name);
+  for (const header of headers) checkName(header.name, names);
   headers.sort((a, b) => a.offset - b.offset);
   const entries = new Map<string, ZipEntry>();
   for (const [index, header] of headers.entries()) {
@@ -73,12 +76,12 @@ export function readZipEntry(archive: ZipArchive, entry: ZipEntry, options: { cr
 }
 
 /** An uncompressed archive with fixed times: equal entries give equal bytes. */
-export function encodeZip(entries: Iterable<readonly [name: string, bytes: Uint8Array]>): Uint8Array {
+export function encodeZip(entries: Iterable<readonly [name: string, bytes: Uint8Array]>, names: EntryNames = 'paths'): Uint8Array {
   const chunks: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
   let offset = 0;
   for (const [name, bytes] of entries) {
-    checkName(name);
+    checkName(name, names);
     const facts = { name: new TextEncoder().encode(name), crc: crc32(bytes), size: bytes.length, offset };
     const header = encodeHeader(LOCAL_HEADER, facts);
     directory.push(encodeHeader(DIRECTORY_HEADER, facts));
@@ -170,9 +173,10 @@ function findZip64(extra: ByteCursor): ByteCursor | undefined {
   return undefined;
 }
 
-/** Checks that an extracted entry would stay inside the target folder. */
-function checkName(name: string): void {
-  const isSafe = name !== '' && !/[\\\0]|^\/|^[A-Za-z]:/.test(name) && !name.split('/').includes('..');
+/** Checks that an extracted entry would stay inside the target folder, unless names are keys. */
+function checkName(name: string, names: EntryNames): void {
+  const isKey = names === 'keys' && name !== '' && !name.includes('\0');
+  const isSafe = isKey || (name !== '' && !/[\\\0]|^\/|^[A-Za-z]:/.test(name) && !name.split('/').includes('..'));
   if (!isSafe)
     throw new TensorError(
       'entry-name',

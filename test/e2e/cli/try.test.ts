@@ -1,9 +1,11 @@
 /** `tanren try`: one table for models of several forms, a saved pipeline that is up to date, and what is refused. */
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Tried } from '../../../src/cli/commands/project/try/tried.js';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
+import { SHAPES_FOLDER } from '../../support/shapes.js';
 
 const weights = (count: number): string => `{${Array.from({ length: count }, (_, index) => (((index * 7) % 13) - 6) / 20).join(', ')}}`;
 const HEAD = '<ir_version: 8, opset_import: ["": 17]>\n';
@@ -50,6 +52,23 @@ describe('try', () => {
       exitCode: 2,
       stderr: expect.stringContaining('error[file-exists]'),
     });
+  });
+
+  it('quantizes the network of a whole detector as torchvision exports it, and compares detections', () => {
+    const model = join(SHAPES_FOLDER, 'models/maskrcnn-shapes-torchvision.onnx');
+    const photos = readdirSync(join(SHAPES_FOLDER, 'data/calib')).slice(0, 2);
+    const { stdout, exitCode } = world.run('try', model, ...photos.map(name => join(SHAPES_FOLDER, 'data/calib', name)), '--json');
+    expect(exitCode).toBe(0);
+    const { what, nodes, rows } = JSON.parse(stdout) as Tried;
+    expect({ what, nodes }).toMatchObject({ what: expect.stringMatching(/^a whole detector/), nodes: { of: 'network' } });
+    const int8 = rows.find(({ preset }) => preset === 'a8w8');
+    expect(int8?.npuShare).toBeGreaterThan(0.9);
+    const { of, equal = 0, total = 0 } = int8?.agreement ?? {};
+    expect(of).toBe('detections');
+    // The float network finds what the whole model finds; int8 keeps most of it.
+    expect(equal).toBeGreaterThan(5);
+    expect(equal / total).toBeGreaterThan(0.6);
+    expect(equal).toBeLessThanOrEqual(total);
   });
 
   it('says what it cannot quantize', () => {

@@ -62,6 +62,20 @@ describe('describe', () => {
     expect(failing).toMatchObject({ code: 'decoder-shape', message: 'output "y" is [1, 10, 7]; the decoder expects [any]' });
   });
 
+  it('categories: coco-ids numbers classes by the ids of COCO', async () => {
+    const decoder = { module: {} };
+    const source = join(folder.path, 'none.js');
+    await writeFile(source, 'export const decode = () => ({ boxes: [], scores: [], classes: [] });\n');
+    const { recipe: numbered } = await run({ decoder, categories: 'coco-ids' }, { decoder: source });
+    const { categories } = numbered as { readonly categories: readonly { readonly id: number; readonly name: string }[] };
+    expect(categories).toHaveLength(91);
+    expect([categories[1], categories[12], categories[90]]).toEqual([
+      { id: 1, name: 'person' },
+      { id: 12, name: 'id 12' },
+      { id: 90, name: 'toothbrush' },
+    ]);
+  });
+
   it('puts the text of a decoder module into the recipe, so that a changed text changes the recipe', async () => {
     const decoder = join(folder.path, 'mine.js');
     const source = 'export const decode = () => ({ boxes: [], scores: [], classes: [] });\n';

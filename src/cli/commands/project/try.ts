@@ -76,7 +76,8 @@ async function conclude(project: TryProject, plan: Plan, report: BuildReport): P
     const path = [...report.stages.values()].find(one => one.stage === stage)?.artifacts[port];
     return path === undefined ? undefined : join(project.folder, path);
   };
-  const simplified = pathOf('simplify', 'model');
+  const network = pathOf('parts', 'network');
+  const simplified = network ?? pathOf('simplify', 'model');
   const linted = simplified === undefined ? undefined : await lintModel(simplified);
   const agreement = await measureAgreement(project, plan, pathOf);
   const presets = project.presets.map(preset => {
@@ -85,7 +86,7 @@ async function conclude(project: TryProject, plan: Plan, report: BuildReport): P
   });
   const tried: Omit<Tried, 'next'> = {
     what: project.what,
-    nodes: { file: project.nodes, simplified: linted?.nodes },
+    nodes: { file: project.nodes, simplified: linted?.nodes, of: network === undefined ? 'model' : 'network' },
     images: project.images,
     rows: [
       ...presets.map(({ preset, compile, verify, agreement: agreed }) => ({

@@ -74,6 +74,14 @@ describe('npz archives written by NumPy', () => {
 });
 
 describe('npy arrays as we write them', () => {
+  it('names arrays as the values of a model are named, also with a slash first', () => {
+    const tensor = makeTensor('float32', [2], Float32Array.of(1, 2));
+    const names = ['/m/head/Conv_output_0', 'a/../b', 'C:\\x'];
+    const archive = decodeNpz(encodeNpz(new Map(names.map(name => [name, tensor]))));
+    expect(archive.names).toEqual(names);
+    expect(archive.get('/m/head/Conv_output_0')).toEqual(tensor);
+  });
+
   it("equal NumPy's output byte for byte", async () => {
     const zip = openZip(await readFixture('stored.npz'));
     for (const [name, entry] of zip.entries) {

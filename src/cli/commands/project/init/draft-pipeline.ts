@@ -1,7 +1,16 @@
 /** Drafts a pipeline file for an ONNX model from what the model says of itself. */
 import { EXTERNAL_DATA_SUFFIXES } from '../../../../onnx/serde/external-names.js';
 import { formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
-import { countClasses, type Decoding, guessDecoding, type ModelFacts, type Port, quote } from './model-facts.js';
+import {
+  countClasses,
+  type Decoding,
+  type FoundDetections,
+  findDetections,
+  guessDecoding,
+  type ModelFacts,
+  type Port,
+  quote,
+} from './model-facts.js';
 
 export interface DraftRequest {
   readonly facts: ModelFacts;
@@ -35,25 +44,28 @@ const DETECTOR_SIDE = 640;
 export function draftPipeline(request: DraftRequest): Draft {
   const { facts, kind } = request;
   const { image } = facts;
-  if (image === undefined || facts.isWholeDetector) return draftUnquantized(request);
-  const classes = kind === 'plain' ? undefined : countClasses(facts);
+  if (image === undefined) return draftUnquantized(request);
+  const isWhole = facts.isWholeDetector;
+  const network = isWhole ? 'parts.network' : 'simplify.model';
+  const classes = kind === 'plain' || isWhole ? undefined : countClasses(facts);
   const side = classes === undefined ? DETECTOR_SIDE : CLASSIFIER_SIDE;
   const size = [image.height ?? side, image.width ?? side] as const;
   const isFree = image.height === undefined || image.width === undefined;
-  const decoding = kind === 'found' && classes === undefined ? guessDecoding(facts, size) : undefined;
+  const decoding = kind === 'found' && classes === undefined && !isWhole ? guessDecoding(facts, size) : undefined;
   const what =
     classes !== undefined
       ? `a classifier of ${classesOf(classes)}`
       : decoding === undefined
-        ? 'a network that takes images'
+        ? isWhole
+          ? WHOLE
+          : 'a network that takes images'
         : `a detector of ${classesOf(decoding.classes)}`;
-  const preprocess = classes !== undefined ? CLASSIFIER_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
-  const shapes = isFree
-    ? `\n    with: {shapes: {${quote(image.name)}: [1, 3, ${size.join(', ')}]}} # free in the file: name the sizes that you deploy`
-    : '';
+  const preprocess =
+    classes !== undefined ? CLASSIFIER_IMAGES : isWhole ? WHOLE_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
   const each = request.presets === undefined ? '' : `\n    foreach: [${request.presets.join(', ')}]`;
   const [preset, quantized] = request.presets === undefined ? ['${preset}', 'quantize.model'] : ['${item}', '"quantize@${item}.model"'];
   const compared = Math.min(MOST_COMPARED, request.samples ?? SAMPLES);
+  const found = isWhole ? findDetections(facts) : undefined;
   const text = `${headOf(request, what)}
 ${request.presets === undefined ? PRESET_PARAM : ''}sources:
   model: ${quote(request.model)}
@@ -62,38 +74,38 @@ ${filesOf(request)}  images: ${quote(request.images)}${request.imagesAre === 'st
 stages:
   # Checked, upgraded to a current operator set, batch 1.
   import:
-    uses: import${shapes}
+    uses: import${importParams(image, isFree ? size : undefined)}
     inputs: {model: "\${sources.model}"${weightsOf(request) === undefined ? '' : ', externalData: "${sources.weights}"'}}
 
   simplify:
     uses: simplify
     inputs: {model: import.model}
-${decoding === undefined ? '' : describeStage(decoding)}
+${isWhole ? partsOf(found) : decoding === undefined ? '' : describeStage(decoding)}
   # How an image becomes the input is not in the file: repeat what the training code did. A wrong order of colors costs accuracy and gives no error.
   calibrate:
     uses: calibrate
     with:
       samples: ${request.samples ?? SAMPLES}
       preprocess: &preprocess ${preprocess}
-    inputs: {model: simplify.model, images: "\${sources.images}"}
+    inputs: {model: ${network}, images: "\${sources.images}"}
 
   quantize:${each}
     uses: quantize
     with: {preset: "${preset}"${decoding === undefined ? '' : ', joins: separate'}}
-    inputs: {model: simplify.model, sketches: calibrate.sketches}
+    inputs: {model: ${network}, sketches: calibrate.sketches}
 
   # What quantization changes, on ${compared === 1 ? 'one image' : `${compared} images`}. -998 is no bound: with images of your own, bound it (12, say), so that a worse result fails.
   verify:${each}
     uses: verify
     with: {reference: model, candidate: model, samples: ${compared}, preprocess: *preprocess, thresholds: {minSqnrDb: -998}}
-    inputs: {reference: simplify.model, candidate: ${quantized}, images: "\${sources.images}"}
+    inputs: {reference: ${network}, candidate: ${quantized}, images: "\${sources.images}"}
 
   # For every node: NPU or CPU, and why. gate: {total.npuMacShare: ">= 0.99"}
   compile:${each}
     uses: compile
     with: {target: ryzen-ai, dtype: "${preset}"}
     inputs: {models: {model: ${quantized}}}
-${request.presets === undefined ? MEASURED : ''}${evaluateOf(classes, decoding).replaceAll('quantize.model', request.presets === undefined ? 'quantize.model' : 'quantize@a8w8.model')}${request.presets === undefined ? PAGE : ''}`;
+${request.presets === undefined ? MEASURED.replace('simplify.model', network) : ''}${(isWhole ? evaluateWhole(found) : evaluateOf(classes, decoding)).replaceAll('quantize.model', request.presets === undefined ? 'quantize.model' : 'quantize@a8w8.model')}${request.presets === undefined ? PAGE : ''}`;
   return { text, what, needsImages: true };
 }
 
@@ -129,6 +141,7 @@ const PAGE = `
 const CLASSIFIER_IMAGES = '{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], resize: crop, antialias: true, rounding: bytes}';
 const DETECTOR_IMAGES = '{resize: pad, fill: 114, rounding: bytes}';
 const YOLOX_IMAGES = "{colors: bgr, range: '0..255', resize: pad, fill: 114, rounding: bytes}";
+const WHOLE_IMAGES = '{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], resize: pad}';
 const PLAIN_IMAGES = '{resize: stretch}';
 
 function headOf({ head, model, facts, presets }: DraftRequest, what: string): string {
@@ -208,9 +221,7 @@ function evaluateOf(classes: number | undefined, decoding: Decoding | undefined)
 /** Imports and simplifies only: calibration needs tensors from the user, or a split into parts. */
 function draftUnquantized(request: DraftRequest): Draft {
   const { facts, model } = request;
-  const what = facts.isWholeDetector
-    ? 'a whole detector in one graph, with proposals or non-maximum suppression'
-    : 'a network that takes no images';
+  const what = facts.isWholeDetector ? WHOLE : 'a network that takes no images';
   const why = facts.isWholeDetector
     ? '  # Sizes inside depend on what is found: docs/your-own-model.md says how such a graph is calibrated, quantized and compiled in parts.'
     : WITH_TENSORS;
@@ -235,6 +246,50 @@ ${why}
     inputs: {}
 `;
   return { text, what, needsImages: false };
+}
+
+const WHOLE = 'a whole detector in one graph, with proposals or non-maximum suppression';
+
+/** Sizes that are free in the file, and a batch of 1 for an image without one. */
+function importParams({ name, batch }: NonNullable<ModelFacts['image']>, size: readonly number[] | undefined): string {
+  const unbatched = batch === 'none' ? ['unbatched: batch'] : [];
+  const shapes = size === undefined ? [] : [`shapes: {${quote(name)}: [${[...(batch === 'none' ? [] : [1]), 3, ...size].join(', ')}]}`];
+  const params = [...unbatched, ...shapes];
+  if (params.length === 0) return '';
+  return `\n    with: {${params.join(', ')}}${size === undefined ? '' : ' # free in the file: name the sizes that you deploy'}`;
+}
+
+/** The parts, and how detections are read if the outputs tell. */
+function partsOf(found: FoundDetections | undefined): string {
+  const parts = `
+  # Sizes depend on what is found. network: the layers whose sizes are known; rest: everything after them, which runs on the host; prepare: what precedes them.
+  parts:
+    uses: split
+    with: {cuts: static${found === undefined ? '' : ', prepare: model'}}
+    inputs: {model: simplify.model}
+`;
+  if (found === undefined) return parts;
+  return `${parts}
+  # Assumed from the types of the outputs: detections, and class numbers that are the ids of COCO. With others, list your categories from number 0 on.
+  detector:
+    uses: describe
+    with:
+      preprocess: {resize: stretch}
+      decoder: {detections: {boxes: ${quote(found.boxes)}, scores: ${quote(found.scores)}, classes: ${quote(found.classes)}}}
+      categories: coco-ids
+    inputs: {model: parts.network, prepare: parts.prepare, rest: parts.rest}
+`;
+}
+
+/** Stages that need labels, as comments: the draft has none. */
+function evaluateWhole(found: FoundDetections | undefined): string {
+  const named = found === undefined ? ', `prepare: model` in the stage parts, and a stage detector that uses describe' : '';
+  const partsWith = (model: string): string => `{prepare: parts.prepare, model: ${model}, rest: parts.rest}`;
+  return `
+  # With COCO annotations, as a source val: {annotations: instances.json, images: images}${named}:
+  # evaluate-float: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: ${partsWith('parts.network')}, recipe: detector.recipe, data: "\${sources.val}"}}
+  # evaluate-int8: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: ${partsWith('quantize.model')}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
+`;
 }
 
 const WITH_TENSORS = `  # Quantization needs tensors that the network meets in use: .npz files with an array per input.

@@ -22,8 +22,10 @@ export interface ModelFacts {
   readonly weightFiles: readonly string[];
   /** Whether nodes choose what is found: their outputs have sizes that are not known before. */
   readonly isWholeDetector: boolean;
-  /** The input if it is the only one and takes a picture, float32 [N, 3, H, W]; a free size is undefined. */
-  readonly image: { readonly name: string; readonly height: number | undefined; readonly width: number | undefined } | undefined;
+  /** The input if it is the only one and takes a picture, float32 [N, 3, H, W] or [3, H, W]; a free size is undefined. */
+  readonly image:
+    | { readonly name: string; readonly batch: 'some' | 'none'; readonly height: number | undefined; readonly width: number | undefined }
+    | undefined;
 }
 
 const SELECTING: ReadonlySet<string> = new Set(['NonMaxSuppression', 'NonZero', 'RoiAlign']);
@@ -48,9 +50,12 @@ function portOf({ graph }: Model, id: ValueId): Port {
 }
 
 function findImage([input, ...others]: readonly Port[]): ModelFacts['image'] {
-  if (input?.dims?.length !== 4 || others.length > 0 || input.dtype !== 'float32') return undefined;
-  const [, channels, height, width] = input.dims;
-  return channels === 3 ? { name: input.name, height: sizeOf(height), width: sizeOf(width) } : undefined;
+  const rank = input?.dims?.length;
+  if ((rank !== 4 && rank !== 3) || others.length > 0 || input?.dtype !== 'float32') return undefined;
+  const [channels, height, width] = input.dims?.slice(-3) ?? [];
+  return channels === 3
+    ? { name: input.name, batch: rank === 4 ? 'some' : 'none', height: sizeOf(height), width: sizeOf(width) }
+    : undefined;
 }
 
 function sizeOf(dim: Dim): number | undefined {
@@ -119,6 +124,23 @@ function guessScoresAndBoxes(pair: readonly [Port, Port]): Decoding | undefined 
     classes: background ? 1 : classes,
     guess: `x1 y1 x2 y2 as fractions of the input${background ? ', and a first class that is background' : ''}`,
   };
+}
+
+/** The outputs of a whole detector, by what they hold. */
+export interface FoundDetections {
+  readonly boxes: string;
+  readonly scores: string;
+  readonly classes: string;
+}
+
+/** Boxes [n, 4], scores [n] and integer classes [n]: one output each. */
+export function findDetections({ outputs }: ModelFacts): FoundDetections | undefined {
+  const find = (dtype: string, rank: number): string | undefined => {
+    const [one, ...others] = outputs.filter(({ dtype: own, dims }) => own === dtype && dims?.length === rank);
+    return others.length === 0 ? one?.name : undefined;
+  };
+  const [boxes, scores, classes] = [find('float32', 2), find('float32', 1), find('int64', 1)];
+  return boxes === undefined || scores === undefined || classes === undefined ? undefined : { boxes, scores, classes };
 }
 
 /** Text as a YAML scalar on one line. */

@@ -28,20 +28,27 @@ const RULE = { matchIou: 0.5, minScore: 0.3 };
 /** By preset. Empty where the outputs are neither classes nor detections. */
 export async function measureAgreement(project: TryProject, plan: Plan, pathOf: PathOf): Promise<ReadonlyMap<string, Agreement>> {
   const { imageFolder, images, presets } = project;
-  const float = pathOf('simplify', 'model');
+  const float = pathOf('parts', 'network') ?? pathOf('simplify', 'model');
   if (imageFolder === undefined || float === undefined) return new Map();
   const listed = takeFromFolders(await listImageFolder(imageFolder), images.count);
   const recipe = pathOf('detector', 'recipe');
   const isClassifier = project.what.startsWith('a classifier');
   if (recipe === undefined && !isClassifier) return new Map();
   const results = new Map<string, Agreement>();
-  const read = recipe === undefined ? readClasses(plan, listed, imageFolder) : readObjects(recipe, listed, imageFolder);
+  const read =
+    recipe === undefined ? readClasses(plan, listed, imageFolder) : readObjects(recipe, hostPartsOf(pathOf), listed, imageFolder);
   const reference = await read(float);
   for (const preset of presets) {
     const path = pathOf(`quantize@${preset}`, 'model');
     if (path !== undefined) results.set(preset, reference.compare(await read(path)));
   }
   return results;
+}
+
+/** The parts of a whole detector besides its network. */
+function hostPartsOf(pathOf: PathOf): Readonly<Record<string, string>> {
+  const paths = ['prepare', 'rest'].map(name => [name, pathOf('parts', name)] as const);
+  return Object.fromEntries(paths.flatMap(([name, path]) => (path === undefined ? [] : [[name, path] as const])));
 }
 
 interface Results {
@@ -83,18 +90,26 @@ function readPreprocessing({ stages }: Plan): Preprocessing {
   return read.value;
 }
 
-function readObjects(recipe: string, listed: readonly ListedImage[], folder: string): (model: string) => Promise<Results> {
+function readObjects(
+  recipe: string,
+  host: Readonly<Record<string, string>>,
+  listed: readonly ListedImage[],
+  folder: string,
+): (model: string) => Promise<Results> {
   return async path => {
     const definition = readDefinition({ recipe: await readJsonFile(recipe), config: undefined, fit: undefined });
-    const detector = await openDetector({ definition, models: { kind: 'parts', parts: { model: path } } }, { optimization: 'all' });
+    const detector = await openDetector(
+      { definition, models: { kind: 'parts', parts: { ...host, model: path } } },
+      { optimization: 'all' },
+    );
     const objects = await detectAll(detector, listed, folder).finally(() => detector.close());
     const compare = (other: Results): Agreement => {
       const compared = objects.flatMap((one, index) => {
         const candidate = other.objects?.[index];
         return candidate === undefined ? [] : [compareDetections(index, one, candidate, RULE)];
       });
-      const { reference, matched, extra } = detectionFiguresOf(mergeDetectionComparisons(compared));
-      return { of: 'detections', total: reference + extra, equal: matched };
+      const { matched, missed, extra } = detectionFiguresOf(mergeDetectionComparisons(compared));
+      return { of: 'detections', total: matched + missed + extra, equal: matched };
     };
     return { objects, compare };
   };

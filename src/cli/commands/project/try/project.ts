@@ -51,7 +51,7 @@ export async function composeProject({ model, images, file, keep }: TryRequest):
     return (await listImageFolder(imageFolder)).length;
   };
   try {
-    const count = facts.image === undefined || facts.isWholeDetector ? 0 : await write();
+    const count = facts.image === undefined ? 0 : await write();
     const samples = Math.min(MOST_SAMPLES, count);
     const draft = draftPipeline({
       facts,

@@ -27,7 +27,12 @@ export interface Agreement {
 export interface Tried {
   /** "a classifier of 1000 classes". */
   readonly what: string;
-  readonly nodes: { readonly file: number; readonly simplified: number | undefined };
+  readonly nodes: {
+    readonly file: number;
+    /** Of the model; of a whole detector, those of its network. */
+    readonly simplified: number | undefined;
+    readonly of: 'model' | 'network';
+  };
   readonly images: { readonly count: number; readonly are: 'own' | 'stand-ins' | 'none' };
   readonly rows: readonly TriedRow[];
   /** The most valuable first. */
@@ -39,7 +44,10 @@ export function formatTried(
   { what, nodes, images, rows, next }: Tried,
   { style }: Pick<Console, 'style'>,
 ): readonly string[] {
-  const simplified = nodes.simplified === undefined ? '' : `, ${nodes.simplified.toLocaleString('en-US')} after simplification`;
+  const simplified =
+    nodes.simplified === undefined
+      ? ''
+      : `, ${nodes.simplified.toLocaleString('en-US')} ${nodes.of === 'network' ? 'in its network' : 'after simplification'}`;
   const agreed = rows.find(({ agreement }) => agreement !== undefined)?.agreement?.of ?? 'agreement';
   return [
     ...wrap(`${name}: ${what}; ${countOf(nodes.file, 'node')}${simplified}`),
