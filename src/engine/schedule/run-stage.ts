@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { unlessAborted } from '../../base/on-abort.js';
 import { nameOf, type PinnedStage, pinDevice } from '../action/pinned-stage.js';
+import { mayShare } from '../execute/may-share.js';
 import { measure } from '../execute/measure.js';
 import { createCachingPartStore } from '../execute/parts/caching-part-store.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
@@ -76,6 +77,7 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
   const partStore = createCachingPartStore(parts, {
     plugin: pinned.code.root,
     kept: needs.forced ? 'ignore' : 'use',
+    bring: mayShare(stage) ? key => session.remote?.bringPart(stage.id, stage.plugin.name, key) ?? Promise.resolve(false) : undefined,
     warn: (code, message) => warn(needs, code, message),
     findChangedCode: () => session.pinner.findChanged({ inputs: [], tools: [], code: pinned.code }),
     onPart: (part, startMs, endMs) => session.ports.emit({ kind: 'span', stage: stage.id, what: 'part', startMs, endMs, part }),

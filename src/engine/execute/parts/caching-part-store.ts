@@ -19,6 +19,8 @@ export interface CachingRun {
   readonly plugin: CodeRoot;
   /** 'ignore': every part is computed again. */
   readonly kept: 'use' | 'ignore';
+  /** Looks for a part on other machines. @returns whether it is now in the cache. */
+  readonly bring?: ((key: string) => Promise<boolean>) | undefined;
   readonly warn: (code: WarningCode, message: string) => void;
   /**
    * Returns the changed file if the stage's code has changed since the run began.
@@ -106,7 +108,8 @@ function settle({ claims, run }: PartStoreState, ticket: string, answer: PartAns
 
 async function findKept({ service, run }: PartStoreState, key: string, part: string): Promise<PartFiles | undefined> {
   const { records, cache } = service;
-  const record = await records.find(key);
+  let record = await records.find(key);
+  if (record === undefined && (await run.bring?.(key)) === true) record = await records.find(key);
   if (record === undefined) return undefined;
   const result = record === 'damaged' ? undefined : record.results.at(-1);
   if (result !== undefined && (await isWhole(service, result))) {

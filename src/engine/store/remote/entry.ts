@@ -30,8 +30,13 @@ const PARTS = 'parts';
 const OUTPUTS = 'outputs/';
 
 /** The action of a key, with the messages that it consists of. @param salt separates entries of one cache from others of equal keys. */
-export function actionOf(key: string, salt: string): { readonly action: BlobDigest; readonly blobs: readonly BlobSource[] } {
-  const command = blobOf(COMMAND.encode({ arguments: ['tanren', 'result', FORMAT, key], outputPaths: [RECORD] }));
+export function actionOf(
+  key: string,
+  salt: string,
+  holds: 'result' | 'parts' = 'result',
+): { readonly action: BlobDigest; readonly blobs: readonly (BlobSource & { readonly bytes: Uint8Array })[] } {
+  const outputPaths = holds === 'result' ? [RECORD] : ['index'];
+  const command = blobOf(COMMAND.encode({ arguments: ['tanren', holds, FORMAT, key], outputPaths }));
   const root = blobOf(DIRECTORY.encode({}));
   const action = blobOf(ACTION.encode({ commandDigest: digestOf(command), inputRootDigest: digestOf(root), salt: Buffer.from(salt) }));
   return { action: digestOf(action), blobs: [command, root, action] };

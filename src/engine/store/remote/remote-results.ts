@@ -11,6 +11,8 @@ import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { RemoteSummary } from '../../model/remote-summary.js';
 import type { ActionResult } from '../action-records.js';
 import { fetchResult } from './fetch-result.js';
+import type { Pack } from './part-index.js';
+import { fetchIndex, fetchPack, sendParts } from './remote-parts.js';
 import type { LocalStores, RemoteUse } from './remote-use.js';
 import { sendResult } from './send-result.js';
 
@@ -21,7 +23,9 @@ export interface RemoteResults {
    * @throws EngineError `remote-failed` if the cache is required and there is trouble.
    */
   bring(stage: string, key: string): Promise<ActionResult | undefined>;
-  /** Sends a result beside the build. It is read from the local cache. */
+  /** Brings a part of a stage into the local cache, with others of its pack. @returns whether it is there. Never throws for trouble. */
+  bringPart(stage: string, plugin: string, key: string): Promise<boolean>;
+  /** Sends a result beside the build, and then its parts. They are read from the local cache. */
   offer(stage: string, key: string, manifest: JsonObject, result: ActionResult): void;
   /** Results of these stages wait until their reproduction is known. */
   hold(stages: Iterable<string>): void;
@@ -45,6 +49,9 @@ interface State {
   readonly use: RemoteUse;
   readonly warn: (message: string) => void;
   readonly asked: Map<string, Promise<ActionResult | undefined>>;
+  /** Indexes of packs by stage and plugin, and packs by digest. */
+  readonly indexes: Map<string, Promise<ReadonlyMap<string, Pack>>>;
+  readonly packs: Map<string, Promise<boolean>>;
   readonly uploads: PQueue;
   /** Stages whose results are going up. */
   readonly sending: Map<string, string>;
@@ -65,6 +72,8 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
     use,
     warn,
     asked: new Map(),
+    indexes: new Map(),
+    packs: new Map(),
     uploads: new PQueue({ concurrency: UPLOADS_AT_ONCE }),
     sending: new Map(),
     held: new Map(),
@@ -87,6 +96,7 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
       state.asked.set(key, asked);
       return asked;
     },
+    bringPart: (stage, plugin, key) => bringPart(state, stage, plugin, key),
     offer(stage, key, manifest, result) {
       if (!use.write || state.leftOut) return;
       const send = (): void => startUpload(state, stage, key, manifest, result);
@@ -124,6 +134,30 @@ async function lookUp(state: State, stage: string, key: string): Promise<ActionR
   }
 }
 
+async function bringPart(state: State, stage: string, plugin: string, key: string): Promise<boolean> {
+  if (!state.use.read || state.leftOut) return false;
+  const name = JSON.stringify([stage, plugin]);
+  const withTrouble = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      noteTrouble(state, `no parts of ${stage} from the remote cache ${state.use.address}`, error);
+      return otherwise;
+    }
+  };
+  const index = state.indexes.get(name) ?? withTrouble(fetchIndex(state, stage, plugin).then(packsByPart), new Map<string, Pack>());
+  state.indexes.set(name, index);
+  const pack = (await index).get(key);
+  if (pack === undefined) return false;
+  const brought = state.packs.get(pack.blob.hash) ?? withTrouble(fetchPack(state, pack), false);
+  state.packs.set(pack.blob.hash, brought);
+  return brought;
+}
+
+function packsByPart(packs: readonly Pack[]): ReadonlyMap<string, Pack> {
+  return new Map(packs.flatMap(pack => pack.parts.map(key => [key, pack] as const)));
+}
+
 function required({ use }: State, error: unknown): EngineError {
   return new EngineError('remote-failed', `the remote cache ${use.address} is required and failed: ${use.mask(messageOf(error))}`, {
     help: 'repair the connection, or build without --require-remote',
@@ -149,6 +183,7 @@ function startUpload(state: State, stage: string, key: string, manifest: JsonObj
     try {
       if (await sendResult(state, key, manifest, result)) state.sent++;
       else state.dropped.add(stage);
+      if (result.parts !== undefined && typeof manifest.plugin === 'string') await sendParts(state, stage, manifest.plugin, result);
     } catch (error) {
       state.dropped.add(stage);
       noteTrouble(state, `the result of ${stage} did not go to the remote cache ${state.use.address}`, error);

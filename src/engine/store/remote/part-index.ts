@@ -1,0 +1,69 @@
+/** The index of a stage's packs in a remote cache: an entry that each writer extends. It lists the parts of each pack by key. */
+import { digestJson } from '../../../base/digest.js';
+import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
+import { isJsonObject, parseJson } from '../../../base/json.js';
+import { damaged } from '../../../remote/error/remote-error.js';
+import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
+import { ACTION_RESULT, type OutputFile, type WireResult } from '../../../remote/wire/reapi.js';
+import { parseKey } from './part-pack.js';
+
+/** Larger messages are refused before they are read. */
+export const MOST_INDEX_BYTES = 64 << 20;
+export const MOST_PACK_BYTES = 256 << 20;
+export const MOST_PACKS = 64;
+
+export interface Pack {
+  readonly blob: BlobDigest;
+  /** Keys of its parts. */
+  readonly parts: readonly string[];
+}
+
+const INDEX = 'index';
+
+/** The key of a stage's index. Stages of the same name and plugin share it; their parts have other keys. */
+export function indexKeyOf(stage: string, plugin: string): string {
+  return digestJson({ format: 1, packs: { stage, plugin } });
+}
+
+export function encodeIndex(packs: readonly Pack[]): Uint8Array {
+  return Buffer.from(encodeCanonicalJson({ format: 1, packs: packs.map(({ blob, parts }) => ({ ...blob, parts: [...parts].sort() })) }));
+}
+
+/** @throws RemoteError `remote-damaged`. */
+export function decodeIndex(bytes: Uint8Array, named: ReadonlySet<string>): readonly Pack[] {
+  const document = parseJson(Buffer.from(bytes).toString());
+  if (!isJsonObject(document) || document.format !== 1 || !Array.isArray(document.packs) || document.packs.length > MOST_PACKS)
+    throw damaged('an index of packs cannot be read');
+  return document.packs.map(pack => {
+    const hash = isJsonObject(pack) ? parseKey(pack.hash) : undefined;
+    if (!isJsonObject(pack) || hash === undefined || !named.has(hash) || typeof pack.sizeBytes !== 'number' || !Array.isArray(pack.parts))
+      throw damaged('an index of packs has a pack that its result lacks');
+    if (!Number.isSafeInteger(pack.sizeBytes) || pack.sizeBytes < 0 || pack.sizeBytes > MOST_PACK_BYTES)
+      throw damaged(`an index names a pack of ${pack.sizeBytes} bytes`);
+    const parts = pack.parts.flatMap(key => parseKey(key) ?? []);
+    if (parts.length !== pack.parts.length) throw damaged('an index of packs has a part without a key');
+    return { blob: { hash, sizeBytes: pack.sizeBytes } as BlobDigest, parts };
+  });
+}
+
+/** The result that names the index and all packs, so that a server keeps them together. */
+export function resultOfIndex(index: BlobDigest, packs: readonly Pack[]): WireResult {
+  const file = (path: string, digest: BlobDigest): OutputFile => ({ path, digest, isExecutable: false, contents: new Uint8Array(0) });
+  const outputFiles = [file(INDEX, index), ...packs.map(({ blob }, at) => file(`packs/${String(at).padStart(3, '0')}`, blob))];
+  return ACTION_RESULT.decode(ACTION_RESULT.encode({ outputFiles, executionMetadata: { worker: 'tanren' } }));
+}
+
+/** @throws RemoteError `remote-damaged`. */
+export function readIndexResult({ outputFiles, exitCode }: WireResult): {
+  readonly index: BlobDigest;
+  readonly named: ReadonlySet<string>;
+} {
+  const index = outputFiles.find(({ path }) => path === INDEX)?.digest;
+  const hash = parseKey(index?.hash);
+  if (exitCode !== 0 || index === undefined || hash === undefined || index.sizeBytes < 0 || index.sizeBytes > MOST_INDEX_BYTES)
+    throw damaged('the result of an index of packs cannot be read');
+  return {
+    index: { hash, sizeBytes: index.sizeBytes } as BlobDigest,
+    named: new Set(outputFiles.flatMap(({ digest }) => digest?.hash ?? [])),
+  };
+}

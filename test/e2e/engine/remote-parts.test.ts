@@ -1,0 +1,97 @@
+/** Parts of stages in a remote cache: another machine takes them in packs for a stage that it has to run. */
+import { startFakeServer } from '../../support/remote/fake-grpc-server.js';
+import { startFakeHttpServer } from '../../support/remote/fake-http-server.js';
+import { createRig } from '../../support/remote/remote-rig.js';
+import type { Built, World } from '../../support/world.js';
+
+const rig = createRig();
+afterEach(() => rig.removeAll());
+
+const STAGES = { lines: { uses: 'parts', inputs: { text: 'source.txt' } } };
+const lines = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index}`).join('\n');
+
+function machine(count: number): World {
+  const world = rig.checkout(STAGES);
+  world.write('source.txt', lines(count));
+  return world;
+}
+
+function partsOf({ events }: Built): Readonly<Record<string, number>> {
+  const answers = events.flatMap(event => (event.kind === 'span' && event.what === 'part' ? [event.part?.answer ?? ''] : []));
+  return Object.fromEntries(['kept', 'computed'].map(answer => [answer, answers.filter(one => one === answer).length]));
+}
+
+it.each([
+  [
+    'gRPC',
+    async () =>
+      startFakeServer().then(server => ({ server, address: `grpc://127.0.0.1:${server.port}/main`, count: () => server.calls.length })),
+  ],
+  [
+    'HTTP',
+    async () =>
+      startFakeHttpServer().then(server => ({ server, address: `http://127.0.0.1:${server.port}`, count: () => server.requests.length })),
+  ],
+])('a changed stage takes the parts of another machine over %s in a few calls', async (_name, start) => {
+  const { server, address, count } = await start();
+  try {
+    const first = await rig.build(machine(150), address);
+    expect(partsOf(first)).toEqual({ kept: 0, computed: 150 });
+    const sent = count();
+    expect(sent).toBeLessThan(40);
+
+    const second = machine(151);
+    const built = await rig.build(second, address);
+    expect(built.outcomes).toEqual({ lines: 'executed' });
+    expect(partsOf(built)).toEqual({ kept: 150, computed: 1 });
+    expect(count() - sent).toBeLessThan(50);
+    expect([...first.warnings, ...built.warnings]).toEqual([]);
+
+    const alone = machine(151);
+    await alone.build();
+    expect(second.read('artifacts/lines/text')).toBe(alone.read('artifacts/lines/text'));
+    // The one part is in a further pack, and the first pack is not sent again.
+    expect(partsOf(await rig.build(machine(152), address, { write: false }))).toEqual({ kept: 151, computed: 1 });
+  } finally {
+    await server.close();
+  }
+});
+
+it('a machine that only reads sends nothing, and one that only writes asks for no part', async () => {
+  const server = await startFakeServer();
+  try {
+    const address = `grpc://127.0.0.1:${server.port}/main`;
+    await rig.build(machine(3), address, { write: false });
+    expect(server.results.size).toBe(0);
+    await rig.build(machine(3), address);
+    expect(partsOf(await rig.build(machine(4), address, { read: false }))).toEqual({ kept: 0, computed: 4 });
+  } finally {
+    await server.close();
+  }
+});
+
+it('packs and indexes with other bytes are one warning each, and the parts are computed', async () => {
+  const server = await startFakeHttpServer();
+  try {
+    const address = `http://127.0.0.1:${server.port}`;
+    await rig.build(machine(20), address);
+    const alone = machine(21);
+    await alone.build();
+    for (const [path, body] of [...server.bodies]) {
+      if (!path.startsWith('/cas/') || !/^(tanren-pack|\{"format":1,"packs")/.test(body.toString('latin1'))) continue;
+      server.bodies.set(path, Buffer.concat([body.subarray(0, -1), Buffer.from('!')]));
+      const world = machine(21);
+      const built = await rig.build(world, address, { write: false });
+      expect(partsOf(built)).toEqual({ kept: 0, computed: 21 });
+      expect(built.warnings).toEqual(['remote-cache-failed']);
+      expect(world.read('artifacts/lines/text')).toBe(alone.read('artifacts/lines/text'));
+      server.bodies.set(path, body);
+    }
+    for (const path of [...server.bodies.keys()])
+      if (server.bodies.get(path)?.toString('latin1').startsWith('tanren-pack')) server.bodies.delete(path);
+    const evicted = await rig.build(machine(21), address, { write: false });
+    expect([partsOf(evicted), evicted.warnings]).toEqual([{ kept: 0, computed: 21 }, []]);
+  } finally {
+    await server.close();
+  }
+});
