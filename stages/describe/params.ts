@@ -1,4 +1,6 @@
 /** Params of `describe`: preprocessing, decoder, categories and selection of a single-network detector. */
+
+import { object } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { DECODER_FORMS } from '../../src/detection/families/single/decoder/decoder-forms.js';
 import { PREPROCESSING_SCHEMA } from '../../src/detection/image/preprocessing-schema.js';
@@ -13,7 +15,10 @@ export const DESCRIBE_PARAMS = {
       type: 'object',
       additionalProperties: false,
       description: 'How boxes, scores and classes are read from the outputs. Exactly one key.',
-      properties: DECODER_FORMS,
+      properties: {
+        ...DECODER_FORMS,
+        found: object({}, {}, 'The form that the shapes of the outputs suggest. The log tells what is assumed.'),
+      },
     },
     categories: {
       anyOf: [
@@ -48,7 +53,7 @@ export const DESCRIBE_PARAMS = {
     nms: {
       anyOf: [{ const: 'none' }, { type: 'number', minimum: 0, maximum: 1 }],
       description:
-        'IoU above which the worse of two boxes is removed, or none. The default is 0.5, and none with the decoder `detections`.',
+        'IoU above which the worse of two boxes is removed, or none. The default is 0.5, and none with the decoders `detections` and `selected`.',
     },
     nmsClasses: {
       type: 'string',

@@ -9,11 +9,16 @@ import { readImageInput } from '../../src/detection/data/image-samples.js';
 import type { PartValues } from '../../src/detection/detector/part-values.js';
 import { listDecodedOutputs } from '../../src/detection/families/single/decoder/decode.js';
 import type { Decoder } from '../../src/detection/families/single/decoder/decoder.js';
+import type { OutputShape } from '../../src/detection/families/single/decoder/decoder-guess.js';
+import { formOfDecoder } from '../../src/detection/families/single/decoder/decoder-text.js';
+import { findDecoder } from '../../src/detection/families/single/decoder/find-decoder.js';
 import type { Category, Selection, SingleRecipe } from '../../src/detection/families/single/recipe.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
+import { formatDims } from '../../src/onnx/shape-inference/context/node-context.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
+import type { Context } from '../../src/stage/context.js';
 import type { InputPaths, StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
@@ -27,7 +32,10 @@ export async function runDescribe(job: StageJob<DescribeParams>): Promise<void> 
   const models = await readModels(inputs);
   const last = models.rest ?? models.model;
   const names = listOutputs(last);
-  const decoder = await makeDecoder(params.decoder, names, () => getInputPath(inputs, 'decoder'));
+  const decoder =
+    params.decoder.found === undefined
+      ? await makeDecoder(params.decoder, names, () => getInputPath(inputs, 'decoder'))
+      : findByOutputs(models, context);
   checkOutputs(decoder, names);
   const recipe = makeRecipe(models, decoder, params);
   await tryDecoder(last, recipe, context);
@@ -51,12 +59,39 @@ const listOutputs = ({ graph }: Model): readonly string[] => graph.outputs.map(i
 
 const listInputs = (model: Model): readonly string[] => listModelInputs(model).map(({ name }) => name);
 
+/** @throws StageError `decoder-unknown` where no form fits the outputs. */
+function findByOutputs(models: Models, context: Pick<Context, 'log'>): Decoder {
+  const { height, width } = readImageInput(listModelInputs(models.prepare ?? models.model)).size;
+  const { graph } = models.rest ?? models.model;
+  const outputs = graph.outputs.map((id): OutputShape => {
+    const { name, type } = getValue(graph, id);
+    return type?.kind === 'tensor' ? { name, dtype: type.dtype, dims: type.dims } : { name, dtype: undefined, dims: undefined };
+  });
+  const found = height === undefined || width === undefined ? undefined : findDecoder(outputs, { height, width });
+  if (found === undefined)
+    throw new StageError(
+      'decoder-unknown',
+      `no form of decoder fits the outputs ${outputs.map(({ name, dims }) => `"${name}" ${formatDims(dims)}`).join(', ')}`,
+      { help: 'state the decoder, or write one: docs/your-own-model.md and docs/decoders.md' },
+    );
+  const classes = typeof found.classes === 'number' ? `${found.classes} classes` : found.classes;
+  context.log(
+    'info',
+    `the decoder is assumed by the outputs: ${found.assumed}; ${classes}: ${JSON.stringify(formOfDecoder(found.decoder))}`,
+  );
+  return found.decoder;
+}
+
 async function makeDecoder(params: DecoderParams, outputs: readonly string[], modulePath: () => string): Promise<Decoder> {
-  const { grid, distances, priors, boxes, detections, module } = params;
+  const { grid, distances, priors, boxes, detections, anchors, joined, selected, heatmap, module } = params;
   if (grid !== undefined) return { kind: 'grid', ...grid };
   if (distances !== undefined) return { kind: 'distances', ...distances };
   if (boxes !== undefined) return { kind: 'boxes', ...boxes };
   if (detections !== undefined) return { kind: 'detections', ...detections };
+  if (anchors !== undefined) return { kind: 'anchors', ...anchors };
+  if (joined !== undefined) return { kind: 'joined', ...joined };
+  if (selected !== undefined) return { kind: 'selected', ...selected };
+  if (heatmap !== undefined) return { kind: 'heatmap', ...heatmap };
   if (priors !== undefined) {
     const levels = priors.levels.map(level => ({
       ...level,
@@ -119,7 +154,7 @@ function listParts({ prepare, model, rest }: Models, decoder: Decoder): SingleRe
 
 function makeSelection(decoder: Decoder, params: DescribeParams): Selection {
   const { scoreThreshold, labels, candidates, nmsClasses, perImage, clip } = params;
-  const threshold = params.nms ?? (decoder.kind === 'detections' ? 'none' : 0.5);
+  const threshold = params.nms ?? (decoder.kind === 'detections' || decoder.kind === 'selected' ? 'none' : 0.5);
   const nms = threshold === 'none' ? threshold : { threshold, classes: nmsClasses };
   return { scoreThreshold, labels, candidates, nms, perImage, clip };
 }

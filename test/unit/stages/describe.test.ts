@@ -76,6 +76,23 @@ describe('describe', () => {
     ]);
   });
 
+  it('finds the decoder by the outputs, and logs what it assumes', async () => {
+    const path = join(folder.path, 'rows.onnx');
+    const text = `g (float[1, 3, 64, 64] image) => (float[1, 6, 84] rows) <int64[3] shape = {1, 6, 84}, float[1, 504] w = {${Array(504).fill(0).join(', ')}}> {
+      s = ReduceSum<keepdims = 1>(image) f = Flatten(s) m = MatMul(f, w) rows = Reshape(m, shape) }`;
+    await writeModel(path, parseModelText(text));
+    const params = { decoder: { found: {} }, categories: ['cat', 'dog'] };
+    const { recipe, log } = await run(params, { model: path });
+    expect(recipe).toMatchObject({ decoder: { kind: 'grid', boxes: { form: 'center' }, classes: { channel: 4 } } });
+    expect(log).toEqual([
+      expect.stringMatching(/^info: the decoder is assumed by the outputs: rows of cx cy w h .* as of YOLOv8, v9 and v11; 2 classes: /),
+    ]);
+    expect(await failureOf(() => run(params))).toMatchObject({
+      code: 'decoder-unknown',
+      message: 'no form of decoder fits the outputs "y" [1, 10, 7], "n" [1]',
+    });
+  });
+
   it('puts the text of a decoder module into the recipe, so that a changed text changes the recipe', async () => {
     const decoder = join(folder.path, 'mine.js');
     const source = 'export const decode = () => ({ boxes: [], scores: [], classes: [] });\n';

@@ -1,16 +1,11 @@
 /** Drafts a pipeline file for an ONNX model from what the model says of itself. */
+
+import type { FoundDecoder } from '../../../../detection/families/single/decoder/decoder-guess.js';
+import { formOfDecoder } from '../../../../detection/families/single/decoder/decoder-text.js';
+import { findDecoder } from '../../../../detection/families/single/decoder/find-decoder.js';
 import { EXTERNAL_DATA_SUFFIXES } from '../../../../onnx/serde/external-names.js';
 import { formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
-import {
-  countClasses,
-  type Decoding,
-  type FoundDetections,
-  findDetections,
-  guessDecoding,
-  type ModelFacts,
-  type Port,
-  quote,
-} from './model-facts.js';
+import { countClasses, flowOf, type ModelFacts, type Port, quote } from './model-facts.js';
 
 export interface DraftRequest {
   readonly facts: ModelFacts;
@@ -51,7 +46,8 @@ export function draftPipeline(request: DraftRequest): Draft {
   const side = classes === undefined ? DETECTOR_SIDE : CLASSIFIER_SIDE;
   const size = [image.height ?? side, image.width ?? side] as const;
   const isFree = image.height === undefined || image.width === undefined;
-  const decoding = kind === 'found' && classes === undefined && !isWhole ? guessDecoding(facts, size) : undefined;
+  const decoding =
+    kind === 'found' && classes === undefined && !isWhole ? findDecoder(facts.outputs, { height: size[0], width: size[1] }) : undefined;
   const what =
     classes !== undefined
       ? `a classifier of ${classesOf(classes)}`
@@ -59,13 +55,13 @@ export function draftPipeline(request: DraftRequest): Draft {
         ? isWhole
           ? WHOLE
           : 'a network that takes images'
-        : `a detector of ${classesOf(decoding.classes)}`;
+        : `a detector of ${decoding.classes === 'ids of coco' ? decoding.classes : classesOf(decoding.classes)}`;
   const preprocess =
     classes !== undefined ? CLASSIFIER_IMAGES : isWhole ? WHOLE_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
   const each = request.presets === undefined ? '' : `\n    foreach: [${request.presets.join(', ')}]`;
   const [preset, quantized] = request.presets === undefined ? ['${preset}', 'quantize.model'] : ['${item}', '"quantize@${item}.model"'];
   const compared = Math.min(MOST_COMPARED, request.samples ?? SAMPLES);
-  const found = isWhole ? findDetections(facts) : undefined;
+  const found = isWhole ? findDecoder(facts.outputs, { height: size[0], width: size[1] }) : undefined;
   const text = `${headOf(request, what)}
 ${request.presets === undefined ? PRESET_PARAM : ''}sources:
   model: ${quote(request.model)}
@@ -179,31 +175,43 @@ function weightsOf({ facts: { weightFiles }, model }: DraftRequest): string | un
   return folder === '.' ? file : `${folder}/${file}`;
 }
 
-function imagesOf({ images }: Decoding): string {
+function imagesOf({ images }: FoundDecoder): string {
   return images === 'bgr-bytes' ? YOLOX_IMAGES : DETECTOR_IMAGES;
 }
 
-function describeStage(decoding: Decoding): string {
-  const { decoder, classes, guess } = decoding;
-  const names = Array.from({ length: classes }, (_, index) => `class-${index + 1}`);
-  const categories = classes === 80 ? 'coco' : `[${names.join(', ')}] # {id: 3, name: cat} gives the ids of your annotations`;
+function describeStage(found: FoundDecoder): string {
   return `
-  # How the outputs are read. Assumed from their shapes: ${guess}.
+  # How the outputs are read. Assumed from their shapes: ${found.assumed}.
   # Compare with the code of the network: docs/stages/describe.md has the other forms.
   detector:
     uses: describe
     with:
-      preprocess: ${imagesOf(decoding)}
+      preprocess: ${imagesOf(found)}
       decoder:
-        ${decoder}
-      categories: ${categories}
-      nms: 0.65
+        ${decoderOf(found)}
+      categories: ${categoriesOf(found)}
+      nms: ${SELECTING.has(found.decoder.kind) ? 'none' : 0.65}
     inputs: {model: simplify.model}
 `;
 }
 
+/** Decoders of networks that remove duplicates themselves. */
+const SELECTING: ReadonlySet<string> = new Set(['detections', 'selected']);
+
+/** Without braces around the kind. */
+function decoderOf({ decoder }: FoundDecoder): string {
+  return flowOf(formOfDecoder(decoder)).slice(1, -1);
+}
+
+function categoriesOf({ classes }: FoundDecoder): string {
+  if (classes === 'ids of coco') return 'coco-ids';
+  if (classes === 80) return 'coco';
+  const names = Array.from({ length: classes }, (_, index) => `class-${index + 1}`);
+  return `[${names.join(', ')}] # {id: 3, name: cat} gives the ids of your annotations`;
+}
+
 /** Stages that need labels, as comments: the draft has none. */
-function evaluateOf(classes: number | undefined, decoding: Decoding | undefined): string {
+function evaluateOf(classes: number | undefined, decoding: FoundDecoder | undefined): string {
   if (classes !== undefined)
     return `
   # With labels, a line "name label" per image:
@@ -260,7 +268,7 @@ function importParams({ name, batch }: NonNullable<ModelFacts['image']>, size: r
 }
 
 /** The parts, and how detections are read if the outputs tell. */
-function partsOf(found: FoundDetections | undefined): string {
+function partsOf(found: FoundDecoder | undefined): string {
   const parts = `
   # Sizes depend on what is found. network: the layers whose sizes are known; rest: everything after them, which runs on the host; prepare: what precedes them.
   parts:
@@ -270,19 +278,20 @@ function partsOf(found: FoundDetections | undefined): string {
 `;
   if (found === undefined) return parts;
   return `${parts}
-  # Assumed from the types of the outputs: detections, and class numbers that are the ids of COCO. With others, list your categories from number 0 on.
+  # How detections are read. Assumed from the outputs: ${found.assumed}.
   detector:
     uses: describe
     with:
       preprocess: {resize: stretch}
-      decoder: {detections: {boxes: ${quote(found.boxes)}, scores: ${quote(found.scores)}, classes: ${quote(found.classes)}}}
-      categories: coco-ids
+      decoder:
+        ${decoderOf(found)}
+      categories: ${categoriesOf(found)}
     inputs: {model: parts.network, prepare: parts.prepare, rest: parts.rest}
 `;
 }
 
 /** Stages that need labels, as comments: the draft has none. */
-function evaluateWhole(found: FoundDetections | undefined): string {
+function evaluateWhole(found: FoundDecoder | undefined): string {
   const named = found === undefined ? ', `prepare: model` in the stage parts, and a stage detector that uses describe' : '';
   const partsWith = (model: string): string => `{prepare: parts.prepare, model: ${model}, rest: parts.rest}`;
   return `

@@ -2,7 +2,7 @@
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { type Candidates, type DecodeContext, makeCandidateWriter } from './candidates.js';
 import { readClassScores } from './class-scores.js';
-import type { DistancesDecoder } from './decoder.js';
+import type { DistancesDecoder, JoinedDecoder } from './decoder.js';
 import { listCells } from './grid-cells.js';
 import { type OutputRows, readRows } from './output-rows.js';
 
@@ -29,6 +29,27 @@ export function decodeDistances(
         return [cx - side(0), cy - side(1), cx + side(2), cy + side(3)];
       });
     }
+  }
+  return writer.finish();
+}
+
+/**
+ * As `decodeDistances`, of one output with the scores first, then the distances.
+ * @throws DetectionError `decoder-shape`, `part-values`.
+ * @see NanoDet and NanoDet-Plus, whose centers are at the corner of the cell.
+ */
+export function decodeJoined(values: PartValuesByName, decoder: JoinedDecoder, context: DecodeContext): Candidates {
+  const { output, strides, bins, center, activation } = decoder;
+  const cells = listCells(context.input, strides);
+  const rows = readRows(values, output, context.classes + 4 * bins, cells.length);
+  const classScores = readClassScores(rows, { first: 0, count: context.classes, activation });
+  const writer = makeCandidateWriter(context);
+  for (const [row, { x, y, stride }] of cells.entries()) {
+    writer.add(classScores.read(row), () => {
+      const side = (index: number): number => readDistance(rows, row, context.classes + index * bins, bins) * stride;
+      const [cx, cy] = [(x + center) * stride, (y + center) * stride];
+      return [cx - side(0), cy - side(1), cx + side(2), cy + side(3)];
+    });
   }
   return writer.finish();
 }

@@ -1,10 +1,13 @@
 /** Selects the decode function of a recipe's decoder, and lists the outputs that it reads. */
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import type { Candidates, DecodeContext } from './candidates.js';
+import { decodeAnchors } from './decode-anchors.js';
 import { decodeBoxRows, decodePriors } from './decode-boxes.js';
 import { decodeDetections } from './decode-detections.js';
-import { decodeDistances } from './decode-distances.js';
+import { decodeDistances, decodeJoined } from './decode-distances.js';
 import { decodeGrid } from './decode-grid.js';
+import { decodeHeatmap } from './decode-heatmap.js';
+import { decodeSelected } from './decode-selected.js';
 import type { Decoder } from './decoder.js';
 import { loadDecoder } from './decoder-module.js';
 
@@ -24,6 +27,14 @@ export async function openDecode(decoder: Decoder): Promise<Decode> {
       return (values, context) => decodeBoxRows(values, decoder, context);
     case 'detections':
       return (values, context) => decodeDetections(values, decoder, context);
+    case 'anchors':
+      return (values, context) => decodeAnchors(values, decoder, context);
+    case 'joined':
+      return (values, context) => decodeJoined(values, decoder, context);
+    case 'selected':
+      return (values, context) => decodeSelected(values, decoder, context);
+    case 'heatmap':
+      return (values, context) => decodeHeatmap(values, decoder, context);
     case 'module':
       return loadDecoder(decoder);
   }
@@ -37,7 +48,13 @@ export function listDecodedOutputs(decoder: Decoder): readonly string[] {
 function outputsOf(decoder: Decoder): readonly string[] {
   switch (decoder.kind) {
     case 'grid':
+    case 'joined':
+    case 'selected':
       return [decoder.output];
+    case 'anchors':
+      return decoder.levels.map(({ output }) => output);
+    case 'heatmap':
+      return [decoder.scores, decoder.sizes, decoder.offsets];
     case 'distances':
       return decoder.levels.flatMap(({ scores, distances }) => [scores, distances]);
     case 'priors':

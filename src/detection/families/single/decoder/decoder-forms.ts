@@ -151,8 +151,63 @@ const DETECTIONS = object(
   'Detections selected by the network, including suppression.',
 );
 
-/** Width and height of a prior. */
+/** Width and height. */
 const SIZE = listOf(2, POSITIVE);
+
+const ANCHORS = object(
+  {
+    form: {
+      type: 'string',
+      enum: ['exp', 'square'],
+      description:
+        'exp (YOLO v3, v4): center (sigmoid xy + cell) · stride, size anchor · e^wh. square (v5, v7): center (2 · sigmoid xy − 0.5 + cell) · stride, size anchor · (2 · sigmoid wh)².',
+    },
+    levels: list(
+      object({
+        stride: integer(1, 'Pixels per cell.'),
+        output: text('[1, anchors · (5 + classes), height, width] or [1, anchors, height, width, 5 + classes].'),
+        anchors: list(SIZE, 'Width and height of each anchor, in pixels of the input.'),
+      }),
+      'The maps of each stride.',
+    ),
+  },
+  {},
+  'Raw maps of anchors: four box channels, objectness, classes, all before the sigmoid (YOLO v3 to v5, v7).',
+);
+
+const JOINED = object(
+  {
+    output: text('[1, cells, classes + 4 · bins], [1, classes + 4 · bins, cells], or the same without the first dim.'),
+    strides: list(integer(1), 'Strides of the grids, in the order of their rows.'),
+    bins: integer(1, "Bins of each side's distribution, as of `distances`."),
+  },
+  {
+    center: { ...number({ minimum: 0, maximum: 1 }, 'Place of the center in its cell: 0.5, or 0 for NanoDet-Plus.'), default: 0.5 },
+    activation: activation(),
+  },
+  'One output with scores and distances to four sides for the cells of all strides (NanoDet).',
+);
+
+const SELECTED = object(
+  { output: text('[1, objects, channels] or [objects, channels].') },
+  {
+    box: { ...integer(0, 'First of the four box channels: x1 y1 x2 y2 in pixels of the input.'), default: 0 },
+    score: { ...integer(0, 'Channel of the score.'), default: 4 },
+    class: { ...integer(0, 'Channel of the class number, from 0.'), default: 5 },
+  },
+  'One output with a row per object: box, score, class number (YOLOv10, exports with suppression).',
+);
+
+const HEATMAP = object(
+  {
+    stride: integer(1, 'Pixels per cell.'),
+    scores: text('[1, classes, height, width].'),
+    sizes: text('[1, 2, height, width]: width and height of the object, in cells.'),
+    offsets: text('[1, 2, height, width]: place of the center in its cell.'),
+  },
+  { activation: activation() },
+  'A map of centers per class, whose peaks among 3 × 3 cells are objects (CenterNet).',
+);
 
 const OUTPUTS = list(text(), 'Model outputs that are passed to the decoder. Default: all.');
 const OPTIONS = { ...anyObject('Options that are passed to the decoder.'), default: {} } as const;
@@ -174,5 +229,9 @@ export const DECODER_FORMS = {
   priors: priors(anyOf([POSITIVE, SIZE])),
   boxes: BOXES,
   detections: DETECTIONS,
+  anchors: ANCHORS,
+  joined: JOINED,
+  selected: SELECTED,
+  heatmap: HEATMAP,
   module: object({}, { outputs: OUTPUTS, options: OPTIONS }, 'A user-defined decoder: the JavaScript file at the input `decoder`.'),
 } as const;

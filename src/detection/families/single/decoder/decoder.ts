@@ -55,12 +55,32 @@ const DETECTIONS = inRecipe('detections', DECODER_FORMS.detections);
 /** Detections selected by the network, including suppression. */
 export type DetectionsDecoder = FromSchema<typeof DETECTIONS>;
 
+const ANCHORS = inRecipe('anchors', DECODER_FORMS.anchors);
+
+/** Raw maps of anchors (YOLO v3 to v5, v7): objectness and classes before the sigmoid. */
+export type AnchorsDecoder = FromSchema<typeof ANCHORS>;
+
+const JOINED = inRecipe('joined', DECODER_FORMS.joined);
+
+/** One output with scores, then distances to four sides, for the cells of all strides (NanoDet). */
+export type JoinedDecoder = FromSchema<typeof JOINED>;
+
+const SELECTED = inRecipe('selected', DECODER_FORMS.selected);
+
+/** One output with a row per object that the network selected (YOLOv10). */
+export type SelectedDecoder = FromSchema<typeof SELECTED>;
+
+const HEATMAP = inRecipe('heatmap', DECODER_FORMS.heatmap);
+
+/** A map of centers per class (CenterNet): a cell is an object if no neighbor among 3 × 3 has a higher score. */
+export type HeatmapDecoder = FromSchema<typeof HEATMAP>;
+
 const MODULE = inRecipe('module', RECIPE_FORMS.module);
 
 /** A user-defined module, whose text is in the recipe. `options` are those of the pipeline file. */
 export type ModuleDecoder = FromSchema<typeof MODULE>;
 
 /** A new kind adds a form here, and a case in decode.ts. */
-export const DECODER_SCHEMA = anyOf([GRID, DISTANCES, PRIORS, BOXES, DETECTIONS, MODULE]);
+export const DECODER_SCHEMA = anyOf([GRID, DISTANCES, PRIORS, BOXES, DETECTIONS, ANCHORS, JOINED, SELECTED, HEATMAP, MODULE]);
 
 export type Decoder = FromSchema<typeof DECODER_SCHEMA>;

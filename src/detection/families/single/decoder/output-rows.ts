@@ -24,13 +24,14 @@ export function getOutput(values: PartValuesByName, name: string): Tensor<'float
 }
 
 /**
- * Reads an output [1, rows, channels], [1, channels, rows] or [1, channels, height, width] with exactly `channels` channels.
+ * Reads an output [1, rows, channels], [1, channels, rows], the same without the first dim, or [1, channels, height, width], with exactly `channels` channels.
  * @param rows the number of rows, where it is known.
  * @throws DetectionError `decoder-shape`.
  */
 export function readRows(values: PartValuesByName, name: string, channels: number, rows?: number): OutputRows {
   const { dims, data } = getOutput(values, name);
-  const found = dims[0] === 1 ? findLayout(dims, channels, rows) : undefined;
+  const whole = dims.length === 2 ? [1, ...dims] : dims;
+  const found = whole[0] === 1 ? findLayout(whole, channels, rows) : undefined;
   if (found !== undefined) return { data, channels, ...found };
   const expected = rows === undefined ? 'rows' : String(rows);
   throw new DetectionError(

@@ -307,3 +307,94 @@ describe('a decoder module', () => {
     expect(found.masks).toMatchObject({ side: 1, threshold: 0.5 });
   });
 });
+
+/** Logit of p. */
+const logit = (p: number): number => Math.log(p / (1 - p));
+
+describe('anchors', () => {
+  // One cell grid of 2 × 4 cells of stride 8, one anchor of 10 × 6; everything is at cell (2, 1), row 6.
+  const decoder = (form: 'exp' | 'square'): Decoder => ({
+    kind: 'anchors',
+    form,
+    levels: [{ stride: 8, output: 'y', anchors: [[10, 6]] }],
+  });
+  const AT = [logit(0.25), logit(0.5), Math.log(2), 0, logit(0.8), logit(0.5), logit(0.75)];
+  const channelsFirst = (): number[] => AT.flatMap(value => [...Array(6).fill(-50), value, -50]);
+
+  it('exp: center (sigmoid xy + cell) · stride, size anchor · e^wh, score objectness · class', async () => {
+    // Center (2.25, 1.5) · 8 = (18, 12), size (20, 6); .8 · .75.
+    expect(listed(await decode(decoder('exp'), { y: { dims: [1, 7, 2, 4], data: channelsFirst() } }))).toEqual([[1, 0.6, 8, 9, 28, 15]]);
+  });
+
+  it('square: center (2 · sigmoid xy − 0.5 + cell) · stride, size anchor · (2 · sigmoid wh)², also channels last', async () => {
+    // sigmoid(log 2) = 2/3, so the width is 10 · 16/9; center (2 · .25 − .5 + 2, 2 · .5 − .5 + 1) · 8 = (16, 12).
+    const rows = Array.from({ length: 8 }, (_, cell) => (cell === 6 ? AT : Array(7).fill(-50))).flat();
+    const half = (10 * 16) / 18;
+    expect(listed(await decode(decoder('square'), { y: { dims: [1, 1, 2, 4, 7], data: rows } }))).toEqual([
+      [1, 0.6, Number((16 - half).toFixed(4)), 9, Number((16 + half).toFixed(4)), 15],
+    ]);
+  });
+
+  it('names the shapes that it expects', async () => {
+    expect(await failureOf(() => decode(decoder('exp'), { y: { dims: [1, 8, 2, 4], data: zeros(64) } }))).toMatchObject({
+      code: 'decoder-shape',
+      message: expect.stringContaining('[1, 7, height, width] or [1, 1, height, width, 7] with 8 cells'),
+    });
+  });
+});
+
+describe('joined', () => {
+  const decoder = (center: number): Decoder => ({ kind: 'joined', output: 'y', strides: [16], bins: 2, center, activation: 'none' });
+  // Two cells of stride 16; two classes, then four sides of two bins: equal logits give half a bin, 8 pixels.
+  const ROWS = [...zeros(10), 0.2, 0.9, ...zeros(8)];
+
+  it.each([
+    { center: 0.5, box: [16, 0, 32, 16] },
+    { center: 0, box: [8, -8, 24, 8] },
+  ])('puts the center at $center of the cell, also without a first dim', async ({ center, box }) => {
+    expect(listed(await decode(decoder(center), { y: { dims: [2, 10], data: ROWS } }))).toEqual([[1, 0.9, ...box]]);
+    expect(listed(await decode(decoder(center), { y: { dims: [1, 2, 10], data: ROWS } }))).toEqual([[1, 0.9, ...box]]);
+  });
+});
+
+describe('selected', () => {
+  const V10: Decoder = { kind: 'selected', output: 'y', box: 0, score: 4, class: 5 };
+
+  it('reads rows above the threshold', async () => {
+    const data = [1, 2, 3, 4, 0.9, 1, 5, 6, 7, 8, 0.05, 77];
+    expect(listed(await decode(V10, { y: { dims: [1, 2, 6], data } }))).toEqual([[1, 0.9, 1, 2, 3, 4]]);
+  });
+
+  it('reads other orders of channels, and no rows', async () => {
+    const v7: Decoder = { kind: 'selected', output: 'y', box: 1, score: 6, class: 5 };
+    expect(listed(await decode(v7, { y: { dims: [1, 7], data: [0, 1, 2, 3, 4, 1, 0.5] } }))).toEqual([[1, 0.5, 1, 2, 3, 4]]);
+    expect(listed(await decode(v7, { y: { dims: [0, 7], data: [] } }))).toEqual([]);
+  });
+
+  it('refuses a class without a category', async () => {
+    expect(await failureOf(() => decode(V10, { y: { dims: [1, 6], data: [1, 2, 3, 4, 0.9, 2] } }))).toMatchObject({
+      code: 'decoder-result',
+    });
+  });
+});
+
+describe('heatmap', () => {
+  const CENTERNET: Decoder = { kind: 'heatmap', stride: 8, scores: 's', sizes: 'wh', offsets: 'o', activation: 'sigmoid' };
+
+  it('finds peaks among 3 × 3 cells of their class', async () => {
+    const low = logit(0.01);
+    // Class 0: a peak at (1, 0), a lower neighbor at (2, 1). Class 1: a peak at (3, 1).
+    const first = [low, logit(0.9), low, low, low, low, logit(0.8), low];
+    const second = [low, low, low, low, low, low, low, logit(0.7)];
+    const outputs = {
+      s: { dims: [1, 2, 2, 4], data: [...first, ...second] },
+      wh: { dims: [1, 2, 2, 4], data: [...Array(8).fill(2), ...Array(8).fill(1)] },
+      o: { dims: [1, 2, 2, 4], data: [...Array(8).fill(0.5), ...Array(8).fill(0.25)] },
+    };
+    // Centers (1.5, .25) · 8 and (3.5, 1.25) · 8, sizes (16, 8).
+    expect(listed(await decode(CENTERNET, outputs))).toEqual([
+      [0, 0.9, 4, -2, 20, 6],
+      [1, 0.7, 20, 6, 36, 14],
+    ]);
+  });
+});

@@ -1,0 +1,96 @@
+/** Forms of outputs with a row per candidate or object. */
+import { BOX, countCells, type Form, type Shape, STRIDES, score } from './decoder-guess.js';
+
+/** [1, a, b] or [a, b]. */
+function readPair([output, ...others]: readonly Shape[]): { readonly name: string; readonly pair: readonly [number, number] } | undefined {
+  if (output === undefined || others.length > 0) return undefined;
+  const dims = output.dims.length === 3 && output.dims[0] === 1 ? output.dims.slice(1) : output.dims;
+  const [a, b] = dims;
+  return dims.length === 2 && a !== undefined && b !== undefined ? { name: output.name, pair: [a, b] } : undefined;
+}
+
+/** YOLOv10, and exports with suppression: [1, objects, 6], or [objects, 7] with the number of the image first. */
+export const findSelected: Form = (outputs, input) => {
+  const found = readPair(outputs);
+  if (found === undefined) return undefined;
+  const { name, pair } = found;
+  const [objects, channels] = pair;
+  if (channels === 7 && outputs[0]?.dims.length === 2)
+    return {
+      decoder: { kind: 'selected', output: name, box: 1, score: 6, class: 5 },
+      classes: 80,
+      assumed: 'rows of image, x1 y1 x2 y2, class and score, as of YOLOv7 with suppression, and 80 classes',
+    };
+  if (channels !== 6 || [STRIDES, [...STRIDES, 64]].some(strides => [1, 3].includes(objects / countCells(input, strides))))
+    return undefined;
+  return {
+    decoder: { kind: 'selected', output: name, box: 0, score: 4, class: 5 },
+    classes: 80,
+    assumed: 'rows of x1 y1 x2 y2, score and class, selected by the network as of YOLOv10, and 80 classes',
+  };
+};
+
+/** NanoDet: scores and distributions of four sides for each cell. */
+export const findJoined: Form = (outputs, input) => {
+  const found = readPair(outputs);
+  if (found === undefined) return undefined;
+  const { name, pair } = found;
+  const plus = [...STRIDES, 64];
+  const strides = [plus, STRIDES].find(one => pair.includes(countCells(input, one)));
+  if (strides === undefined) return undefined;
+  const channels = pair[0] === countCells(input, strides) ? pair[1] : pair[0];
+  const bins = 8;
+  const classes = channels - 4 * bins;
+  // With three strides, only the 80 classes of COCO tell NanoDet from others.
+  if (classes < 1 || (strides !== plus && channels !== 80 + 4 * bins)) return undefined;
+  const center = strides === plus ? 0 : 0.5;
+  return {
+    decoder: { kind: 'joined', output: name, strides, bins, center, activation: 'none' },
+    classes,
+    assumed: `scores after the sigmoid, then 8 bins per side, as of NanoDet${strides === plus ? '-Plus' : ''}`,
+    images: 'bgr-bytes',
+  };
+};
+
+/** YOLOv8, v9 and v11 channels first; YOLOX, v6 with a row per cell; v3, v5 and v7 with a row per anchor. */
+export const findRows: Form = (outputs, input) => {
+  const found = readPair(outputs);
+  if (found === undefined) return undefined;
+  const { name, pair } = found;
+  const [first, second] = pair;
+  const [channels, rows] = first < second ? [first, second] : [second, first];
+  if (channels <= BOX) return undefined;
+  const grid = { kind: 'grid', output: name } as const;
+  if (channels === first)
+    return {
+      decoder: { ...grid, boxes: { form: 'center', channel: 0 }, classes: score(4), strides: [] },
+      classes: channels - BOX,
+      assumed: 'rows of cx cy w h and a score per class, without objectness, as of YOLOv8, v9 and v11',
+    };
+  if (channels <= BOX + 1) return undefined;
+  const perCell = rows === countCells(input, STRIDES);
+  const boxes = { form: perCell ? 'exp' : 'center', channel: 0 } as const;
+  return {
+    decoder: { ...grid, boxes, objectness: score(4), classes: score(5), strides: perCell ? [...STRIDES] : [] },
+    classes: channels - BOX - 1,
+    assumed: perCell
+      ? 'a row per cell of strides 8, 16, 32, as of YOLOX; if the network decodes its boxes, as YOLOv6 does, the form is center'
+      : 'rows of cx cy w h, objectness and a score per class, as of YOLOv5 and v7',
+    ...(perCell ? { images: 'bgr-bytes' as const } : {}),
+  };
+};
+
+/** Two outputs over the same rows, one of them with four channels. */
+export const findBoxes: Form = outputs => {
+  if (outputs.length !== 2) return undefined;
+  const boxes = outputs.find(({ dims }) => dims.length === 3 && dims[2] === BOX);
+  const scores = outputs.find(one => one !== boxes);
+  const [, rows, classes] = scores?.dims ?? [];
+  if (boxes === undefined || scores?.dims.length !== 3 || classes === undefined || rows !== boxes.dims[1]) return undefined;
+  const background = classes === 2;
+  return {
+    decoder: { kind: 'boxes', scores: scores.name, boxes: boxes.name, form: 'corners', unit: 'fractions', activation: 'none', background },
+    classes: background ? 1 : classes,
+    assumed: `x1 y1 x2 y2 as fractions of the input${background ? ', and a first class that is background' : ''}`,
+  };
+};

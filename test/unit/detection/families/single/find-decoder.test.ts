@@ -1,0 +1,83 @@
+/** Decoders found by the shapes of outputs, as published networks have them for 640 × 640 and other inputs. */
+
+import type { OutputShape } from '../../../../../src/detection/families/single/decoder/decoder-guess.js';
+import { formOfDecoder } from '../../../../../src/detection/families/single/decoder/decoder-text.js';
+import { findDecoder } from '../../../../../src/detection/families/single/decoder/find-decoder.js';
+
+const floats = (...all: readonly (readonly (number | string)[])[]): OutputShape[] =>
+  all.map((dims, index) => ({ name: `o${index}`, dtype: 'float32', dims }));
+const square = (side: number) => ({ height: side, width: side });
+
+describe('a decoder is found by the outputs', () => {
+  it.each<[string, OutputShape[], number, object, number | string]>([
+    ['YOLOv8, v9, v11', floats([1, 84, 8400]), 640, { grid: { output: 'o0', boxes: { form: 'center' }, classes: { channel: 4 } } }, 80],
+    ['YOLOv5, v7', floats([1, 25200, 85]), 640, { grid: { output: 'o0', boxes: { form: 'center' }, objectness: { channel: 4 } } }, 80],
+    ['YOLOX', floats([1, 8400, 85]), 640, { grid: { boxes: { form: 'exp' }, strides: [8, 16, 32] } }, 80],
+    ['YOLOv10', floats([1, 300, 6]), 640, { selected: { output: 'o0' } }, 80],
+    ['YOLOv7 with suppression', floats([100, 7]), 640, { selected: { box: 1, score: 6 } }, 80],
+    ['NanoDet', floats([1, 2100, 112]), 320, { joined: { strides: [8, 16, 32], bins: 8 } }, 80],
+    ['NanoDet-Plus', floats([1, 2125, 112]), 320, { joined: { strides: [8, 16, 32, 64], bins: 8, center: 0 } }, 80],
+    ['NanoDet-Plus, rank 2, three classes', floats([2125, 35]), 320, { joined: { strides: [8, 16, 32, 64], center: 0 } }, 3],
+    ['FastestDet', floats([1, 85, 22, 22]), 352, { grid: { strides: [16], boxes: { form: 'bounded', channel: 1 } } }, 80],
+    [
+      'YOLOv3',
+      floats([1, 255, 13, 13], [1, 255, 26, 26], [1, 255, 52, 52]),
+      416,
+      { anchors: { form: 'exp', levels: [{ stride: 8, output: 'o2' }, { output: 'o1' }, { stride: 32, output: 'o0' }] } },
+      80,
+    ],
+    [
+      'YOLOv5 without its last layer',
+      floats([1, 3, 80, 80, 85], [1, 3, 40, 40, 85], [1, 3, 20, 20, 85]),
+      640,
+      { anchors: { form: 'square' } },
+      80,
+    ],
+    [
+      'CenterNet',
+      floats([1, 80, 128, 128], [1, 2, 128, 128], [1, 2, 128, 128]),
+      512,
+      { heatmap: { stride: 4, sizes: 'o1', offsets: 'o2' } },
+      80,
+    ],
+    ['SSD with decoded boxes', floats([1, 4420, 2], [1, 4420, 4]), 320, { boxes: { scores: 'o0', boxes: 'o1', background: true } }, 1],
+    [
+      'PicoDet',
+      floats([1, 1600, 80], [1, 400, 80], [1, 100, 80], [1, 25, 80], [1, 1600, 32], [1, 400, 32], [1, 100, 32], [1, 25, 32]),
+      320,
+      { distances: { bins: 8, levels: [{ stride: 8, scores: 'o0', distances: 'o4' }, {}, {}, { stride: 64, scores: 'o3' }] } },
+      80,
+    ],
+    [
+      'FCOS without centerness',
+      floats([1, 20, 32, 32], [1, 4, 32, 32], [1, 20, 16, 16], [1, 4, 16, 16]),
+      256,
+      { distances: { levels: [{ stride: 8, scores: 'o0', distances: 'o1' }, { stride: 16 }] } },
+      20,
+    ],
+  ])('%s', (_, outputs, side, form, classes) => {
+    const found = findDecoder(outputs, square(side));
+    expect(found?.classes).toBe(classes);
+    expect(found === undefined ? undefined : formOfDecoder(found.decoder)).toMatchObject(form);
+  });
+
+  it('torchvision', () => {
+    const outputs: OutputShape[] = [
+      { name: 'boxes', dtype: 'float32', dims: ['n', 4] },
+      { name: 'labels', dtype: 'int64', dims: ['n'] },
+      { name: 'scores', dtype: 'float32', dims: ['n'] },
+    ];
+    const found = findDecoder(outputs, square(320));
+    expect(found?.classes).toBe('ids of coco');
+    expect(found && formOfDecoder(found.decoder)).toEqual({ detections: { boxes: 'boxes', scores: 'scores', classes: 'labels' } });
+  });
+
+  it.each([
+    [floats([1, 1000])],
+    [floats([1, 64, 80, 80])],
+    [floats([1, 'n', 85])],
+    [floats([1, 3, 80, 80, 85])],
+  ])('none for %j', outputs => {
+    expect(findDecoder(outputs, square(640))).toBeUndefined();
+  });
+});
