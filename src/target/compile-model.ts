@@ -6,7 +6,8 @@ import type { Evaluate } from '../onnx/passes/evaluate.js';
 import { isStatic } from '../onnx/shape-inference/context/dims.js';
 import { estimateBatches, mean } from './estimate/batch-estimate.js';
 import { basisOf, estimateCalls, estimateUnit, scaleEstimate, sumEstimates } from './estimate/estimate.js';
-import { estimateCall, estimateHostCall, type PlacedWork } from './estimate/image-estimate.js';
+import { estimateCall, estimateHostCall } from './estimate/image-estimate.js';
+import type { PlacedWork } from './estimate/unit-time.js';
 import { allowedBatches, checkBatch } from './legality/batch-rule.js';
 import { checkOutputs } from './legality/defects.js';
 import { judgeUnits, modeOf, type UnitVerdict } from './legality/judge-units.js';
@@ -167,6 +168,7 @@ function reportUnit({ graph, works, verdicts, partition, target }: Facts, unit: 
     weightBytes: work.weightBytes,
     inputBytes: work.inputBytes,
     outputBytes: work.outputBytes,
+    work: { engine: work.engine, elements: work.elements, ...(work.shape === undefined ? {} : { shape: work.shape }) },
     ...(device === 'npu' && !edge ? { estimate: estimateUnit(target, work) } : {}),
   };
 }

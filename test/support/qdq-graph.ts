@@ -72,7 +72,8 @@ export function qdqGraph(): QdqGraph {
     constant(name, dims, params = {}) {
       const { dtype = 'int8' } = params;
       const size = dims.reduce((product, dim) => product * dim, 1);
-      const data = DATA[dtype].from(Array.from({ length: size }, (_, index) => (index % 7) - 3));
+      const data = new DATA[dtype](size);
+      for (let index = 0; index < size; index++) data[index] = (index % 7) - 3;
       constants[name] = encodeRawTensor(makeTensor(dtype, dims, data as never));
       parameters(name, { ...params, dtype });
       quantized.add(name);

@@ -2,7 +2,8 @@
 import type { Target } from '../profile/choose-target.js';
 import type { BatchEstimate, BatchRow, LatencyEstimate } from '../report/compile-report.js';
 import { scaleEstimate } from './estimate.js';
-import { estimateCall, type PlacedWork } from './image-estimate.js';
+import { estimateCall } from './image-estimate.js';
+import type { PlacedWork } from './unit-time.js';
 
 export interface BatchRequest {
   readonly units: readonly PlacedWork[];

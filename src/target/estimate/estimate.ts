@@ -1,39 +1,41 @@
-/** Latency estimates for units, parts and models on the NPU: a roofline with published and assumed constants, not a measurement. */
+/** Latency estimates for units, parts and models on the NPU: a roofline with fitted, published and assumed constants, not a measurement. */
 import type { Target } from '../profile/choose-target.js';
-import type { Constant } from '../profile/profile.js';
+import type { Constant } from '../profile/estimate-constants.js';
 import type { EstimateBasis, EstimateConstant, LatencyEstimate, UnitEstimate } from '../report/compile-report.js';
 import type { UnitWork } from '../units/unit-work.js';
+import { constantsOf, findRelease, type Side } from './time-constants.js';
+import { type TimeConstants, timeOnDevice } from './unit-time.js';
 
 const FORMULA =
-  'calls · (fixed + handover · min(CPU units, most parts) + Σ NPU max(work / (efficiency · peak), bytes / bandwidth) + Σ CPU max(as on the NPU, work / rate + bytes / host bandwidth))';
+  'calls · (fixed + handover · min(CPU units, most parts) + Σ NPU (layer + max(padded work / (efficiency · peak), bytes / bandwidth)) + Σ CPU max(as on the NPU, work / rate + bytes / host bandwidth)); fixed, layer and work times the factor of the release';
 
 /** @param factor rows per call relative to the exported batch: activations and MACs scale with it, weights do not. */
-export function estimateUnit({ device, dtype }: Target, work: UnitWork, factor = 1): UnitEstimate {
-  const { peak, efficiency, bandwidth } = device.estimate;
-  const share = efficiency[work.engine];
-  const amount = (work.macs + work.elements) * factor;
-  // The values of a float model have 32 bits, those of the device 16.
-  const bytes = (work.weightBytes + (work.inputBytes + work.outputBytes) * factor) * (dtype.form === 'float' ? 0.5 : 1);
-  const rateOf = (of: (constant: Constant) => number): number => (dtype.rate === undefined ? 1 : of(dtype.rate));
-  const at = (of: (constant: Constant) => number): { compute: number; memory: number } => ({
-    compute: (1000 * amount) / (of(share) * of(peak) * rateOf(of)),
-    memory: (1000 * bytes) / of(bandwidth),
-  });
-  const likely = at(constant => constant.value);
-  const fast = at(constant => constant.high);
-  const slow = at(constant => constant.low);
+export function estimateUnit(target: Target, work: UnitWork, factor = 1): UnitEstimate {
+  const { computeMs, memoryMs } = timeOnDevice(constantsOf(target, 'likely'), work, factor);
   return {
-    ms: Math.max(likely.compute, likely.memory),
-    lowMs: Math.max(fast.compute, fast.memory),
-    highMs: Math.max(slow.compute, slow.memory),
-    bound: likely.compute >= likely.memory ? 'compute' : 'memory',
+    ...boundedBy(target, constants => timeOnDevice(constants, work, factor).ms),
+    bound: computeMs >= memoryMs ? 'compute' : 'memory',
+    computeMs,
+    memoryMs,
   };
 }
 
+/** The time for the likely constants, with its bounds: for the ends of the constants, widened by the spread of estimates where the profile has one. */
+export function boundedBy(target: Target, timeOf: (constants: TimeConstants) => number): LatencyEstimate {
+  const at = (side: Side): number => timeOf(constantsOf(target, side));
+  const spread = target.device.estimate.spread?.factor ?? 1;
+  return { ms: at('likely'), lowMs: at('fast') / spread, highMs: at('slow') * spread };
+}
+
 /** The estimate of `calls` calls that run `units` in total. */
-export function estimateCalls({ device }: Target, calls: number, units: readonly LatencyEstimate[]): LatencyEstimate {
-  const { fixedMs } = device.estimate;
-  return sumEstimates([{ ms: calls * fixedMs.value, lowMs: calls * fixedMs.low, highMs: calls * fixedMs.high }, ...units]);
+export function estimateCalls(target: Target, calls: number, units: readonly LatencyEstimate[]): LatencyEstimate {
+  return sumEstimates([
+    scaleEstimate(
+      boundedBy(target, ({ fixedMs }) => fixedMs),
+      calls,
+    ),
+    ...units,
+  ]);
 }
 
 export function sumEstimates(estimates: readonly LatencyEstimate[]): LatencyEstimate {
@@ -51,8 +53,9 @@ export function scaleEstimate({ ms, lowMs, highMs }: LatencyEstimate, factor: nu
 }
 
 export function basisOf(target: Target): EstimateBasis {
-  const { peak, efficiency, bandwidth, fixedMs, handoverMs } = target.device.estimate;
+  const { peak, efficiency, bandwidth, fixedMs, handoverMs, layerMs, spread } = target.device.estimate;
   const { host } = target;
+  const release = findRelease(target);
   const describe = (name: string, constant: Constant): EstimateConstant => ({
     name,
     ...constant,
@@ -68,10 +71,15 @@ export function basisOf(target: Target): EstimateBasis {
       describe('efficiency of other operators, by elements', efficiency.other),
       describe('bandwidth', bandwidth),
       describe('fixed', fixedMs),
+      ...(layerMs === undefined ? [] : [describe('layer', layerMs)]),
+      ...(release === undefined ? [] : [describe(`factor of release ${release.version}`, release.factor)]),
       describe('handover', handoverMs),
       describe('rate of the CPU, Conv, Gemm, MatMul', host.macs),
       describe('rate of the CPU, other operators', host.elements),
       describe('host bandwidth', host.bandwidth),
+      ...(spread === undefined
+        ? []
+        : [{ name: 'spread of estimates', value: spread.factor, unit: '× and ÷', source: target.sourceOf(spread.source) }]),
     ],
   };
 }

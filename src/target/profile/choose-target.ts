@@ -9,12 +9,12 @@ import type { TargetIdentity } from '../report/compile-report.js';
 import type { Source } from '../report/finding.js';
 import { TargetError } from '../report/target-error.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
+import type { HostProfile } from './estimate-constants.js';
 import { chooseObservations, type Observed } from './observation.js';
 import type {
   ChosenGraphLimits,
   DeviceProfile,
   DTypeProfile,
-  HostProfile,
   Limit,
   OperatorNote,
   OperatorTable,
@@ -33,6 +33,8 @@ export interface TargetChoice {
 
 export interface Target {
   readonly identity: TargetIdentity;
+  /** All versions of the profile, oldest first. */
+  readonly versions: readonly string[];
   readonly device: DeviceProfile;
   readonly dtype: DTypeProfile;
   /** Names of all data types of the profile. */
@@ -73,6 +75,7 @@ export function chooseTarget(json: Json, choice: TargetChoice): Target {
   if (operators === undefined) throw missing(profile, `a table of operators for version ${names.version}`);
   const target: Target = {
     identity: { profile: profile.name, title: profile.title, ...names, digest: digestJson(json) },
+    versions: profile.versions,
     device,
     dtype,
     dtypes: Object.keys(profile.dtypes),

@@ -5,8 +5,9 @@ import type { Json } from '../../base/json.js';
 import { readerOf, withChecks } from '../../base/schema/schema-reader.js';
 import { findClosest } from '../../base/text/did-you-mean.js';
 import { REWRITE_RULES } from '../../onnx/rules/rule-table.js';
+import type { Constant } from './estimate-constants.js';
 import { parseIntegerSet } from './integer-set.js';
-import { type Constant, PROFILE_SCHEMA, type TargetProfile } from './profile.js';
+import { PROFILE_SCHEMA, type TargetProfile } from './profile.js';
 
 /** Sources, versions, devices and data types that entries name must exist. */
 const profileReader = withChecks(readerOf(PROFILE_SCHEMA), profile => [
@@ -23,9 +24,13 @@ export function readProfile(json: Json): JsonResult<TargetProfile> {
 /** Constants of estimates that are outside of their own bounds. */
 function checkConstants({ devices, dtypes, host }: TargetProfile): readonly JsonProblem[] {
   const ofDevices = Object.entries(devices).flatMap(([name, { estimate }]): readonly NamedConstant[] => {
-    const { efficiency, ...constants } = estimate;
+    const { efficiency, layerMs, lanes: _lanes, spread: _spread, releases = [], ...constants } = estimate;
     const at = `devices.${name}.estimate`;
-    return [...nameConstants(at, constants), ...nameConstants(`${at}.efficiency`, efficiency)];
+    return [
+      ...nameConstants(at, { ...constants, ...(layerMs === undefined ? {} : { layerMs }) }),
+      ...nameConstants(`${at}.efficiency`, efficiency),
+      ...releases.map(({ version, factor }) => [`${at}.releases[${version}]`, factor] as const),
+    ];
   });
   const rates = Object.entries(dtypes).flatMap(([name, { rate }]): readonly NamedConstant[] =>
     rate === undefined ? [] : [[`dtypes.${name}.rate`, rate]],

@@ -3,13 +3,13 @@ import type { JsonObject } from '../../base/json.js';
 import { anyList, anyOf, constant, list, listOf, mapOf, number, object, oneOf, text } from '../../base/schema/build-schema.js';
 import { type FromSchema, schemaOf } from '../../base/schema/from-schema.js';
 import { SOURCE_SCHEMA } from '../report/finding.js';
+import { CONSTANT_SCHEMA, ESTIMATE_SCHEMA, HOST_SCHEMA } from './estimate-constants.js';
 import { INTEGER_SET_SCHEMA } from './integer-set.js';
 import { OBSERVATION_SCHEMA } from './observation.js';
 
 export const PROFILE_FORMAT = 'tanren-target-profile/1';
 
 const TEXTS = anyList(text());
-const POSITIVE = number({ exclusiveMinimum: 0 });
 const COUNT = number({ minimum: 0 });
 /** A limit never says that a device computes wrong values. */
 const SEVERITY = oneOf(['refused', 'undocumented', 'warning'], 'refused if absent.');
@@ -33,27 +33,8 @@ const chosen = <const Value extends JsonObject>(value: Value) =>
 
 export type When = FromSchema<typeof WHEN>;
 
-const CONSTANT = object({ value: POSITIVE, low: POSITIVE, high: POSITIVE, unit: text(), source: text() });
-
-/** A constant of the latency estimate, with the bounds of its likely values. */
-export type Constant = FromSchema<typeof CONSTANT>;
-
-const ESTIMATE = object({
-  peak: CONSTANT,
-  /** Shares of peak performance that kernels reach. */
-  efficiency: object({ conv: CONSTANT, depthwise: CONSTANT, other: CONSTANT }),
-  /** To and from the shared main memory. */
-  bandwidth: CONSTANT,
-  /** Fixed time per call of a part. */
-  fixedMs: CONSTANT,
-  /** Time that a unit on the CPU costs between units on the NPU, besides its own work. */
-  handoverMs: CONSTANT,
-});
-
-export type EstimateProfile = FromSchema<typeof ESTIMATE>;
-
 const DEVICE = object(
-  { title: text(), since: sourced(text()), estimate: ESTIMATE },
+  { title: text(), since: sourced(text()), estimate: ESTIMATE_SCHEMA },
   {
     /** The last version that supports the device; the newest if absent. */
     until: sourced(text()),
@@ -62,16 +43,6 @@ const DEVICE = object(
 );
 
 export type DeviceProfile = FromSchema<typeof DEVICE>;
-
-const HOST = object({
-  macs: CONSTANT,
-  /** Elements per second of operators without multiply-accumulates, times their window. */
-  elements: CONSTANT,
-  bandwidth: CONSTANT,
-});
-
-/** Constants of the latency estimate of units on the CPU. */
-export type HostProfile = FromSchema<typeof HOST>;
 
 const bounds = (description: string) => schemaOf<readonly [number, number]>(listOf(2, number(), description));
 
@@ -114,7 +85,7 @@ const DTYPE = object(
     /** Models are float models, and the compiler converts them. Absent: QDQ models. */
     form: constant('float'),
     /** Share of the peak and efficiencies of the device. */
-    rate: CONSTANT,
+    rate: CONSTANT_SCHEMA,
     /** Bounds on the positions (−log₂ of a power-of-two scale) around one operator. */
     positions: POSITIONS,
   },
@@ -268,7 +239,7 @@ export const PROFILE_SCHEMA = object({
   limits: anyList(LIMIT, 'Every limit whose `when` applies is used.'),
   graph: GRAPH,
   /** Rates of the host's CPU. */
-  host: HOST,
+  host: HOST_SCHEMA,
 });
 
 export type TargetProfile = FromSchema<typeof PROFILE_SCHEMA>;

@@ -23,7 +23,11 @@ const LATENCY = openObject(
 
 export type LatencyEstimate = FromSchema<typeof LATENCY>;
 
-const UNIT_ESTIMATE = openObject({ ...LATENCY.properties, bound: oneOf(['compute', 'memory']) });
+const UNIT_ESTIMATE = openObject(
+  { ...LATENCY.properties, bound: oneOf(['compute', 'memory']) },
+  { computeMs: POSITIVE, memoryMs: POSITIVE },
+  '`ms` is the longer of `computeMs` and `memoryMs`, and the time of a layer besides its work.',
+);
 
 export type UnitEstimate = FromSchema<typeof UNIT_ESTIMATE>;
 
@@ -37,6 +41,14 @@ const UNIT_KIND = oneOf(
 );
 
 export type UnitKind = FromSchema<typeof UNIT_KIND>;
+
+const WORK = openObject(
+  {
+    engine: oneOf(['conv', 'depthwise', 'other']),
+    elements: number({ minimum: 0 }, 'Of a unit without multiply-accumulates: output elements times window.'),
+  },
+  { shape: openObject({ inputChannels: integer(1, 'Per group.'), outputChannels: integer(1), width: integer(1, 'Of the output.') }) },
+);
 
 const UNIT = openObject(
   {
@@ -60,6 +72,8 @@ const UNIT = openObject(
     demoted: text('Why a legal unit is on the CPU: "its part has 1 Conv; …".'),
     /** For one run on the device; only for units on the NPU. */
     estimate: UNIT_ESTIMATE,
+    /** What else the estimate rests on; reports of 0.2 have none. */
+    work: WORK,
   },
 );
 

@@ -4,8 +4,8 @@ import type { FromSchema } from '../../base/schema/from-schema.js';
 
 export const SOURCE_SCHEMA = object({
   kind: oneOf(
-    ['vendor-doc', 'vendor-source', 'observed', 'assumption', 'user'],
-    "vendor-doc: a page of the vendor's documentation. vendor-source: a file of the vendor's public source. observed: observed on a device and published by a third party. assumption: a choice of this project, or a value that nobody has published. user: a profile written by the user.",
+    ['vendor-doc', 'vendor-source', 'observed', 'fit', 'assumption', 'user'],
+    "vendor-doc: a page of the vendor's documentation. vendor-source: a file of the vendor's public source. observed: observed on a device and published by a third party. fit: computed from measured times, published or own. assumption: a choice of this project, or a value that nobody has published. user: a profile written by the user.",
   ),
   title: text('A readable title.'),
   ref: text('A URL, or "repository:path".'),

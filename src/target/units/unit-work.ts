@@ -9,9 +9,20 @@ import { byteLength } from '../../tensor/dtype.js';
 import type { NodeUnit } from './node-units.js';
 import { findWindow, inputOf, limitNameOf, outputOf, tensorOf } from './unit-facts.js';
 
+/** Sizes of a layer of which an array of multipliers computes several at once. */
+export interface LayerShape {
+  /** Per group. */
+  readonly inputChannels: number;
+  readonly outputChannels: number;
+  /** Of the output; 1 for products of matrices. */
+  readonly width: number;
+}
+
 export interface UnitWork {
   /** For Conv, ConvTranspose, Gemm and MatMul; 0 for others. */
   readonly macs: number;
+  /** For units with multiply-accumulates whose sizes are known. */
+  readonly shape?: LayerShape;
   /** For a unit without MACs: output elements times window size. */
   readonly elements: number;
   readonly engine: 'conv' | 'depthwise' | 'other';
@@ -29,14 +40,28 @@ export function measureUnit(model: Model, unit: NodeUnit): UnitWork {
   const macs =
     countMacs(target, { input: index => inputOf(model, target, index)?.dims, output: index => outputOf(model, target, index)?.dims }) ?? 0;
   const name = limitNameOf(model, target);
+  const shape = macs === 0 ? undefined : shapeOf(model, target, macs);
   return {
     macs,
+    ...(shape === undefined ? {} : { shape }),
     elements: macs > 0 ? 0 : countElements(outputOf(model, target)?.dims) * windowSize(model, target),
     engine: macs === 0 ? 'other' : name === 'DepthwiseConv' ? 'depthwise' : 'conv',
     weightBytes: sum(constants),
     inputBytes: sum(inputs),
     outputBytes: sum(outputs),
   };
+}
+
+/** The output of a Conv has its channels in dim 1, that of a product in the last one; what is left of the work per output element is the inputs. */
+function shapeOf(model: Model, node: Node, macs: number): LayerShape | undefined {
+  const dims = outputOf(model, node)?.dims;
+  if (!isStatic(dims) || countElements(dims) === 0) return undefined;
+  const isConv = node.opType === 'Conv' || node.opType === 'ConvTranspose';
+  const outputChannels = (isConv ? dims[1] : dims.at(-1)) ?? 1;
+  const weights = inputOf(model, node, 1)?.dims;
+  const inputChannels = node.opType === 'Conv' ? weights?.[1] : node.opType === 'ConvTranspose' ? weights?.[0] : macs / countElements(dims);
+  if (typeof inputChannels !== 'number') return undefined;
+  return { inputChannels, outputChannels, width: isConv && dims.length > 2 ? (dims.at(-1) ?? 1) : 1 };
 }
 
 export interface UnitEnds {

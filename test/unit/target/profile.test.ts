@@ -95,8 +95,8 @@ describe('an incomplete profile', () => {
     ],
     [
       'has a constant outside of its bounds',
-      profile => Object.assign((profile.devices['stx-krk'] as { estimate: { fixedMs: object } }).estimate.fixedMs, { low: 3 }),
-      'devices.stx-krk.estimate.fixedMs: should be within its bounds: 3 ≤ 1 ≤ 1.5',
+      profile => Object.assign((profile.devices['stx-krk'] as { estimate: { fixedMs: object } }).estimate.fixedMs, { low: 3, value: 1 }),
+      'devices.stx-krk.estimate.fixedMs: should be within its bounds: 3 ≤ 1 ≤ 1.58',
     ],
     [
       'is of another format',

@@ -1,15 +1,17 @@
 /** Latency estimates of units, and the batch table. */
 import fc from 'fast-check';
-import { int, ints } from '../../../src/onnx/ir/attribute.js';
-import { evaluate } from '../../../src/runtime/session/evaluate.js';
-import { compileModel } from '../../../src/target/compile-model.js';
-import { estimateBatches } from '../../../src/target/estimate/batch-estimate.js';
-import { estimateUnit } from '../../../src/target/estimate/estimate.js';
-import { estimateCall, type PlacedWork } from '../../../src/target/estimate/image-estimate.js';
-import { chooseTarget, getBuiltInProfile } from '../../../src/target/profile/choose-target.js';
-import type { UnitWork } from '../../../src/target/units/unit-work.js';
-import { makeNeck } from '../../support/neck.js';
-import { qdqGraph } from '../../support/qdq-graph.js';
+import { int, ints } from '../../../../src/onnx/ir/attribute.js';
+import { evaluate } from '../../../../src/runtime/session/evaluate.js';
+import { compileModel } from '../../../../src/target/compile-model.js';
+import { estimateBatches } from '../../../../src/target/estimate/batch-estimate.js';
+import { estimateUnit } from '../../../../src/target/estimate/estimate.js';
+import { estimateCall } from '../../../../src/target/estimate/image-estimate.js';
+import { findRelease } from '../../../../src/target/estimate/time-constants.js';
+import type { PlacedWork } from '../../../../src/target/estimate/unit-time.js';
+import { chooseTarget, getBuiltInProfile } from '../../../../src/target/profile/choose-target.js';
+import type { UnitWork } from '../../../../src/target/units/unit-work.js';
+import { makeNeck } from '../../../support/neck.js';
+import { qdqGraph } from '../../../support/qdq-graph.js';
 
 /** 1 TMAC/s at half efficiency, 10 GB/s, 0.2 ms per call. */
 const target = chooseTarget(getBuiltInProfile('generic-int8'), {});
@@ -43,6 +45,42 @@ describe('the estimate of a unit', () => {
   it('scales work and activations with the batch, but not weights', () => {
     const one = work({ weightBytes: 1e7, inputBytes: 1e6 });
     expect(estimateUnit(target, one, 4).ms).toBeCloseTo(1 + 0.4, 9);
+  });
+});
+
+describe('the constants of a device', () => {
+  const ryzen = (version: string) => chooseTarget(getBuiltInProfile('ryzen-ai'), { device: 'stx-krk', dtype: 'xint8', version });
+
+  it('are those of the release: its factor, that of the last release before it, or that of the first after it', () => {
+    const factor = (version: string): number | undefined => findRelease(ryzen(version))?.factor.value;
+    expect([factor('1.5'), factor('1.5.1'), factor('1.8')]).toEqual([factor('1.5'), factor('1.5'), factor('1.7')]);
+    expect(factor('1.3')).toBe(factor('1.4'));
+    const part = work({ macs: 1e9 });
+    expect(estimateUnit(ryzen('1.5'), part).ms / estimateUnit(ryzen('1.7'), part).ms).toBeCloseTo(factor('1.5') ?? 0, 9);
+  });
+
+  it('round the sizes of a Conv up to what the array computes at once', () => {
+    const shapes = [
+      [64, 64, 56, 1],
+      [3, 64, 112, 8 / 3],
+      [64, 24, 7, (32 / 24) * (8 / 7)],
+    ] as const;
+    for (const [inputChannels, outputChannels, width, factor] of shapes) {
+      const whole = estimateUnit(ryzen('1.7'), work({ macs: 1e9 })).computeMs ?? 0;
+      const padded = estimateUnit(ryzen('1.7'), work({ macs: 1e9, shape: { inputChannels, outputChannels, width } })).computeMs ?? 0;
+      expect(padded / whole).toBeCloseTo(factor, 9);
+    }
+  });
+
+  it('give bounds by the spread of estimates where the profile has one', () => {
+    const { ms, lowMs, highMs } = estimateCall(ryzen('1.7'), [onNpu({ macs: 1e9 })]);
+    const factor = ryzen('1.7').device.estimate.spread?.factor ?? 0;
+    expect([ms / lowMs, highMs / ms]).toEqual([expect.closeTo(factor, 9), expect.closeTo(factor, 9)]);
+  });
+
+  it('count equal units once for each', () => {
+    const unit = onNpu({ macs: 1e9 });
+    expect(estimateCall(ryzen('1.7'), [{ ...unit, count: 3 }]).ms).toBeCloseTo(estimateCall(ryzen('1.7'), [unit, unit, unit]).ms, 9);
   });
 });
 
