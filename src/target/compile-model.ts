@@ -6,7 +6,7 @@ import type { Evaluate } from '../onnx/passes/evaluate.js';
 import { isStatic } from '../onnx/shape-inference/context/dims.js';
 import { estimateBatches, mean } from './estimate/batch-estimate.js';
 import { basisOf, estimateCalls, estimateUnit, scaleEstimate, sumEstimates } from './estimate/estimate.js';
-import { estimateCall, estimateHostCall } from './estimate/image-estimate.js';
+import { estimateCall, estimateHostCall, listCallTimes, listHostTimes, roofOf } from './estimate/image-estimate.js';
 import type { PlacedWork } from './estimate/unit-time.js';
 import { allowedBatches, checkBatch } from './legality/batch-rule.js';
 import { checkOutputs } from './legality/defects.js';
@@ -22,12 +22,12 @@ import type {
   Device,
   ImageEstimate,
   LatencyEstimate,
-  ModelCounts,
   ModelReport,
   PartReport,
   TensorReport,
   UnitReport,
 } from './report/compile-report.js';
+import { countUnits } from './report/count-units.js';
 import { TargetError } from './report/target-error.js';
 import { findNodeUnits, type NodeUnit, type UnitGraph } from './units/node-units.js';
 import { prepareModel } from './units/prepare-model.js';
@@ -75,14 +75,15 @@ export async function compileModel(name: string, model: Model, target: Target, o
   const ends = findPartEnds(graph, partition.parts);
   const facts: Facts = { graph, works, verdicts, partition, ends, target };
 
-  const units = graph.units.map(unit => reportUnit(facts, unit));
+  const callTimes = isOnCpu ? listHostTimes(target, works) : listCallTimes(target, placedUnits(facts));
+  const units = graph.units.map(unit => reportUnit(facts, unit, callTimes[unit.id] ?? 0));
   const parts = partition.parts.map((_, index) => reportPart(facts, index));
   const findings = isOnCpu ? [] : [...checkGraph(facts), ...whole, ...checkOutputs(prepared, target)];
   const report: ModelReport = {
     name,
     digest: digestModelContent(model),
     legal: [...findings, ...verdicts.flatMap(verdict => verdict.findings)].every(finding => finding.severity === 'warning'),
-    counts: countAll(units, parts),
+    counts: countUnits(units, parts),
     findings,
     units,
     parts,
@@ -90,6 +91,7 @@ export async function compileModel(name: string, model: Model, target: Target, o
       npu: sumEstimates(parts.flatMap(part => part.estimate ?? [])),
       image: imageOf(facts, options),
       basis: basisOf(target),
+      ...(isOnCpu ? {} : { roof: roofOf(target) }),
       ...(options.batches === undefined || isOnCpu ? {} : { batches: batchesOf(facts, options.batches, options.largerBatch ?? 'cpu') }),
     },
     ...(isOnCpu ? { place: 'cpu' } : {}),
@@ -143,7 +145,7 @@ function checkValues(name: string, verdicts: readonly UnitVerdict[]): void {
   });
 }
 
-function reportUnit({ graph, works, verdicts, partition, target }: Facts, unit: NodeUnit): UnitReport {
+function reportUnit({ graph, works, verdicts, partition, target }: Facts, unit: NodeUnit, callMs: number): UnitReport {
   const { model } = graph;
   const verdict = verdicts[unit.id];
   const work = works[unit.id] ?? measureUnit(model, unit);
@@ -168,6 +170,7 @@ function reportUnit({ graph, works, verdicts, partition, target }: Facts, unit: 
     weightBytes: work.weightBytes,
     inputBytes: work.inputBytes,
     outputBytes: work.outputBytes,
+    callMs,
     work: { engine: work.engine, elements: work.elements, ...(work.shape === undefined ? {} : { shape: work.shape }) },
     ...(device === 'npu' && !edge ? { estimate: estimateUnit(target, work) } : {}),
   };
@@ -260,24 +263,4 @@ function placedUnits({ partition, verdicts, works }: Facts): readonly PlacedWork
     const device = partition.devices[id] ?? 'cpu';
     return { work, where: device === 'npu' && verdicts[id]?.edge === true ? 'edge' : device };
   });
-}
-
-function countAll(units: readonly UnitReport[], parts: readonly PartReport[]): ModelCounts {
-  const nodes = (some: readonly UnitReport[]): number => some.reduce((sum, unit) => sum + unit.nodes.length, 0);
-  const macs = (some: readonly UnitReport[]): number => some.reduce((sum, unit) => sum + unit.macs, 0);
-  const npu = units.filter(unit => unit.device === 'npu');
-  const edge = npu.filter(unit => unit.edge);
-  return {
-    nodes: nodes(units),
-    npuNodes: nodes(npu) - nodes(edge),
-    cpuNodes: nodes(units) - nodes(npu),
-    edgeNodes: nodes(edge),
-    units: units.length,
-    npuUnits: npu.length - edge.length,
-    cpuUnits: units.length - npu.length,
-    parts: parts.length,
-    npuParts: parts.filter(part => part.device === 'npu').length,
-    macs: macs(units),
-    npuMacShare: macs(units) === 0 ? Number(npu.length === units.length) : macs(npu) / macs(units),
-  };
 }

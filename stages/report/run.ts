@@ -23,6 +23,7 @@ import { drawComparisons } from './sections/comparison-section.js';
 import { drawErrorKinds } from './sections/error-kinds-section.js';
 import { drawErrors, joinErrors } from './sections/error-section.js';
 import { drawLatency } from './sections/latency-section.js';
+import { drawLayers } from './sections/layers-section.js';
 import { drawMemory } from './sections/memory-section.js';
 import { drawOverlays } from './sections/overlay-section.js';
 import { drawPartition } from './sections/partition-section.js';
@@ -59,6 +60,7 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     await drawMemory(compile),
     drawPlacement(compile),
     drawLatency(bench, compile),
+    await drawLayers(compile),
   ];
   const page = drawPage({
     title: params.title,

@@ -212,6 +212,8 @@ const compile: CompileReport = {
         weightBytes: 1,
         inputBytes: 1,
         outputBytes: 1,
+        callMs: 0.25,
+        ...(device === 'npu' && id !== 2 ? { estimate: { ...estimate, bound: 'compute' as const, computeMs: 0.2, memoryMs: 0.1 } } : {}),
       })),
       parts: [0, 1].map(index => ({
         index,
@@ -231,6 +233,7 @@ const compile: CompileReport = {
         npu: estimate,
         image: { calls: 1, perCall: estimate, perImage: estimate },
         basis: { formula: 'calls · fixed', constants: [] },
+        roof: { macsPerSecond: 1e9, bytesPerSecond: 1e8, layerMs: 0.01 },
         batches: {
           rois: { from: 'params', counts: [16], mean: 16 },
           rows: [1, 4, 16].map(batch => ({ batch, calls: 16 / batch, padded: batch / 2, perCall: estimate, perImage: estimate })),

@@ -76,6 +76,35 @@ export const MODELS: readonly Declared[] = [
     after: 'Example:\n  tanren lint artifacts/quantize@backbone/model.onnx --target ryzen-ai --device stx-krk --dtype xint8',
     run: async ([model = ''], options) => (await import('../commands/models/lint.js')).runLint(model, options),
   }),
+  group('estimate', 'show latency estimates by layer, and fit them to measurements', [
+    command({
+      words: 'show <report>',
+      description: 'list the layers of compiled models with multiply-accumulates, bytes, what bounds them, time and share',
+      options: {
+        json,
+        trace: optional('--trace <file>', 'write a timeline in the Trace Event Format, which Perfetto opens', parseText),
+        all: flag('--all', 'list every layer, in the order of execution (default: the longest ones)'),
+      },
+      after: 'Example:\n  tanren estimate show artifacts/compile/report.json --trace trace.json',
+      run: async ([report = ''], options) => (await import('../commands/models/estimate-show.js')).runEstimateShow(report, options),
+    }),
+    command({
+      words: 'fit <files...>',
+      usage: '[options] <compile-report> <measurements...>',
+      description: 'fit the constants of estimates to times that a device measured, and show what is left between them',
+      options: {
+        json,
+        output: optional(
+          '-o, --output <profile>',
+          'write a target profile (.json) with the constants; an existing one is extended',
+          parseText,
+        ),
+      },
+      after:
+        'Measurements are reports of a stage `bench` with a device, or of `runner.py check --json`.\nExample:\n  tanren estimate fit artifacts/compile/report.json measured.json -o my-board.json',
+      run: async (files, options) => (await import('../commands/models/estimate-fit.js')).runEstimateFit(files, options),
+    }),
+  ]),
   command({
     words: 'board-report <files...>',
     usage: '[options] <file-or-folder...>',

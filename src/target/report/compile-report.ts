@@ -72,7 +72,11 @@ const UNIT = openObject(
     demoted: text('Why a legal unit is on the CPU: "its part has 1 Conv; …".'),
     /** For one run on the device; only for units on the NPU. */
     estimate: UNIT_ESTIMATE,
-    /** What else the estimate rests on; reports of 0.2 have none. */
+    callMs: number(
+      { minimum: 0 },
+      'Estimate of its share of one call, on the device that runs it: its time, and a hand-over of a unit on the CPU.',
+    ),
+    /** What else the estimate rests on. Reports of 0.2 have neither this nor `callMs`. */
     work: WORK,
   },
 );
@@ -168,6 +172,12 @@ const IMAGE = openObject(
 
 export type ImageEstimate = FromSchema<typeof IMAGE>;
 
+const ROOF = openObject(
+  { macsPerSecond: POSITIVE, bytesPerSecond: POSITIVE, layerMs: POSITIVE },
+  {},
+  'What bounds a layer on the NPU: multiply-accumulates of Conv without padding, bytes to and from memory, and the time besides its work.',
+);
+
 const ESTIMATE = openObject(
   {
     /** Of the NPU parts, one run each, in sequence. */
@@ -178,11 +188,12 @@ const ESTIMATE = openObject(
   {
     /** For a model that runs once per RoI: the same RoIs at several batch sizes. */
     batches: BATCHES,
+    roof: ROOF,
   },
 );
 
 /** Reports of 0.1 estimated one run of the NPU parts only. */
-const ESTIMATE_OF_ANY_VERSION = openObject({ basis: BASIS }, { npu: LATENCY, image: IMAGE, batches: BATCHES });
+const ESTIMATE_OF_ANY_VERSION = openObject({ basis: BASIS }, { npu: LATENCY, image: IMAGE, batches: BATCHES, roof: ROOF });
 
 export type ModelEstimate = FromSchema<typeof ESTIMATE>;
 

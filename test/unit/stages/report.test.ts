@@ -23,6 +23,20 @@ async function pageOf(connected: InputPaths, params: JsonObject = {}): Promise<s
 
 const sectionsOf = (page: string): string[] => [...page.matchAll(/<section id="([^"]+)"/g)].map(match => match[1] ?? '');
 
+describe('the section of layers', () => {
+  it('has a roofline, and each layer with what bounds it and its share, as an estimate', async () => {
+    const { compile } = inputs;
+    const page = await pageOf({ compile });
+    const section = page.slice(page.indexOf('<section id="layers"'));
+    expect(section).toContain('estimate</span>');
+    expect(section).toContain('aria-label="Roofline of ');
+    // A call of 1.5 ms has three layers of 0.25 ms.
+    expect(section).toContain('3 layers, 1.50 ms per call, of which 0.750 ms are fixed');
+    expect(section.match(/16\.7\u202F%/g)).toHaveLength(3);
+    expect(section).toContain('compute');
+  });
+});
+
 describe('the page', () => {
   it('has the sections whose inputs are connected', async () => {
     expect(sectionsOf(await pageOf(inputs))).toEqual([
@@ -38,6 +52,7 @@ describe('the page', () => {
       'partition',
       'memory',
       'latency',
+      'layers',
     ]);
     expect(sectionsOf(await pageOf({}))).toEqual(['pipeline']);
     const { metrics, bench } = inputs;

@@ -1,15 +1,11 @@
-/** `tanren board-report FILES`: where the nodes of a model ran on a board and why, and a profile that learns from it. */
-import { readFile } from 'node:fs/promises';
 import { digestBytes } from '../../../base/digest.js';
 import type { NewFile } from '../../../base/files/write-beside.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../base/json.js';
-import { codeOrText, hasCode } from '../../../base/system-error.js';
 import { explainNodes, reportBoard } from '../../../target/board/board-report.js';
 import { isAssignment } from '../../../target/board/json-files.js';
 import { type Learned, learn } from '../../../target/board/learn.js';
 import { compareWithPrediction, withReasons } from '../../../target/board/merge-reasons.js';
 import { decodeText, readEvidence } from '../../../target/board/read-evidence.js';
-import { getBuiltInProfile } from '../../../target/profile/choose-target.js';
 import { TargetError } from '../../../target/report/target-error.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { writeFiles } from '../../process/write-files.js';
@@ -17,6 +13,7 @@ import { formatBoardReport } from '../../render/board-report.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { endWithError } from '../../terminal/end-with-error.js';
 import { type CollectedFile, collectBoardFiles, readBounded } from './board-files.js';
+import { readOwnProfile } from './own-profile.js';
 
 export interface BoardReportOptions {
   readonly json: boolean;
@@ -87,18 +84,6 @@ function choiceOf({ device, dtype, software }: BoardReportOptions): { device?: s
     });
   }
   return { ...(device === undefined ? {} : { device }), dtype, version: software };
-}
-
-/** The user's profile, or the built-in one if the file does not exist yet. */
-async function readOwnProfile(path: string, target: string): Promise<Json> {
-  const content = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw new TargetError('profile-unreadable', `target profile ${path} cannot be read: ${codeOrText(error)}`, { cause: error });
-  });
-  if (content === undefined) return getBuiltInProfile(target);
-  const profile = parseJson(content);
-  if (profile === undefined) throw new TargetError('profile-unreadable', `target profile ${path} is not JSON`);
-  return profile;
 }
 
 async function readPrediction(path: string): Promise<Json> {

@@ -62,7 +62,7 @@ export interface FitRequest {
 /** A constant to which no point says anything keeps its prior. Equal points give equal constants. */
 export function fitDevice({ points, given, priors, reference, releases = {} }: FitRequest): DeviceFit {
   const names = [...RATES, ...TIMES];
-  const versions = [...new Set(points.map(({ software }) => software))].filter(version => version !== reference).sort();
+  const versions = [...new Set(points.map(groupOf))].filter(version => version !== reference).sort();
   const known = [...names.map(name => priors[name]), ...versions.map(version => releases[version] ?? RELEASE_PRIOR)];
   const fitOf = (logs: readonly number[]): DeviceFit =>
     toFit(
@@ -71,26 +71,33 @@ export function fitDevice({ points, given, priors, reference, releases = {} }: F
       { names, versions, reference },
     );
   const { solution, errors } = minimizeSquares(
-    logs => [
-      ...points.map(point => damp(Math.log(predict(fitOf(logs), point, given) / point.ms) / NOISE)),
-      ...logs.map((log, index) => {
-        const { value, deviation } = getDefined(known[index], 'prior');
-        return (log - Math.log(value)) / deviation;
-      }),
-    ],
+    logs => {
+      const fitted = fitOf(logs);
+      return [
+        ...points.map(point => damp(Math.log(predict(fitted, point, given) / point.ms) / (point.noise ?? NOISE))),
+        ...logs.map((log, index) => {
+          const { value, deviation } = getDefined(known[index], 'prior');
+          return (log - Math.log(value)) / deviation;
+        }),
+      ];
+    },
     known.map(({ value }) => Math.log(value)),
   );
   return toFit(solution, errors, { names, versions, reference });
 }
 
 /** The time that a fit gives for a measured network. */
-export function predict(fit: DeviceFit, { software, units }: Pick<LatencyPoint, 'software' | 'units'>, given: FitRequest['given']): number {
-  return timeOfCall(withFit(given(software), fit, software), units);
+export function predict(fit: DeviceFit, point: Pick<LatencyPoint, 'software' | 'units' | 'group'>, given: FitRequest['given']): number {
+  return timeOfCall(withFit(given(point.software), fit, groupOf(point)), point.units);
 }
 
-/** A version without a factor has that of the reference. */
-function withFit(constants: TimeConstants, { constants: fitted, releases }: DeviceFit, software: string): TimeConstants {
-  const factor = releases.get(software)?.value ?? 1;
+function groupOf({ group, software }: Pick<LatencyPoint, 'software' | 'group'>): string {
+  return group ?? software;
+}
+
+/** A group without a factor has that of the reference. */
+function withFit(constants: TimeConstants, { constants: fitted, releases }: DeviceFit, group: string): TimeConstants {
+  const factor = releases.get(group)?.value ?? 1;
   return {
     ...constants,
     ...Object.fromEntries(RATES.map(name => [name, fitted[name].value / factor])),

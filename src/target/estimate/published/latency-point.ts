@@ -52,6 +52,10 @@ export interface LatencyPoint {
   readonly ms: number;
   readonly source: string;
   readonly units: readonly PlacedWork[];
+  /** Points of one group share a factor; the version if absent. */
+  readonly group?: string;
+  /** Standard deviation of the logarithm of the time around its estimate; that of published points if absent. */
+  readonly noise?: number;
 }
 
 /** Units with equal work as one row, in the order of first use. */
