@@ -1,6 +1,6 @@
 /** Commands that evaluate detections in COCO format. */
 import { InvalidArgumentError } from 'commander';
-import type { IouType } from '../../detection/coco/params.js';
+import type { IouType, OverlapType } from '../../detection/coco/params.js';
 import type { ImageChoice } from '../commands/coco/command.js';
 import { command, type Declared, group } from './command.js';
 import { choice, flag, optional, required, value } from './option.js';
@@ -31,7 +31,19 @@ function parseThresholds(text: string): readonly number[] {
 
 function parseType(text: string): IouType {
   if (text === 'bbox' || text === 'segm') return text;
-  throw new InvalidArgumentError(`Expected bbox or segm${text === 'keypoints' ? '; keypoints are not supported' : ''}.`);
+  throw new InvalidArgumentError('Expected bbox or segm.');
+}
+
+function parseOverlap(text: string): OverlapType {
+  if (text === 'bbox' || text === 'segm' || text === 'keypoints') return text;
+  throw new InvalidArgumentError('Expected bbox, segm or keypoints.');
+}
+
+function parseSigmas(text: string): readonly number[] {
+  const values = text.split(',').map(Number);
+  if (text.trim() === '' || !values.every(sigma => sigma > 0 && Number.isFinite(sigma)))
+    throw new InvalidArgumentError('Expected numbers above 0, one per keypoint, for example 0.026,0.025,0.035.');
+  return values;
 }
 
 /** "100": the first 100 images by id; "139,285": the images with these ids. */
@@ -57,16 +69,22 @@ const parseScore = parseNumber('a number, for example 0.5');
 export const COCO: Declared = group('coco', 'evaluate and compare detections in COCO format', [
   command({
     words: 'eval',
-    description: 'compute the 12 COCO metrics of detections',
+    description: 'compute the COCO metrics of detections: boxes, masks or keypoints',
     options: {
       ...ON_FILES,
       json,
       detections: required('-d, --detections <file>', 'results in COCO format: a list of detections', parseText),
-      type: required('-t, --type <kind>', 'what is compared: bbox (boxes) or segm (masks)', parseType),
-      maxDets: value('--max-dets <a,b,c>', 'limits on detections per image: AR for each limit, AP for the last', parseCounts, {
-        value: [1, 10, 100],
-        shown: '1,10,100',
-      }),
+      type: required('-t, --type <kind>', 'what is compared: bbox (boxes), segm (masks) or keypoints', parseOverlap),
+      maxDets: optional(
+        '--max-dets <a,b,c>',
+        'limits on detections per image: AR for each limit, AP for the last (default: 1,10,100, and 20 for keypoints)',
+        parseCounts,
+      ),
+      sigmas: optional(
+        '--sigmas <list>',
+        'standard deviation of each keypoint, as a share of the object (default: those of the 17 points of a person)',
+        parseSigmas,
+      ),
       sizes: value('--sizes <a,b>', 'sides of the squares that separate small, medium and large objects, in pixels', parseSizes, {
         value: [32, 96],
         shown: '32,96',

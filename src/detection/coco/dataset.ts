@@ -4,6 +4,7 @@ import { DetectionError } from '../error/detection-error.js';
 import type { TruthKind } from '../masks/rle-combine.js';
 import { type CocoId, compareIds, indexById, readId } from './coco-id.js';
 import { parseFileName } from './image-entry.js';
+import { type Keypoints, parseKeypoints } from './keypoints.js';
 import { ignoreOddity, type NoteOddity } from './oddities.js';
 import { badField, member, type Place, readList, readObject } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';
@@ -35,6 +36,7 @@ export interface CocoAnnotation {
   readonly area: number;
   readonly box: CocoBox | undefined;
   readonly segmentation: Segmentation | undefined;
+  readonly keypoints?: Keypoints;
 }
 
 /** Images and categories are in the order of the file. So are annotations, unless ids repeat: then they are in the order of their images. */
@@ -151,6 +153,7 @@ function parseEntry(entry: Json, place: Place, { images, categories }: Owners, n
     area: parseArea(object, place, note),
     box: parseBox(object, place, note),
     segmentation: parseSegmentation(member(object, 'segmentation'), image, `${place}.segmentation`, note),
+    ...parseKeypoints(object, place),
   };
   return { id, imageId, annotation };
 }

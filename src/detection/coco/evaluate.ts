@@ -68,6 +68,23 @@ export function summarize({ params }: Pick<CocoEvaluation, 'params'>, categories
   };
 }
 
+/** The ten figures of keypoints, as pycocotools names and orders them. */
+export const KEYPOINT_FIGURE_NAMES = ['AP', 'AP50', 'AP75', 'APmedium', 'APlarge', 'AR', 'AR50', 'AR75', 'ARmedium', 'ARlarge'] as const;
+export type KeypointFigures = { readonly [Name in (typeof KEYPOINT_FIGURE_NAMES)[number]]: number };
+
+/** The figures of keypoints, at the largest of `maxDetections`. Average precision and recall in 0…1; −1 where there is no object. */
+export function summarizeKeypoints(evaluation: Pick<CocoEvaluation, 'params'>, categories: readonly EvaluatedCategory[]): KeypointFigures {
+  const { AP, AP50, AP75, APmedium, APlarge, AR100, ARmedium, ARlarge } = summarize(evaluation, categories);
+  const { areaRanges, iouThresholds } = evaluation.params;
+  const all = areaRanges.findIndex(({ label }) => label === 'all');
+  const recallAt = (similarity: number): number => {
+    const threshold = iouThresholds.indexOf(similarity);
+    if (threshold < 0) return -1;
+    return mean(categories.flatMap(({ curves }) => curves[all]?.recall[2]?.subarray(threshold, threshold + 1) ?? []));
+  };
+  return { AP, AP50, AP75, APmedium, APlarge, AR: AR100, AR50: recallAt(0.5), AR75: recallAt(0.75), ARmedium, ARlarge };
+}
+
 function mean(lists: readonly Float64Array[]): number {
   let sum = 0;
   let count = 0;

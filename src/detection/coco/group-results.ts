@@ -1,7 +1,7 @@
 /** Groups objects and detections by category and image, and computes the overlap of all pairs. */
 import { type CocoId, compareIds } from './coco-id.js';
 import type { CocoCategory, CocoDataset } from './dataset.js';
-import type { CocoParams, IouType } from './params.js';
+import type { CocoParams, OverlapType } from './params.js';
 import { type Detection, describeDetection, describeTruth, overlap, type Truth } from './region.js';
 import { type CocoResult, compareScores, scoreOf } from './results.js';
 
@@ -26,7 +26,7 @@ export interface CategoryGroups {
 export function* groupByCategoryAndImage(
   dataset: CocoDataset,
   results: readonly CocoResult[],
-  iouType: IouType,
+  iouType: OverlapType,
   params: CocoParams,
 ): Generator<CategoryGroups> {
   const [truths, detections] = [groupByCategory(dataset.annotations), groupByCategory(results)];
@@ -44,7 +44,7 @@ export function* groupByCategoryAndImage(
       const annotated = members.flatMap(one => one.truths?.get(image.id) ?? []);
       const found = members.flatMap(one => one.detections?.get(image.id) ?? []);
       yield {
-        truths: annotated.map(annotation => describeTruth(annotation, image, iouType)),
+        truths: annotated.map(annotation => describeTruth(annotation, image, iouType, params.sigmas)),
         detections: found
           .sort(rank)
           .slice(0, most)

@@ -135,8 +135,8 @@ function outcomeOf(offer: Offer | undefined, outside: boolean): number {
   return outside ? IGNORED : FALSE_POSITIVE;
 }
 
-function isIgnored({ kind, area }: Truth, range: AreaRange): boolean {
-  return kind === 'crowd' || isOutside(area, range);
+function isIgnored({ kind, area, ignored }: Truth, range: AreaRange): boolean {
+  return ignored === true || kind === 'crowd' || isOutside(area, range);
 }
 
 function isOutside(area: number, { low, high }: AreaRange): boolean {

@@ -3,11 +3,11 @@ import { type Curves, drawCurves } from './accumulate.js';
 import type { CocoCategory, CocoDataset } from './dataset.js';
 import { groupByCategoryAndImage } from './group-results.js';
 import { judgeCategory } from './matching.js';
-import { COCO_PARAMS, type CocoParams, checkCocoParams, type IouType } from './params.js';
+import { COCO_PARAMS, type CocoParams, checkCocoParams, type OverlapType } from './params.js';
 import type { CocoResult } from './results.js';
 
 export interface CocoEvaluation {
-  readonly iouType: IouType;
+  readonly iouType: OverlapType;
   readonly params: CocoParams;
   /** By ascending id; one for all where categories are merged. */
   readonly categories: readonly EvaluatedCategory[];
@@ -33,7 +33,7 @@ export interface EvaluatedCategory {
 export function measureCoco(
   dataset: CocoDataset,
   results: readonly CocoResult[],
-  iouType: IouType,
+  iouType: OverlapType,
   params: CocoParams = COCO_PARAMS,
 ): CocoEvaluation {
   checkCocoParams(params);

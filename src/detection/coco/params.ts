@@ -4,6 +4,9 @@ import { DetectionError } from '../error/detection-error.js';
 /** Whether overlap is measured on boxes or on masks. */
 export type IouType = 'bbox' | 'segm';
 
+/** What overlap is measured on; for keypoints it is the object keypoint similarity (OKS). */
+export type OverlapType = IouType | 'keypoints';
+
 export interface AreaRange {
   readonly label: 'all' | 'small' | 'medium' | 'large';
   /** In pixels, both inclusive. */
@@ -19,6 +22,8 @@ export interface CocoParams {
   readonly areaRanges: readonly AreaRange[];
   /** 'merged': a detection may match an object of any category. */
   readonly categories: 'separate' | 'merged';
+  /** Of keypoints: the standard deviation of each point, as a share of the object's size. Default: those of COCO's 17 points. */
+  readonly sigmas?: readonly number[];
 }
 
 /** The values of the COCO detection challenge: IoU .50 to .95, 101 recall points, 1, 10 and 100 detections, areas split at 32² and 96². */
@@ -28,6 +33,19 @@ export const COCO_PARAMS: CocoParams = {
   maxDetections: [1, 10, 100],
   areaRanges: splitAreas([32, 96]),
   categories: 'separate',
+};
+
+/** The standard deviations of COCO's 17 points of a person, in the order of the files. */
+export const PERSON_SIGMAS: readonly number[] = [
+  0.026, 0.025, 0.025, 0.035, 0.035, 0.079, 0.079, 0.072, 0.072, 0.062, 0.062, 0.107, 0.107, 0.087, 0.087, 0.089, 0.089,
+];
+
+/** The values of the COCO keypoint challenge: 20 detections; small objects have no keypoints. The smaller counts have no figure. */
+export const KEYPOINT_PARAMS: CocoParams = {
+  ...COCO_PARAMS,
+  maxDetections: [1, 10, 20],
+  areaRanges: COCO_PARAMS.areaRanges.filter(({ label }) => label !== 'small'),
+  sigmas: PERSON_SIGMAS,
 };
 
 /** The four area ranges, separated at the areas of squares with these sides. */

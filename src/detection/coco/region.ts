@@ -4,12 +4,13 @@ import { type Rle, rleArea, rleBox } from '../masks/rle.js';
 import { intersectionArea, type TruthKind } from '../masks/rle-combine.js';
 import type { CocoId } from './coco-id.js';
 import type { CocoAnnotation, CocoBox } from './dataset.js';
-import type { IouType } from './params.js';
+import { boxOfPoints, computeOks } from './keypoints.js';
+import { type IouType, type OverlapType, PERSON_SIGMAS } from './params.js';
 import { type CocoResult, scoreOf } from './results.js';
 import { type MaskCanvas, rasterize, type Segmentation } from './segmentation.js';
 
 /** A box, or a mask with its box and area. */
-export type Region = BoxRegion | MaskRegion;
+export type Region = BoxRegion | MaskRegion | KeypointRegion;
 interface BoxRegion {
   readonly kind: 'box';
   readonly box: CocoBox;
@@ -22,6 +23,15 @@ interface MaskRegion {
   readonly rle: Rle;
 }
 
+interface KeypointRegion {
+  readonly kind: 'keypoints';
+  readonly box: CocoBox;
+  readonly area: number;
+  readonly points: readonly number[];
+  /** Of the ground truth: the standard deviation per point. */
+  readonly sigmas: readonly number[];
+}
+
 /** A ground-truth object. */
 export interface Truth {
   readonly id: CocoId;
@@ -29,6 +39,8 @@ export interface Truth {
   /** Annotated area, which decides the size class. */
   readonly area: number;
   readonly region: Region;
+  /** Set where the object is not counted: it has no labeled keypoint. */
+  readonly ignored?: true;
 }
 
 export interface Detection {
@@ -39,16 +51,28 @@ export interface Detection {
 }
 
 /** @throws DetectionError `coco-no-region` where the annotation lacks the box or mask that `iouType` needs. */
-export function describeTruth({ id, kind, area, box, segmentation }: CocoAnnotation, image: MaskCanvas, iouType: IouType): Truth {
+export function describeTruth(
+  { id, kind, area, box, segmentation, keypoints }: CocoAnnotation,
+  image: MaskCanvas,
+  iouType: OverlapType,
+  sigmas: readonly number[] = PERSON_SIGMAS,
+): Truth {
   const what = `annotation ${id}`;
+  if (iouType === 'keypoints') {
+    if (keypoints === undefined) throw noRegion(what, 'keypoints');
+    if (box === undefined) throw noRegion(what, 'bbox');
+    const region = { kind: 'keypoints', box, area, points: keypoints.points, sigmas } as const;
+    return { id, kind, area, region, ...(keypoints.labeled === 0 ? { ignored: true } : {}) };
+  }
   if (iouType === 'segm') return { id, kind, area, region: maskRegion(what, undefined, segmentation, image) };
   if (box === undefined) throw noRegion(what, 'bbox');
   return { id, kind, area, region: boxRegion(box) };
 }
 
 /** @throws DetectionError `coco-no-region` where the result has neither box nor mask. */
-export function describeDetection(result: CocoResult, image: MaskCanvas, iouType: IouType): Detection {
+export function describeDetection(result: CocoResult, image: MaskCanvas, iouType: OverlapType): Detection {
   const what = `a result of image ${image.id}`;
+  if (iouType === 'keypoints') return describePoints(result, what);
   const box = boxOf(result, iouType);
   const score = scoreOf(result, iouType);
   if (box === undefined || result.sizedBy === 'mask') {
@@ -58,11 +82,19 @@ export function describeDetection(result: CocoResult, image: MaskCanvas, iouType
   return { score, area: boxArea(box), region: iouType === 'segm' ? maskRegion(what, box, result.segmentation, image) : boxRegion(box) };
 }
 
+/** As in pycocotools, the box decides the size class where there is one, else the extent of the points. */
+function describePoints({ keypoints, box, score }: CocoResult, what: string): Detection {
+  if (keypoints === undefined) throw noRegion(what, 'keypoints');
+  const own = box ?? boxOfPoints(keypoints);
+  return { score, area: boxArea(own), region: { kind: 'keypoints', box: own, area: boxArea(own), points: keypoints.points, sigmas: [] } };
+}
+
 /**
  * Intersection over union, or over the detection's area where the truth is a crowd; 0 where they do not overlap. Masks of different sizes have −1 where
  * their boxes overlap. Boxes with NaN give what the COCO API computes: the smaller and the larger of a number and NaN are the number.
  */
 export function overlap(detection: Region, truth: Region, kind: TruthKind): number {
+  if (detection.kind === 'keypoints' && truth.kind === 'keypoints') return computeOks(detection.points, truth);
   const shared = intersectBoxes(detection.box, truth.box);
   if (shared === undefined) return 0;
   if (detection.kind !== 'mask' || truth.kind !== 'mask') return divide(shared, detection, truth, kind);

@@ -7,8 +7,9 @@ import type { Rle } from '../masks/rle.js';
 import { encodeRleText } from '../masks/rle-text.js';
 import { type CocoId, indexById, readId } from './coco-id.js';
 import { type CocoBox, type CocoDataset, parseBox, unknownImage } from './dataset.js';
+import { type Keypoints, parseKeypoints } from './keypoints.js';
 import { ignoreOddity, type NoteOddity } from './oddities.js';
-import type { IouType } from './params.js';
+import type { OverlapType } from './params.js';
 import { badField, member, type Place, readObject } from './reading.js';
 import { parseSegmentation, type Segmentation } from './segmentation.js';
 
@@ -24,6 +25,7 @@ export interface CocoResult {
   /** Set where the mask decides the size class although there is a box: the first result of the file has none. */
   readonly sizedBy?: 'mask';
   readonly segmentation: Segmentation | undefined;
+  readonly keypoints?: Keypoints;
 }
 
 /**
@@ -54,13 +56,22 @@ export function makeResultParser(dataset: CocoDataset, note: NoteOddity = ignore
     const maskScore = member(object, 'mask_score') === undefined ? undefined : readScore(object, 'mask_score', place, note);
     const box = parseBox(object, place, note);
     const segmentation = parseSegmentation(member(object, 'segmentation'), image, `${place}.segmentation`, note);
-    if (box === undefined && segmentation === undefined)
+    const points = parseKeypoints(object, place);
+    if (box === undefined && segmentation === undefined && points.keypoints === undefined)
       throw badField(`${place}.bbox`, 'four numbers, unless there is a segmentation', member(object, 'bbox'));
-    const result: CocoResult = { imageId, categoryId, score, ...(maskScore === undefined ? {} : { maskScore }), box, segmentation };
+    const result: CocoResult = {
+      imageId,
+      categoryId,
+      score,
+      ...(maskScore === undefined ? {} : { maskScore }),
+      box,
+      segmentation,
+      ...points,
+    };
     first ??= result;
     if (first.box !== undefined && box === undefined)
       throw new DetectionError('coco-no-region', `${place} has no bbox of four numbers, which all results need where the first one has it`);
-    return first.box === undefined && box !== undefined ? { ...result, sizedBy: 'mask' } : result;
+    return first.box === undefined && first.segmentation !== undefined && box !== undefined ? { ...result, sizedBy: 'mask' } : result;
   };
 }
 
@@ -78,7 +89,7 @@ export function compareScores(a: number, b: number): number {
 }
 
 /** The score that ranks a result for `iouType`. */
-export function scoreOf(result: CocoResult, iouType: IouType): number {
+export function scoreOf(result: CocoResult, iouType: OverlapType): number {
   return iouType === 'segm' ? (result.maskScore ?? result.score) : result.score;
 }
 
@@ -97,6 +108,7 @@ export function encodeResult(result: CocoResult): JsonObject {
     score: result.score,
     ...(result.maskScore === undefined ? {} : { mask_score: result.maskScore }),
     ...(result.segmentation === undefined ? {} : { segmentation: encodeSegmentation(result.segmentation) }),
+    ...(result.keypoints === undefined ? {} : { keypoints: [...result.keypoints.points] }),
   };
 }
 

@@ -99,7 +99,7 @@ describe('tanren coco eval', () => {
   it.each([
     [['-d', 'absent.json'], 'error[coco-unreadable]: absent.json cannot be read: ENOENT'],
     [['-d', 'nan.json'], 'error[coco-malformed]: nan.json is not valid JSON in result 0'],
-    [['-d', 'found.json', '-t', 'keypoints'], 'keypoints are not supported'],
+    [['-d', 'found.json', '-t', 'keypoints'], 'annotation 1 has no keypoints'],
     [['-d', 'found.json', '--images', '4,5'], 'error[image-unknown]: the ground truth has no image 4'],
     [['-d', 'found.json', '--curves', 'found.json/curves.json'], 'error[not-writable]: "curves.json" cannot be written: E'],
     [['-d', 'found.json', '--curves', 'curves.pdf'], 'error[curves-format]: curves are not written as ".pdf"'],
@@ -108,5 +108,31 @@ describe('tanren coco eval', () => {
     const { stdout, stderr, exitCode } = world.run('coco', 'eval', '-g', 'truth.json', '-t', 'bbox', ...args);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
     expect(stderr).toContain(message);
+  });
+
+  it('computes the figures of keypoints, and refuses options of other kinds', () => {
+    const points = [10, 10, 2, 20, 20, 2];
+    const annotation = {
+      id: 1,
+      image_id: 1,
+      category_id: 1,
+      bbox: [5, 5, 40, 40],
+      area: 1600,
+      iscrowd: 0,
+      keypoints: points,
+      num_keypoints: 2,
+    };
+    world.write(
+      'points.json',
+      JSON.stringify({ images: [{ id: 1, width: 50, height: 50 }], categories: [{ id: 1, name: 'p' }], annotations: [annotation] }),
+    );
+    world.write('found-points.json', JSON.stringify([{ image_id: 1, category_id: 1, keypoints: points, score: 0.5 }]));
+    const files = ['coco', 'eval', '-g', 'points.json', '-d', 'found-points.json', '-t', 'keypoints'];
+    const { stdout, exitCode } = world.run(...files, '--sigmas', '0.1,0.1', '--per-class');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^AR75 +1\.0000$/m);
+    expect(stdout).not.toContain('APsmall');
+    expect(world.run(...files, '--errors').stderr).toContain('error[coco-options]: --errors is not for --type keypoints');
+    expect(world.run(...files).stderr).toContain('error[coco-keypoints]: an object has 2 keypoints, and there are 17 standard deviations');
   });
 });

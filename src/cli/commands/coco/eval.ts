@@ -1,12 +1,20 @@
 /** `tanren coco eval`: measures detections with the 12 COCO figures, and on request per class, per kind of error, per pixel and as curves. */
 
 import { basename } from 'node:path';
+import { CodedError } from '../../../base/coded-error.js';
 import { countOf } from '../../../base/text/count-of.js';
 import { type ErrorSplit, splitErrors } from '../../../detection/coco/errors.js';
-import { COCO_FIGURE_NAMES, type CocoFigures, summarize } from '../../../detection/coco/evaluate.js';
+import {
+  COCO_FIGURE_NAMES,
+  type CocoFigures,
+  KEYPOINT_FIGURE_NAMES,
+  type KeypointFigures,
+  summarize,
+  summarizeKeypoints,
+} from '../../../detection/coco/evaluate.js';
 import { ERROR_KINDS, type ErrorKind } from '../../../detection/coco/image-errors.js';
 import { type CocoEvaluation, measureCoco } from '../../../detection/coco/measure.js';
-import { COCO_PARAMS, type CocoParams, type IouType, splitAreas } from '../../../detection/coco/params.js';
+import { COCO_PARAMS, type CocoParams, KEYPOINT_PARAMS, type OverlapType, splitAreas } from '../../../detection/coco/params.js';
 import { measureSemantic, type SemanticFigures } from '../../../detection/coco/semantic.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { formatTable } from '../../terminal/text-table.js';
@@ -16,9 +24,11 @@ import { checkCurvesPath, writeCurves } from './write-curves.js';
 export interface CocoEvalOptions {
   readonly groundTruth: string;
   readonly detections: string;
-  readonly type: IouType;
+  readonly type: OverlapType;
   readonly images: ImageChoice;
-  readonly maxDets: readonly number[];
+  readonly maxDets?: readonly number[];
+  /** Of keypoints. */
+  readonly sigmas?: readonly number[];
   readonly sizes: readonly [number, number];
   readonly iou?: readonly number[];
   readonly categories: CocoParams['categories'];
@@ -33,14 +43,15 @@ export interface CocoEvalOptions {
 export function runCocoEval(options: CocoEvalOptions): Promise<ExitCode> {
   return runCoco(options, async console => {
     const { type, semantic } = options;
+    checkOptions(options);
     if (options.curves !== undefined) checkCurvesPath(options.curves);
     const truth = await readGroundTruth(options.groundTruth, options.images, console);
     const results = await readDetections(options.detections, truth, console);
     const evaluation = measureCoco(truth.chosen, results, type, paramsOf(options));
     const answer: Answer = {
       evaluation,
-      figures: summarize(evaluation, evaluation.categories),
-      errors: options.errors ? splitErrors(truth.chosen, results, type) : undefined,
+      figures: summarizeAs(options, evaluation, evaluation.categories),
+      errors: options.errors && type !== 'keypoints' ? splitErrors(truth.chosen, results, type) : undefined,
       semantic: semantic === undefined ? undefined : measureSemantic(truth.chosen, results, semantic),
     };
     if (options.curves !== undefined) await writeCurves(options.curves, evaluation);
@@ -57,19 +68,43 @@ export function runCocoEval(options: CocoEvalOptions): Promise<ExitCode> {
   });
 }
 
-function paramsOf({ iou, maxDets, sizes, categories }: CocoEvalOptions): CocoParams {
+/** @throws CodedError `coco-options` for options that are for other kinds. */
+function checkOptions({ type, errors, semantic, sigmas }: CocoEvalOptions): void {
+  const odd = type === 'keypoints' ? (errors ? '--errors' : semantic === undefined ? undefined : '--semantic') : sigmas && '--sigmas';
+  if (odd !== undefined) throw new CodedError('coco-options', `${odd} is not for --type ${type}`, { help: `leave out ${odd}` });
+}
+
+function paramsOf({ type, iou, maxDets, sizes, sigmas, categories }: CocoEvalOptions): CocoParams {
+  const base = type === 'keypoints' ? KEYPOINT_PARAMS : COCO_PARAMS;
+  const labels = new Set(base.areaRanges.map(({ label }) => label));
   return {
-    ...COCO_PARAMS,
-    iouThresholds: iou ?? COCO_PARAMS.iouThresholds,
-    maxDetections: maxDets,
-    areaRanges: splitAreas(sizes),
+    ...base,
+    iouThresholds: iou ?? base.iouThresholds,
+    maxDetections: maxDets ?? base.maxDetections,
+    areaRanges: splitAreas(sizes).filter(({ label }) => labels.has(label)),
     categories,
+    ...(sigmas === undefined ? {} : { sigmas }),
   };
 }
 
+type Figures = CocoFigures | KeypointFigures;
+
+function summarizeAs(
+  { type }: Pick<CocoEvalOptions, 'type'>,
+  evaluation: CocoEvaluation,
+  categories: CocoEvaluation['categories'],
+): Figures {
+  return type === 'keypoints' ? summarizeKeypoints(evaluation, categories) : summarize(evaluation, categories);
+}
+
+const namesOf = ({ type }: Pick<CocoEvalOptions, 'type'>): readonly string[] =>
+  type === 'keypoints' ? KEYPOINT_FIGURE_NAMES : COCO_FIGURE_NAMES;
+
+const figureOf = (figures: Figures, name: string): number | undefined => Object.entries(figures).find(([key]) => key === name)?.[1];
+
 interface Answer {
   readonly evaluation: CocoEvaluation;
-  readonly figures: CocoFigures;
+  readonly figures: Figures;
   readonly errors: ErrorSplit | undefined;
   readonly semantic: SemanticFigures | undefined;
 }
@@ -87,20 +122,22 @@ function countAll(images: number, { categories }: CocoEvaluation): Counts {
 }
 
 /** What was measured, for readers of the document. */
-function describe({ groundTruth, detections, type, maxDets, sizes, categories }: CocoEvalOptions) {
-  return { groundTruth: basename(groundTruth), results: basename(detections), type, maxDetections: maxDets, sizes, categories };
+function describe(options: CocoEvalOptions) {
+  const { groundTruth, detections, type, sizes, categories } = options;
+  const { maxDetections } = paramsOf(options);
+  return { groundTruth: basename(groundTruth), results: basename(detections), type, maxDetections, sizes, categories };
 }
 
-function encode({ evaluation, figures, errors, semantic }: Answer, { perClass }: CocoEvalOptions) {
+function encode({ evaluation, figures, errors, semantic }: Answer, options: CocoEvalOptions) {
   return {
     figures,
-    ...(perClass
+    ...(options.perClass
       ? {
           classes: evaluation.categories.map(one => ({
             category: one.category ?? null,
             objects: one.objects,
             detections: one.detections,
-            figures: summarize(evaluation, [one]),
+            figures: summarizeAs(options, evaluation, [one]),
           })),
         }
       : {}),
@@ -113,19 +150,22 @@ function format(answer: Answer, options: CocoEvalOptions): readonly string[] {
   const { evaluation, figures, errors, semantic } = answer;
   return [
     '',
-    ...formatTable([['figure', KINDS[options.type]], ...COCO_FIGURE_NAMES.map(name => [labelOf(name, options), show(figures[name])])]),
-    ...(options.perClass ? ['', ...formatClasses(evaluation)] : []),
+    ...formatTable([
+      ['figure', KINDS[options.type]],
+      ...namesOf(options).map(name => [labelOf(name, options), show(figureOf(figures, name))]),
+    ]),
+    ...(options.perClass ? ['', ...formatClasses(evaluation, options)] : []),
     ...(errors === undefined ? [] : ['', ...formatErrors(errors)]),
     ...(semantic === undefined ? [] : ['', ...formatSemantic(semantic)]),
   ];
 }
 
-const KINDS: Readonly<Record<IouType, string>> = { bbox: 'boxes', segm: 'masks' };
+const KINDS: Readonly<Record<OverlapType, string>> = { bbox: 'boxes', segm: 'masks', keypoints: 'keypoints' };
 
 /** The label of AR contains the maximum number of detections. */
-function labelOf(name: (typeof COCO_FIGURE_NAMES)[number], { maxDets }: CocoEvalOptions): string {
+function labelOf(name: string, options: CocoEvalOptions): string {
   const place = ['AR1', 'AR10', 'AR100'].indexOf(name);
-  return place < 0 ? name : `AR${maxDets[place]}`;
+  return place < 0 ? name : `AR${paramsOf(options).maxDetections[place]}`;
 }
 
 /** Formats a figure; −1 means that there are no objects to find. */
@@ -133,14 +173,16 @@ function show(figure: number | undefined): string {
   return figure === undefined || figure < 0 ? '–' : figure.toFixed(4);
 }
 
-const CLASS_FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR100'] as const;
+const CLASS_FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR100'];
+const KEYPOINT_CLASS_FIGURES = ['AP', 'AP50', 'AP75', 'APmedium', 'APlarge', 'AR'];
 
-function formatClasses(evaluation: CocoEvaluation): readonly string[] {
+function formatClasses(evaluation: CocoEvaluation, options: CocoEvalOptions): readonly string[] {
+  const names = options.type === 'keypoints' ? KEYPOINT_CLASS_FIGURES : CLASS_FIGURES;
   const rows = evaluation.categories.map(one => {
-    const figures = summarize(evaluation, [one]);
-    return [one.category?.name ?? 'all', String(one.objects), String(one.detections), ...CLASS_FIGURES.map(name => show(figures[name]))];
+    const figures = summarizeAs(options, evaluation, [one]);
+    return [one.category?.name ?? 'all', String(one.objects), String(one.detections), ...names.map(name => show(figureOf(figures, name)))];
   });
-  return formatTable([['class', 'objects', 'detections', ...CLASS_FIGURES.slice(0, -1), 'AR'], ...rows]);
+  return formatTable([['class', 'objects', 'detections', ...names.slice(0, -1), 'AR'], ...rows]);
 }
 
 const REASONS: Readonly<Record<ErrorKind, string>> = {

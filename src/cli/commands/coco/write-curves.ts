@@ -30,7 +30,7 @@ function encoderOf(path: string): Encode | undefined {
     case '.svg':
       return ({ mean }, { iouType }) =>
         drawPrecisionRecall(
-          `Precision over recall, ${iouType === 'bbox' ? 'boxes' : 'masks'}, mean over categories`,
+          `Precision over recall, ${iouType === 'bbox' ? 'boxes' : iouType === 'segm' ? 'masks' : 'keypoints'}, mean over categories`,
           mean.map(({ iou, precision }) => ({ name: `IoU ${iou.toFixed(2)}`, precision })),
         );
     default:
