@@ -9,6 +9,7 @@ import { INTERRUPTIONS } from './interruptions.js';
 import { METRICS } from './metrics.js';
 import { NAMES } from './names.js';
 import { REHASH } from './rehash.js';
+import { REMOTE } from './remote.js';
 import { RESOURCES } from './resources.js';
 import { SANDBOX } from './sandbox.js';
 import type { Scenario } from './scene.js';
@@ -28,6 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...METRICS,
   ...NAMES,
   ...REHASH,
+  ...REMOTE,
   ...RESOURCES,
   ...SANDBOX,
   ...SHARE,

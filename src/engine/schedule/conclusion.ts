@@ -47,7 +47,7 @@ export function concludeBuild(
   const kinds = new Set([...ends.values()].map(({ outcome }) => outcome.kind));
   if (kinds.has('cancelled') || checks.some(({ verdict }) => verdict === 'cancelled')) return 'cancelled';
   if (kinds.has('failed') || kinds.has('skipped')) return 'failed';
-  if (remote?.need === 'required' && remote.summary.troubles.length > 0) return 'failed';
+  if (remote?.need === 'required' && remote.summary.troubles.length + remote.summary.dropped.length > 0) return 'failed';
   if (checks.some(({ verdict }) => verdict === 'different' || verdict === 'failed')) return 'not-reproduced';
   return gates.some(({ verdict }) => verdict === 'missed') ? 'gate-missed' : 'built';
 }

@@ -1,8 +1,10 @@
 /** The command line with a remote cache: who is asked, what is said, and where the token is not. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc-server.js';
+import { startGrpcProxy } from '../../support/remote/grpc-proxy.js';
 
 const TOKEN = 'a-token-that-nobody-else-has';
 const PIPELINE = `version: 1
@@ -114,4 +116,59 @@ it('mistakes in the settings file are shown with their place', async () => {
   expect(exitCode).toBe(2);
   expect(output).toContain('settings/config.yaml:1:');
   expect(output).toContain('cahce');
+});
+
+describe('a build whose results do not go up', () => {
+  const uploading = 'still going to the remote cache';
+  const environmentFor = (port: number): NodeJS.ProcessEnv => ({
+    TANREN_REMOTE_CACHE: `grpc://127.0.0.1:${port}`,
+    TANREN_REMOTE_TOKEN: TOKEN,
+    TANREN_REMOTE_WRITE: 'yes',
+  });
+
+  it('waits at most 5 s after Ctrl-C, and names what it dropped', async () => {
+    const proxy = await startGrpcProxy(server.port, ({ method }) => (method === 'updateResult' ? { kind: 'hang' } : undefined));
+    const build = checkout(PIPELINE, environmentFor(proxy.port)).start('build');
+    await build.waitFor(uploading);
+    const started = performance.now();
+    build.signal('SIGINT');
+    expect(await build.ended).toBe(130);
+    // 5 s for the uploads, and the end of a process on a busy machine.
+    expect(performance.now() - started).toBeLessThan(9_000);
+    expect(performance.now() - started).toBeGreaterThan(4_500);
+    expect(build.output()).toContain('not sent to the remote cache: the results of upper');
+    expect(server.results.size).toBe(0);
+    await proxy.close();
+  });
+
+  it('ends at once at a second Ctrl-C', async () => {
+    const proxy = await startGrpcProxy(server.port, ({ method }) => (method === 'updateResult' ? { kind: 'hang' } : undefined));
+    const world = checkout(PIPELINE, environmentFor(proxy.port));
+    const build = world.start('build');
+    await build.waitFor(uploading);
+    build.signal('SIGINT');
+    await build.waitFor('interrupt again');
+    const started = performance.now();
+    build.signal('SIGINT');
+    expect(await build.ended).toBe(130);
+    expect(performance.now() - started).toBeLessThan(2_500);
+    await proxy.close();
+    // The result is in the local cache.
+    expect(await run(world, 'build', '--no-remote')).toMatchObject({
+      exitCode: 0,
+      output: expect.stringMatching(/nothing to do|up to date|restored/),
+    });
+  });
+
+  it.each([
+    ['the server takes no results', status.PERMISSION_DENIED],
+    ['the server fails', status.UNAVAILABLE],
+  ])('fails with --require-remote if %s, and only warns without it', async (_what, code) => {
+    const proxy = await startGrpcProxy(server.port, ({ method }) => (method === 'updateResult' ? { kind: 'status', code } : undefined));
+    const optional = await run(checkout(PIPELINE, environmentFor(proxy.port)), 'build');
+    expect(optional).toMatchObject({ exitCode: 0, output: expect.stringContaining('warning[remote-cache-failed]') });
+    const required = await run(checkout(PIPELINE, environmentFor(proxy.port)), 'build', '--require-remote');
+    expect(required).toMatchObject({ exitCode: 1, output: expect.stringContaining('not sent to the remote cache: the results of upper') });
+    await proxy.close();
+  });
 });

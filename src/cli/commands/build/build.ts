@@ -76,10 +76,11 @@ async function buildTargets(
   const { guard, remote } = prepared;
   const asked = readBuildRequest(process.argv.slice(2), process.cwd());
   const renderer = makeBuildRenderer(console, widest(plan.stages.keys()));
+  const signal = abortOnSignals();
   const ports = makeEnginePorts(event => {
     renderer.emit(event);
     if (event.kind === 'warning') observer.warned(event);
-  }, abortOnSignals());
+  }, signal);
   const clean = { targets: opened.targets, failures: 'keep-going', sharedCache: findSharedCache(options.cache), guard, remote } as const;
   const building = build(
     plan,
@@ -109,7 +110,9 @@ async function buildTargets(
   printBuildReport(plan, report, console, { of: 'all', metrics: options.metrics, warnings: renderer.warnings() });
   if (options.json) console.json(encodeBuildReport(report));
   observer.ended(plan, report);
-  return exitCodeOf(report);
+  // Everything is built, but results that should have gone up did not.
+  const stopped = signal.aborted && (report.remote?.dropped.length ?? 0) > 0;
+  return stopped ? EXIT.interrupted : exitCodeOf(report);
 }
 
 interface Prepared {
