@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Folders whose modules or types the page imports. */
-const SOURCES = ['src/web', 'src/report', 'src/base', 'src/engine'];
+const SOURCES = ['src/web', 'src/report', 'src/base', 'src/engine', 'src/detection'];
 
 export async function buildPage(root) {
   const stamp = join(root, 'dist/page/sources.sha256');

@@ -10,6 +10,7 @@ import type { LiveProject } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import type { StartedBuilds } from './project/started-builds.js';
 import { answerArtifact, findArtifact } from './views/artifact-file.js';
+import { answerInput } from './views/input-file.js';
 import { viewPipeline } from './views/pipeline-view.js';
 import { viewComparison, viewRuns } from './views/runs-view.js';
 import { viewStage } from './views/stage-view.js';
@@ -48,6 +49,10 @@ const READS: Readonly<Record<string, Handler>> = {
   artifact: async ({ query }, { project }) => {
     const { plan } = await project.state();
     return answerArtifact(findArtifact(getPlan(plan), get(query, 'stage'), get(query, 'port'), query.get('path') ?? undefined));
+  },
+  input: async ({ query }, { project }) => {
+    const { plan } = await project.state();
+    return answerInput(getPlan(plan), get(query, 'stage'), get(query, 'name'), query.get('path') ?? undefined);
   },
   events: async (request, { follow }) =>
     follow(request) ? 'taken' : errorAnswer(503, 'ui-too-many', 'too many pages are open', 'close some of them'),

@@ -20,13 +20,19 @@ const MOST_ENTRIES = 10_000;
 export function findArtifact(plan: Plan, stage: string, port: string, inner: string | undefined): string {
   const planned = plan.stages.get(stage as StageId);
   if (planned === undefined || !Object.hasOwn(planned.outputPorts, port)) throw notFound(`${stage}.${port}`);
-  const base = join(plan.projectFolder, artifactPath(plan, planned, port));
+  return findInside(join(plan.projectFolder, artifactPath(plan, planned, port)), inner, `${stage}.${port}`);
+}
+
+/**
+ * The real path of `base`, or of a file in that folder. @param inner with slashes; undefined for `base` itself.
+ * @throws RequestError `ui-not-found`, also for a path that leads out of the folder, through links too.
+ */
+export function findInside(base: string, inner: string | undefined, name: string): string {
   const parts = inner === undefined || inner === '' ? [] : inner.split('/');
   if (parts.some(part => part === '' || part === '.' || part === '..' || /[\0\\]/.test(part))) throw notFound(inner ?? '');
-  const path = join(base, ...parts);
-  const [realBase, real] = [realOf(base), realOf(path)];
-  if (realBase === undefined || real === undefined) throw notFound(`${stage}.${port}${inner === undefined ? '' : `/${inner}`}`);
-  // The output itself may be a link, where artifacts are links to the store. What is inside may not lead out of it.
+  const [realBase, real] = [realOf(base), realOf(join(base, ...parts))];
+  if (realBase === undefined || real === undefined) throw notFound(inner === undefined ? name : `${name}/${inner}`);
+  // The base itself may be a link, where artifacts are links to the store. What is inside may not lead out of it.
   if (real !== realBase && !real.startsWith(realBase + sep)) throw notFound(inner ?? '');
   return real;
 }

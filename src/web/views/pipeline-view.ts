@@ -9,7 +9,7 @@ import { artifactPath } from '../../engine/model/artifact-path.js';
 import { dependenciesOf } from '../../engine/model/dependencies.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import { checkGate } from '../../engine/model/gate-result.js';
-import type { Plan, PlannedStage } from '../../engine/model/plan.js';
+import type { InputRef, Plan, PlannedStage } from '../../engine/model/plan.js';
 import { withCheckedParams } from '../../stage/define-stage.js';
 import type { ProjectState } from '../project/live-project.js';
 import type { ProjectPorts } from '../project/project-ports.js';
@@ -58,6 +58,17 @@ export interface StageRow {
   readonly figures: readonly FigureView[];
   readonly gates: readonly GateView[];
   readonly outputs: readonly OutputView[];
+  /** One entry per artifact or source; entries of record ports are "port.entry". */
+  readonly inputs: readonly InputRefView[];
+}
+
+export interface InputRefView {
+  readonly name: string;
+  /** Of an artifact. */
+  readonly stage?: string;
+  readonly port?: string;
+  /** Of a source: its path as written. */
+  readonly path?: string;
 }
 
 export interface FigureView {
@@ -139,7 +150,18 @@ function viewRow(plan: Plan, stage: PlannedStage, { explained, accepted }: Proje
     figures: figuresOf(stage, result),
     gates: gatesOf(stage, result),
     outputs: outputsOf(plan, stage, result),
+    inputs: inputRefsOf(stage),
   };
+}
+
+function inputRefsOf({ inputs }: PlannedStage): readonly InputRefView[] {
+  const view = (name: string, ref: InputRef): InputRefView =>
+    ref.kind === 'source' ? { name, path: ref.path } : { name, stage: ref.stage, port: ref.port };
+  return Object.entries(inputs).flatMap(([port, binding]) =>
+    binding.kind === 'record'
+      ? Object.entries(binding.entries).map(([entry, ref]) => view(`${port}.${entry}`, ref))
+      : [view(port, binding)],
+  );
 }
 
 /** Why a stage is not up to date: root causes where they are known. */

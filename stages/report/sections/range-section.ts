@@ -2,8 +2,8 @@
 
 import type { ModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import type { ActivationEntry, QuantizationReport } from '../../../src/quant/report/report-entries.js';
-import type { Histogram } from '../../../src/quant/sketch/histogram.js';
 import type { Sketch } from '../../../src/quant/sketch/sketch.js';
+import { makeBars } from '../../../src/report/bars.js';
 import { AXIS, drawChart, LABEL } from '../../../src/report/chart.js';
 import { standIn } from '../../../src/report/colors.js';
 import type { Section } from '../../../src/report/document.js';
@@ -91,38 +91,6 @@ async function drawTensor(tensor: Tensor, index: number): Promise<Html> {
 function formatPair(range: readonly number[]): string {
   const [low = 0, high = 0] = range;
   return `${formatNumber(low)} … ${formatNumber(high)}`;
-}
-
-/** More bars cannot be distinguished. */
-const MOST_BARS = 120;
-
-/** The bars of a drawing: `width` each, the first from `first` times that. */
-export interface Bars {
-  readonly width: number;
-  readonly first: number;
-  readonly counts: Float64Array;
-}
-
-/** Histograms of all grids on the coarsest of them, then bins put together two by two, until there are at most `MOST_BARS`. */
-export function makeBars(histograms: readonly Histogram[]): Bars {
-  const ends = (exponent: number): readonly [number, number] => {
-    const ratios = histograms.map(histogram => 2 ** (exponent - histogram.exponent));
-    const firsts = histograms.map(({ first }, index) => Math.floor(first / (ratios[index] ?? 1)));
-    const lasts = histograms.map(({ first, counts }, index) => Math.floor((first + counts.length - 1) / (ratios[index] ?? 1)));
-    return [Math.min(...firsts), Math.max(...lasts)];
-  };
-  let exponent = Math.max(...histograms.map(histogram => histogram.exponent));
-  while (ends(exponent)[1] - ends(exponent)[0] >= MOST_BARS) exponent++;
-  const [first, last] = ends(exponent);
-  const sums = new Float64Array(last - first + 1);
-  for (const histogram of histograms) {
-    const ratio = 2 ** (exponent - histogram.exponent);
-    for (const [index, count] of histogram.counts.entries()) {
-      const bar = Math.floor((histogram.first + index) / ratio) - first;
-      sums[bar] = (sums[bar] ?? 0) + count;
-    }
-  }
-  return { width: 2 ** exponent, first, counts: sums };
 }
 
 function drawHistogram({ name, range, saturationShare }: ActivationEntry, { histograms }: Sketch, index: number): Promise<Html> {

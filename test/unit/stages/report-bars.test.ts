@@ -2,9 +2,9 @@
 import { array, assert, double, property } from 'fast-check';
 import type { QuantizationReport } from '../../../src/quant/report/report-entries.js';
 import { mergeSketches, sketchTensor } from '../../../src/quant/sketch/sketch.js';
+import { makeBars } from '../../../src/report/bars.js';
 import type { VerifyView } from '../../../stages/report/readers/read-verify.js';
 import { joinErrors } from '../../../stages/report/sections/error-section.js';
-import { makeBars } from '../../../stages/report/sections/range-section.js';
 
 describe('bars', () => {
   it('count every value of every grid in the bar that it lies in, in at most 120 bars', () => {

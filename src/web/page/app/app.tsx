@@ -21,6 +21,13 @@ interface ViewEntry {
 /** Each view is loaded when it is opened first. */
 const VIEWS: readonly ViewEntry[] = [
   { name: 'pipeline', title: 'Pipeline', load: async () => (await import('../pipeline/pipeline-page.js')).PipelinePage },
+  { name: 'runs', title: 'Runs', load: async () => (await import('../runs/runs-page.js')).RunsPage },
+  { name: 'results', title: 'Results', load: async () => (await import('../results/results-page.js')).ResultsPage },
+  {
+    name: 'quantization',
+    title: 'Quantization',
+    load: async () => (await import('../quantization/quantization-page.js')).QuantizationPage,
+  },
 ];
 
 export function App() {

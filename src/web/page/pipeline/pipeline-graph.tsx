@@ -6,6 +6,7 @@ import { drawPath } from '../parts/graph/draw-path.js';
 import type { GraphEdge, GraphOrder, Point } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty } from '../parts/notice.js';
+import { Scroll } from '../parts/scroll.js';
 import { lookOf } from '../parts/states.js';
 import { clip } from '../parts/text.js';
 import { withoutImplied } from './reduce-edges.js';
@@ -43,7 +44,7 @@ export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
     if (next !== undefined) svg.current?.querySelector<SVGGElement>(`[data-stage="${CSS.escape(next)}"]`)?.focus();
   };
   return (
-    <div class="scroll graph">
+    <Scroll class="graph" label="Graph of stages">
       <svg
         ref={svg}
         width={width}
@@ -77,7 +78,7 @@ export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
           />
         ))}
       </svg>
-    </div>
+    </Scroll>
   );
 }
 
@@ -105,19 +106,8 @@ function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
     event.preventDefault();
   };
   return (
-    <g
-      class={`box ${look.tone}${isPicked ? ' picked' : ''}`}
-      transform={`translate(${place.x - width / 2} ${place.y - HEIGHT / 2})`}
-      role="button"
-      tabIndex={0}
-      aria-pressed={isPicked}
-      aria-label={`${id}: ${look.word}${isMissed ? ', gate missed' : ''}${time === '' ? '' : `, ${time}`}`}
-      data-stage={id}
-      onClick={() => pick(id)}
-      onKeyDown={onKey}
-    >
-      <title>{[`${id}: ${look.word}`, ...why.slice(0, 3)].join('\n')}</title>
-      <rect width={width} height={HEIGHT} rx={6} />
+    <g class={`box ${look.tone}${isPicked ? ' picked' : ''}`} transform={`translate(${place.x - width / 2} ${place.y - HEIGHT / 2})`}>
+      <rect class="body" width={width} height={HEIGHT} rx={6} />
       <rect class="strip" width={4} height={HEIGHT} rx={2} />
       {progress !== undefined && (
         <rect class="done" y={HEIGHT - 3} height={3} width={(width * progress.done) / Math.max(1, progress.total)} />
@@ -131,6 +121,21 @@ function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
       <text class="time" x={width - 8} y={37}>
         {isMissed ? 'gate ✗' : time}
       </text>
+      <rect
+        class="press"
+        width={width}
+        height={HEIGHT}
+        rx={6}
+        role="button"
+        tabindex={0}
+        aria-pressed={isPicked}
+        aria-label={`${id}: ${look.word}${isMissed ? ', gate missed' : ''}${time === '' ? '' : `, ${time}`}`}
+        data-stage={id}
+        onClick={() => pick(id)}
+        onKeyDown={onKey}
+      >
+        <title>{[`${id}: ${look.word}`, ...why.slice(0, 3)].join('\n')}</title>
+      </rect>
     </g>
   );
 }

@@ -2,6 +2,7 @@
 import { formatDuration } from '../../../base/text/format.js';
 import type { PipelineView } from '../../views/pipeline-view.js';
 import { FigureText } from '../parts/figure.js';
+import { Scroll } from '../parts/scroll.js';
 import { lookOf } from '../parts/states.js';
 import { plainText } from '../parts/text.js';
 import type { StageState } from './stage-states.js';
@@ -15,7 +16,7 @@ interface ListProps {
 
 export function StageList({ pipeline, states, picked, pick }: ListProps) {
   return (
-    <div class="scroll">
+    <Scroll label="Stages">
       <table>
         <thead>
           <tr>
@@ -64,6 +65,6 @@ export function StageList({ pipeline, states, picked, pick }: ListProps) {
           })}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }

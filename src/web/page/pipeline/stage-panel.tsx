@@ -11,6 +11,7 @@ import { BuildButtons } from '../builds/build-bar.js';
 import { Link } from '../parts/link.js';
 import { MetricsTable } from '../parts/metrics-table.js';
 import { Empty, Waiting } from '../parts/notice.js';
+import { Scroll } from '../parts/scroll.js';
 import { lookOf } from '../parts/states.js';
 import { formatTime, plainText, shortDigest } from '../parts/text.js';
 import { StageLog } from './stage-log.js';
@@ -124,7 +125,7 @@ function Details({ stage }: { readonly stage: StageView }) {
 
 function ParamsTable({ params }: Pick<StageView, 'params'>) {
   return (
-    <div class="scroll">
+    <Scroll label="Params">
       <table class="narrow">
         <tbody>
           {params.map(({ name, value, origin }) => (
@@ -146,13 +147,13 @@ function ParamsTable({ params }: Pick<StageView, 'params'>) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
 function InputsTable({ inputs }: Pick<StageView, 'inputs'>) {
   return (
-    <div class="scroll">
+    <Scroll label="Inputs">
       <table class="narrow">
         <tbody>
           {inputs.map(({ name, from, digest }) => (
@@ -174,13 +175,13 @@ function InputsTable({ inputs }: Pick<StageView, 'inputs'>) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
 function HistoryTable({ history }: Pick<StageView, 'history'>) {
   return (
-    <div class="scroll">
+    <Scroll label="History">
       <table class="narrow">
         <tbody>
           {history.map(({ run, started, outcome, reasons, durationMs, failure }) => {
@@ -205,6 +206,6 @@ function HistoryTable({ history }: Pick<StageView, 'history'>) {
           })}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }

@@ -2,6 +2,7 @@
 import { formatDuration } from '../../../base/text/format.js';
 import type { PipelineView, RunTimeline } from '../../views/pipeline-view.js';
 import { Empty } from '../parts/notice.js';
+import { Scroll } from '../parts/scroll.js';
 import { lookOf } from '../parts/states.js';
 import { clip, formatTime } from '../parts/text.js';
 
@@ -50,7 +51,7 @@ export function TimelineChart({
   const x = (ms: number): number => LABEL + (ms / endMs) * (WIDTH - LABEL - 8);
   const height = TOP + rows.length * ROW + 4;
   return (
-    <div class="scroll timeline">
+    <Scroll class="timeline" label="Timeline">
       <svg
         viewBox={`0 0 ${WIDTH} ${height}`}
         width={WIDTH}
@@ -86,7 +87,7 @@ export function TimelineChart({
           </g>
         ))}
       </svg>
-    </div>
+    </Scroll>
   );
 }
 

@@ -1,21 +1,8 @@
 /** The layout of a graph, computed in a worker and kept by the graph's content. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { startWorker } from '../workers.js';
 import type { GraphOrder, GraphPlaces } from './graph-types.js';
 import workerAddress from './layout-worker.ts?worker&url';
-
-interface ScriptAddresses {
-  createScriptURL(address: string): string;
-}
-
-/** The page's policy lets only these addresses become workers. */
-const addresses: ScriptAddresses = (
-  globalThis as { trustedTypes?: { createPolicy(name: string, rules: ScriptAddresses): ScriptAddresses } }
-).trustedTypes?.createPolicy('tanren', {
-  createScriptURL: address => {
-    if (new URL(address, location.href).origin !== location.origin) throw new TypeError(`${address} is not of this page`);
-    return address;
-  },
-}) ?? { createScriptURL: address => address };
 
 const kept = new Map<string, GraphPlaces>();
 
@@ -28,7 +15,7 @@ export function useLayout(order: GraphOrder): GraphPlaces | undefined {
   const [found, setFound] = useState<{ readonly key: string; readonly places: GraphPlaces }>();
   useEffect(() => {
     if (kept.has(key)) return undefined;
-    const worker = new Worker(addresses.createScriptURL(workerAddress), { type: 'module' });
+    const worker = startWorker(workerAddress);
     worker.onmessage = (event: MessageEvent<GraphPlaces>) => {
       const oldest = kept.keys().next().value;
       if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);

@@ -1,0 +1,79 @@
+/** One value: its histogram with range, clipping and grid of the integers, and its numbers. */
+
+import { formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
+import type { StageRow } from '../../views/pipeline-view.js';
+import { address } from '../api/client.js';
+import { useData } from '../api/use-data.js';
+import { Link } from '../parts/link.js';
+import { Empty, Failed } from '../parts/notice.js';
+import { plainText } from '../parts/text.js';
+import { Histogram } from './histogram.js';
+import { findHistograms, type SketchesFile } from './histograms.js';
+import type { Layer } from './layers.js';
+
+interface PanelProps {
+  readonly layer: Layer;
+  readonly stage: StageRow;
+  readonly canEdit: boolean;
+  readonly close: () => void;
+}
+
+export function LayerPanel({ layer, stage, close }: PanelProps) {
+  const { name, opType, node, own, propagated, maxAbs, cost, activation } = layer;
+  const model = stage.inputs.find(input => input.name === 'model');
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Own SQNR', own === undefined ? undefined : `${formatDb(own)} dB`],
+    ['Propagated SQNR', propagated === undefined ? undefined : `${formatDb(propagated)} dB`],
+    ['Largest difference', maxAbs === undefined ? undefined : formatNumber(maxAbs)],
+    ['Share in the outputs’ error', cost === undefined ? undefined : formatShare(cost)],
+    ['Saturated', activation?.saturationShare === undefined ? undefined : formatShare(activation.saturationShare)],
+    ['Data', activation?.dataRange === undefined ? undefined : activation.dataRange.map(formatNumber).join(' … ')],
+    ['Range', activation?.range.map(formatNumber).join(' … ')],
+    ['Method', activation?.method],
+    ['Type', activation?.dtype],
+    ['Scale', activation === undefined ? undefined : formatNumber(activation.scale)],
+    ['Zero point', activation === undefined ? undefined : String(activation.zeroPoint)],
+    ['Takes the scale of', activation?.sharedWith],
+  ];
+  return (
+    <aside class="panel" aria-label={`Value ${name}`} onKeyDown={event => event.key === 'Escape' && close()}>
+      <div class="panel-head">
+        <h2>{plainText(name)}</h2>
+        <button type="button" class="quiet" onClick={close} aria-label="Close the value">
+          ✕
+        </button>
+      </div>
+      <p class="soft">
+        {opType} {node !== '' && node !== name && <code>{plainText(node)}</code>}{' '}
+        {model?.stage !== undefined && (
+          <Link view="model" query={{ stage: model.stage, port: model.port, node: node === '' ? undefined : node }}>
+            in the model
+          </Link>
+        )}
+      </p>
+      <ValueHistogram layer={layer} stage={stage} />
+      <dl class="facts">{facts.map(([term, fact]) => fact !== undefined && <Fact key={term} term={term} fact={fact} />)}</dl>
+    </aside>
+  );
+}
+
+function Fact({ term, fact }: { readonly term: string; readonly fact: string }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{plainText(fact)}</dd>
+    </div>
+  );
+}
+
+/** The sketches that the stage was given: those of the calibration. */
+function ValueHistogram({ layer, stage }: { readonly layer: Layer; readonly stage: StageRow }) {
+  const hasSketches = stage.inputs.some(({ name }) => name === 'sketches');
+  const { data, error } = useData<SketchesFile>(hasSketches ? address('input', { stage: stage.id, name: 'sketches' }) : undefined, 'once');
+  if (!hasSketches) return <Empty>The stage has no sketches, so there is no histogram.</Empty>;
+  if (error !== undefined) return <Failed error={error} />;
+  if (data === undefined) return <Empty>Loading the histogram …</Empty>;
+  const histograms = findHistograms(data, layer.name);
+  if (histograms.length === 0) return <Empty>Calibration saw no elements of this value, or it has another name in the sketches.</Empty>;
+  return <Histogram histograms={histograms} activation={layer.activation} />;
+}

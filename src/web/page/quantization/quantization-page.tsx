@@ -1,0 +1,232 @@
+/** The view "Quantization": the values of one model with their ranges and errors, in graph order or by cost, and one of them in detail. */
+import { useMemo, useState } from 'preact/hooks';
+import { formatCount, formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
+import type { StageRow } from '../../views/pipeline-view.js';
+import { address } from '../api/client.js';
+import { setQuery, usePlace } from '../api/router.js';
+import { useData } from '../api/use-data.js';
+import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { Badge, Empty, Waiting } from '../parts/notice.js';
+import { plainText } from '../parts/text.js';
+import type { ViewProps } from '../parts/view-props.js';
+import { ErrorChart } from './error-chart.js';
+import { LayerPanel } from './layer-panel.js';
+import { joinLayers, type Layer, type QuantReport, type SensitivityReport, type VerifyReport } from './layers.js';
+
+export function QuantizationPage({ pipeline }: ViewProps) {
+  const { query } = usePlace();
+  const stages = pipeline.stages.filter(({ plugin }) => plugin === 'quantize');
+  const stage = stages.find(({ id }) => id === query.stage) ?? stages[0];
+  if (stage === undefined) return <Empty>The pipeline has no stage that uses “quantize”, so there are no ranges to show.</Empty>;
+  return (
+    <div class="view">
+      <div class="tools">
+        <h1>Quantization</h1>
+        <label>
+          Stage
+          <select value={stage.id} onChange={event => setQuery({ stage: event.currentTarget.value, value: undefined })}>
+            {stages.map(({ id }) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </select>
+        </label>
+        {stage.state !== 'up-to-date' && stage.built && (
+          <Badge look="warn">out of date: {plainText(stage.why[0] ?? 'its inputs changed')}</Badge>
+        )}
+      </div>
+      {stage.built ? (
+        <QuantizedModel key={stage.id} stage={stage} all={pipeline.stages} canEdit={pipeline.project.access === 'full'} />
+      ) : (
+        <Empty>{stage.id} is not built yet. Run it to see its ranges and errors.</Empty>
+      )}
+    </div>
+  );
+}
+
+interface ModelProps {
+  readonly stage: StageRow;
+  readonly all: readonly StageRow[];
+  readonly canEdit: boolean;
+}
+
+function QuantizedModel({ stage, all, canEdit }: ModelProps) {
+  const { query } = usePlace();
+  const [filter, setFilter] = useState('');
+  const version = versionOf(stage, 'report');
+  const report = useData<QuantReport>(address('artifact', { stage: stage.id, port: 'report', v: version }), 'once');
+  const verify = findReader(all, stage.id, 'verify');
+  const errors = useData<VerifyReport>(
+    verify === undefined ? undefined : address('artifact', { stage: verify.id, port: 'report', v: versionOf(verify, 'report') }),
+    'once',
+  );
+  const costs = findReader(all, stage.id, 'sensitivity');
+  const sensitivity = useData<SensitivityReport>(
+    costs === undefined ? undefined : address('artifact', { stage: costs.id, port: 'report', v: versionOf(costs, 'report') }),
+    'once',
+  );
+  const layers = useMemo(
+    () => (report.data === undefined ? [] : joinLayers(report.data, errors.data, sensitivity.data)),
+    [report.data, errors.data, sensitivity.data],
+  );
+  if (report.data === undefined) return <Waiting error={report.error} what="the report of the stage" />;
+  const shown = layers.filter(({ name, opType }) => `${name} ${opType}`.toLowerCase().includes(filter.toLowerCase()));
+  const picked = layers.find(({ name }) => name === query.value);
+  const pick = (name: string): void => setQuery({ value: name === query.value ? undefined : name });
+  return (
+    <div class={picked === undefined ? '' : 'view split wide-panel'}>
+      <div class="main-column">
+        <Summary report={report.data} verify={verify} sensitivity={costs} />
+        <ErrorChart layers={layers} picked={picked?.name} pick={pick} />
+        <div class="tools">
+          <label class="filter">
+            <span class="sr">Filter values</span>
+            <input
+              type="search"
+              placeholder="filter by name or operator"
+              value={filter}
+              onInput={event => setFilter(event.currentTarget.value)}
+            />
+          </label>
+          <span class="soft">
+            {shown.length} of {layers.length} values, in graph order; click a head to sort, a row for its histogram.
+          </span>
+        </div>
+        <DataTable
+          label="Values"
+          rows={shown}
+          columns={COLUMNS.filter(({ name }) => name !== 'cost' || sensitivity.data !== undefined)}
+          keyOf={({ name }) => name}
+          picked={picked?.name}
+          pick={({ name }) => pick(name)}
+        />
+        {report.data.inFloat.length > 0 && (
+          <section>
+            <h2>In float</h2>
+            <ul>
+              {report.data.inFloat.map(({ node, opType, reason }) => (
+                <li key={node}>
+                  <code>{plainText(node)}</code> {opType}: {plainText(reason)}
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+      </div>
+      {picked !== undefined && (
+        <LayerPanel key={picked.name} layer={picked} stage={stage} canEdit={canEdit} close={() => pick(picked.name)} />
+      )}
+    </div>
+  );
+}
+
+/** The content decides: an equal artifact is not fetched again. */
+function versionOf({ outputs }: StageRow, port: string): string {
+  return outputs.find(one => one.port === port)?.digest?.slice(0, 16) ?? '';
+}
+
+/** The last built stage of a plugin that reads the quantized model. */
+function findReader(stages: readonly StageRow[], quantize: string, plugin: string): StageRow | undefined {
+  return stages.find(
+    one =>
+      one.plugin === plugin &&
+      one.built &&
+      one.inputs.some(({ stage, port, name }) => stage === quantize && port === 'model' && !name.startsWith('reference')),
+  );
+}
+
+function Summary({
+  report: { scheme, counts, samples, positions },
+  verify,
+  sensitivity,
+}: {
+  readonly report: QuantReport;
+  readonly verify: StageRow | undefined;
+  readonly sensitivity: StageRow | undefined;
+}) {
+  return (
+    <p class="soft">
+      {scheme.preset?.name !== undefined && (
+        <>
+          Preset <b>{scheme.preset.name}</b>;{' '}
+        </>
+      )}
+      {formatCount(counts.activations ?? 0)} activations, {formatCount(counts.weights ?? 0)} weights,{' '}
+      {formatCount(counts.nodesInFloat ?? 0)} nodes in float; calibrated on {samples} samples.
+      {positions !== undefined && ` ${positions.moves.length} scales were moved into the bounds of the target.`}{' '}
+      {verify === undefined
+        ? 'Propagated errors need a “verify” stage with values: all.'
+        : `Propagated errors are those of ${verify.id}${verify.state === 'up-to-date' ? '' : ', which is out of date'}.`}{' '}
+      {sensitivity === undefined && 'A “sensitivity” stage would add what each value costs at the outputs.'}
+    </p>
+  );
+}
+
+const COLUMNS: readonly ColumnSpec<Layer>[] = [
+  {
+    name: 'value',
+    title: 'Value',
+    rank: ({ index }) => index,
+    cell: ({ name }) => (
+      <button type="button" class="as-link one-line">
+        {plainText(name)}
+      </button>
+    ),
+  },
+  { name: 'op', title: 'Operator', rank: ({ opType }) => opType, cell: ({ opType }) => opType },
+  {
+    name: 'own',
+    title: 'Own',
+    hint: 'SQNR of this value quantized alone, in dB',
+    numeric: true,
+    rank: ({ own }) => own ?? undefined,
+    cell: ({ own }) => (own === undefined ? '–' : formatDb(own)),
+  },
+  {
+    name: 'propagated',
+    title: 'Propagated',
+    hint: 'SQNR of this value in the quantized model, in dB: with the errors of everything before it',
+    numeric: true,
+    rank: ({ propagated }) => propagated ?? undefined,
+    cell: ({ propagated }) => (propagated === undefined ? '–' : formatDb(propagated)),
+  },
+  {
+    name: 'cost',
+    title: 'Cost',
+    hint: 'Share in the error of the outputs',
+    numeric: true,
+    first: 'down',
+    rank: ({ cost }) => cost,
+    cell: ({ cost }) => (cost === undefined ? '–' : formatShare(cost)),
+  },
+  {
+    name: 'saturation',
+    title: 'Saturated',
+    numeric: true,
+    first: 'down',
+    rank: ({ activation }) => activation?.saturationShare,
+    cell: ({ activation }) => (activation?.saturationShare === undefined ? '–' : formatShare(activation.saturationShare)),
+  },
+  {
+    name: 'dtype',
+    title: 'Type',
+    rank: ({ activation }) => activation?.dtype,
+    cell: ({ activation, fusedInto }) =>
+      activation?.dtype ?? <span class="soft">{fusedInto === undefined ? 'not quantized' : `fused into ${fusedInto}`}</span>,
+  },
+  {
+    name: 'scale',
+    title: 'Scale',
+    numeric: true,
+    rank: ({ activation }) => activation?.scale,
+    cell: ({ activation }) => (activation === undefined ? '–' : formatNumber(activation.scale)),
+  },
+  {
+    name: 'range',
+    title: 'Range',
+    numeric: true,
+    cell: ({ activation }) =>
+      activation === undefined ? '–' : `${formatNumber(activation.range[0] ?? 0)} … ${formatNumber(activation.range[1] ?? 0)}`,
+  },
+];

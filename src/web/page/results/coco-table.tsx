@@ -1,0 +1,78 @@
+/** The figures of both stages side by side. */
+import type { JsonObject } from '../../../base/json.js';
+import { formatFixed } from '../../../report/numbers.js';
+import type { StageRow } from '../../views/pipeline-view.js';
+import { address } from '../api/client.js';
+import { useData } from '../api/use-data.js';
+import { formatChange } from '../parts/figure.js';
+import { Scroll } from '../parts/scroll.js';
+
+const FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
+
+export function CocoTable({ left, right }: { readonly left: StageRow; readonly right: StageRow }) {
+  const one = useMetrics(left);
+  const other = useMetrics(right);
+  const kinds = ['bbox', 'segm'].filter(kind => typeof one?.[kind] === 'object' || typeof other?.[kind] === 'object');
+  if (kinds.length === 0) return null;
+  return (
+    <details open class="coco">
+      <summary>Figures of COCO</summary>
+      <Scroll label="Figures of COCO">
+        <table class="narrow">
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="sr">Stage</span>
+              </th>
+              {FIGURES.map(name => (
+                <th key={name} scope="col" class="n">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {kinds.flatMap(kind =>
+              [
+                { stage: left, own: one, before: undefined },
+                { stage: right, own: other, before: one },
+              ].map(({ stage, own, before }) => (
+                <tr key={`${kind} ${stage.id}`}>
+                  <th scope="row">
+                    {kind === 'bbox' ? 'box' : 'mask'} <span class="soft">{stage.id}</span>
+                  </th>
+                  {FIGURES.map(name => {
+                    const value = numberAt(own, kind, name);
+                    const earlier = numberAt(before, kind, name);
+                    return (
+                      <td key={name} class="n">
+                        {value === undefined ? '–' : formatFixed(value, 3)}
+                        {value !== undefined && earlier !== undefined && left.id !== right.id && (
+                          <div class="change">{formatChange(earlier, value)}</div>
+                        )}
+                      </td>
+                    );
+                  })}
+                </tr>
+              )),
+            )}
+          </tbody>
+        </table>
+      </Scroll>
+    </details>
+  );
+}
+
+function useMetrics({ id, outputs }: StageRow): JsonObject | undefined {
+  const output = outputs.find(({ kind }) => kind === 'metrics');
+  return useData<JsonObject>(
+    output === undefined ? undefined : address('artifact', { stage: id, port: output.port, v: output.digest?.slice(0, 16) }),
+    'once',
+  ).data;
+}
+
+function numberAt(metrics: JsonObject | undefined, kind: string, name: string): number | undefined {
+  const inner = metrics?.[kind];
+  const value = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? (inner as JsonObject)[name] : undefined;
+  return typeof value === 'number' ? value : undefined;
+}

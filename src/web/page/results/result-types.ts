@@ -1,0 +1,45 @@
+/** Detections of two sides, matched. */
+
+export interface MatchOrder {
+  /** COCO results of both sides, and the COCO data set, as bytes of JSON. */
+  readonly left: ArrayBuffer;
+  readonly right: ArrayBuffer;
+  readonly annotations: ArrayBuffer;
+}
+
+export interface ObjectBox {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly category: number;
+  readonly score: number;
+  readonly crowd: boolean;
+}
+
+export type ObjectKind = 'equal' | 'changed' | 'lost' | 'found';
+
+export interface MatchedObject {
+  /** 'lost': only the left side has it. 'found': only the right side. */
+  readonly kind: ObjectKind;
+  readonly left: ObjectBox | undefined;
+  readonly right: ObjectBox | undefined;
+  readonly iou?: number;
+}
+
+export interface ImageRow {
+  readonly id: string;
+  readonly file: string;
+  readonly width: number;
+  readonly height: number;
+  readonly objects: readonly MatchedObject[];
+  readonly truth: readonly ObjectBox[];
+}
+
+export type ResultTotals = Readonly<Record<ObjectKind, number>>;
+
+export interface MatchResult {
+  readonly rows: readonly ImageRow[];
+  readonly categories: Readonly<Record<string, string>>;
+  readonly totals: ResultTotals;
+}

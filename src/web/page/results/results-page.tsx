@@ -1,0 +1,213 @@
+/** The view "Results": images with the detections of two stages side by side, filtered by what changed. */
+import { useMemo } from 'preact/hooks';
+import { setQuery, usePlace } from '../api/router.js';
+import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { Badge, Empty, Waiting } from '../parts/notice.js';
+import { plainText } from '../parts/text.js';
+import type { ViewProps } from '../parts/view-props.js';
+import { CocoTable } from './coco-table.js';
+import { Confusion } from './confusion.js';
+import { ImagePair } from './image-pair.js';
+import type { ImageRow, MatchResult, ObjectKind } from './result-types.js';
+import { findSides, type ResultSide, useResults } from './use-results.js';
+
+export function ResultsPage({ pipeline }: ViewProps) {
+  const { query } = usePlace();
+  const sides = useMemo(() => findSides(pipeline.stages), [pipeline]);
+  const left = sides.find(({ stage }) => stage.id === query.left) ?? sides[0];
+  const right = sides.find(({ stage }) => stage.id === query.right) ?? sides.at(-1);
+  if (left === undefined || right === undefined)
+    return <Empty>No built stage has detections on a data set. A stage that uses “evaluate” writes them.</Empty>;
+  return (
+    <div class="view">
+      <div class="tools">
+        <h1>Results</h1>
+        {(
+          [
+            ['left', left],
+            ['right', right],
+          ] as const
+        ).map(([side, chosen]) => (
+          <label key={side}>
+            {side === 'left' ? 'Left' : 'Right'}
+            <select value={chosen.stage.id} onChange={event => setQuery({ [side]: event.currentTarget.value })}>
+              {sides.map(({ stage: { id } }) => (
+                <option key={id} value={id}>
+                  {id}
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
+        {[left, right].map(({ stage }) => stage.state !== 'up-to-date' && <Badge look="warn">{stage.id} is out of date</Badge>)}
+      </div>
+      <CocoTable left={left.stage} right={right.stage} />
+      <Matched left={left} right={right} />
+    </div>
+  );
+}
+
+export const KINDS: readonly { readonly kind: ObjectKind; readonly word: string }[] = [
+  { kind: 'lost', word: 'lost' },
+  { kind: 'found', word: 'found' },
+  { kind: 'changed', word: 'changed' },
+  { kind: 'equal', word: 'equal' },
+];
+
+function Matched({ left, right }: { readonly left: ResultSide; readonly right: ResultSide }) {
+  const { query } = usePlace();
+  const { result, error } = useResults(left, right);
+  const filtered = useMemo(
+    () => (result === undefined ? [] : filterRows(result, query)),
+    [result, query.kind, query.class, query.size, query.score],
+  );
+  if (result === undefined) return <Waiting error={error} what="the detections" />;
+  const image = filtered.find(({ row }) => row.id === query.image) ?? filtered[0];
+  return (
+    <>
+      <Filters result={result} />
+      {filtered.length === 0 ? (
+        <Empty>No image has such objects.</Empty>
+      ) : (
+        <div class="results">
+          <DataTable
+            label={`${filtered.length} images`}
+            rows={filtered}
+            columns={COLUMNS}
+            keyOf={({ row }) => row.id}
+            picked={image?.row.id}
+            pick={({ row }) => setQuery({ image: row.id }, 'replace')}
+            sight={16}
+          />
+          {image !== undefined && (
+            <ImagePair
+              key={image.row.id}
+              row={image.row}
+              shown={image.shown}
+              side={right}
+              names={[left.stage.id, right.stage.id]}
+              categories={result.categories}
+            />
+          )}
+        </div>
+      )}
+      <Confusion result={result} />
+    </>
+  );
+}
+
+/** An image with the objects that the filter keeps. */
+export interface FilteredRow {
+  readonly row: ImageRow;
+  readonly shown: ImageRow['objects'];
+}
+
+/** COCO's bounds of small and medium areas, in pixels. */
+const SIZES: Readonly<Record<string, readonly [number, number]>> = {
+  small: [0, 32 ** 2],
+  medium: [32 ** 2, 96 ** 2],
+  large: [96 ** 2, Number.POSITIVE_INFINITY],
+};
+
+export function filterRows({ rows }: Pick<MatchResult, 'rows'>, query: Readonly<Record<string, string>>): readonly FilteredRow[] {
+  const { kind, size } = query;
+  const category = query.class === undefined ? undefined : Number(query.class);
+  const least = Number(query.score ?? 0);
+  const [low, high] = SIZES[size ?? ''] ?? [0, Number.POSITIVE_INFINITY];
+  const isFree = kind === undefined && category === undefined && size === undefined && least === 0;
+  if (isFree) return rows.map(row => ({ row, shown: row.objects }));
+  return rows.flatMap(row => {
+    const shown = row.objects.filter(({ kind: own, left, right }) => {
+      const box = left ?? right;
+      if (box === undefined || (kind !== undefined && own !== kind) || (category !== undefined && box.category !== category)) return false;
+      const area = box.width * box.height;
+      return area >= low && area < high && Math.max(left?.score ?? 0, right?.score ?? 0) >= least;
+    });
+    return shown.length === 0 ? [] : [{ row, shown }];
+  });
+}
+
+function Filters({ result: { totals, categories } }: { readonly result: MatchResult }) {
+  const { query } = usePlace();
+  const set = (name: string) => (event: { readonly currentTarget: { readonly value: string } }) =>
+    setQuery({ [name]: event.currentTarget.value || undefined, image: undefined }, 'replace');
+  return (
+    <div class="tools">
+      <fieldset class="choice">
+        <legend class="sr">Objects</legend>
+        <button
+          type="button"
+          aria-pressed={query.kind === undefined}
+          onClick={() => setQuery({ kind: undefined, image: undefined }, 'replace')}
+        >
+          all
+        </button>
+        {KINDS.map(({ kind, word }) => (
+          <button
+            type="button"
+            key={kind}
+            aria-pressed={query.kind === kind}
+            onClick={() => setQuery({ kind, image: undefined }, 'replace')}
+          >
+            {word} {totals[kind]}
+          </button>
+        ))}
+      </fieldset>
+      <label>
+        Class
+        <select value={query.class ?? ''} onChange={set('class')}>
+          <option value="">all</option>
+          {Object.entries(categories).map(([id, name]) => (
+            <option key={id} value={id}>
+              {plainText(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Size
+        <select value={query.size ?? ''} onChange={set('size')}>
+          <option value="">all</option>
+          {Object.keys(SIZES).map(size => (
+            <option key={size} value={size}>
+              {size}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Score from
+        <select value={query.score ?? ''} onChange={set('score')}>
+          <option value="">0</option>
+          {['0.1', '0.3', '0.5', '0.7'].map(score => (
+            <option key={score} value={score}>
+              {score}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+function count(kind: ObjectKind): ColumnSpec<FilteredRow> {
+  const of = ({ shown }: FilteredRow): number => shown.filter(one => one.kind === kind).length;
+  return { name: kind, title: kind, numeric: true, first: 'down', rank: of, cell: row => of(row) || '' };
+}
+
+const COLUMNS: readonly ColumnSpec<FilteredRow>[] = [
+  {
+    name: 'file',
+    title: 'Image',
+    rank: ({ row }) => row.file,
+    cell: ({ row }) => (
+      <button type="button" class="as-link one-line">
+        {plainText(row.file || row.id)}
+      </button>
+    ),
+  },
+  count('lost'),
+  count('found'),
+  count('changed'),
+  count('equal'),
+];

@@ -1,0 +1,201 @@
+/** The view "Runs": the history with figures and changed parameters, a scatter of two figures, and several runs side by side. */
+import { useMemo } from 'preact/hooks';
+import type { Figure } from '../../../base/figure.js';
+import type { Json } from '../../../base/json.js';
+import { formatDuration } from '../../../base/text/format.js';
+import { formatFigure } from '../../../report/numbers.js';
+import type { RunRow, RunsView } from '../../views/runs-view.js';
+import { setQuery, usePlace } from '../api/router.js';
+import { useData } from '../api/use-data.js';
+import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { Empty, Waiting } from '../parts/notice.js';
+import { lookOf } from '../parts/states.js';
+import { formatTime, plainText } from '../parts/text.js';
+import type { ViewProps } from '../parts/view-props.js';
+import { Comparison } from './comparison.js';
+import { RunScatter } from './run-scatter.js';
+
+export function RunsPage({ pipeline }: ViewProps) {
+  const { data, error } = useData<RunsView>('runs');
+  const { query } = usePlace();
+  const headlines = useMemo(
+    () =>
+      pipeline.stages.flatMap(({ id, figures }) =>
+        figures.map(({ metric, label }) => ({ key: `${id}.${metric}`, label: `${id} ${label}` })),
+      ),
+    [pipeline],
+  );
+  if (data === undefined) return <Waiting error={error} what="the runs" />;
+  const { runs, baselines } = data;
+  if (runs.length === 0) return <Empty>No build has changed a result yet. The first build that runs a stage becomes run r1.</Empty>;
+  const picked = (query.of ?? '').split(',').filter(name => name !== '');
+  const toggle = (name: string): void =>
+    setQuery({ of: (picked.includes(name) ? picked.filter(one => one !== name) : [...picked, name]).join(',') || undefined }, 'replace');
+  const figures = chooseFigures(query.figures, runs, headlines);
+  return (
+    <div class="view">
+      <h1>Runs</h1>
+      <p class="soft">
+        Check two or more runs, baselines or “now” to compare them. Figures of stages that a run did not change are those of the run that
+        made them.
+      </p>
+      <div class="tools">
+        {['now', ...baselines.map(name => `baseline:${name}`)].map(name => (
+          <label key={name}>
+            <input type="checkbox" checked={picked.includes(name)} onChange={() => toggle(name)} /> {name.replace(':', ' ')}
+          </label>
+        ))}
+        <FigurePicker runs={runs} chosen={figures.map(({ key }) => key)} />
+      </div>
+      <DataTable
+        label={`${runs.length} runs`}
+        rows={runs}
+        columns={columnsOf(runs, figures, picked, toggle)}
+        keyOf={({ run }) => run}
+        sight={14}
+      />
+      {runs.length > 1 && <RunScatter runs={runs} names={allFigures(runs)} picked={picked} toggle={toggle} />}
+      {picked.length > 0 ? <Comparison names={picked} /> : <Empty>Nothing is picked for comparison.</Empty>}
+    </div>
+  );
+}
+
+interface FigureColumn {
+  readonly key: string;
+  readonly label: string;
+}
+
+const MOST_FIGURES = 5;
+
+function chooseFigures(asked: string | undefined, runs: readonly RunRow[], headlines: readonly FigureColumn[]): readonly FigureColumn[] {
+  const known = new Set(allFigures(runs));
+  if (asked !== undefined) {
+    const keys = asked.split(',').filter(key => known.has(key));
+    if (keys.length > 0) return keys.map(key => ({ key, label: headlines.find(one => one.key === key)?.label ?? key }));
+  }
+  const found = headlines.filter(({ key }) => known.has(key));
+  return found.slice(-MOST_FIGURES);
+}
+
+export function allFigures(runs: readonly RunRow[]): readonly string[] {
+  return [...new Set(runs.flatMap(({ figures }) => Object.keys(figures)))].sort();
+}
+
+function FigurePicker({ runs, chosen }: { readonly runs: readonly RunRow[]; readonly chosen: readonly string[] }) {
+  const others = allFigures(runs).filter(key => !chosen.includes(key));
+  return (
+    <>
+      <label>
+        Figure
+        <select
+          value=""
+          onChange={event =>
+            event.currentTarget.value !== '' && setQuery({ figures: [...chosen, event.currentTarget.value].join(',') }, 'replace')
+          }
+        >
+          <option value="">add a column …</option>
+          {others.map(key => (
+            <option key={key} value={key}>
+              {key}
+            </option>
+          ))}
+        </select>
+      </label>
+      {chosen.length > 1 && (
+        <button type="button" class="quiet" onClick={() => setQuery({ figures: chosen.slice(0, -1).join(',') }, 'replace')}>
+          Remove the last column
+        </button>
+      )}
+    </>
+  );
+}
+
+function columnsOf(
+  runs: readonly RunRow[],
+  figures: readonly FigureColumn[],
+  picked: readonly string[],
+  toggle: (name: string) => void,
+): readonly ColumnSpec<RunRow>[] {
+  return [
+    {
+      name: 'run',
+      title: 'Run',
+      rank: ({ run }) => Number(run.slice(1)),
+      first: 'down',
+      cell: ({ run }) => (
+        <label class="run">
+          <input type="checkbox" checked={picked.includes(run)} onChange={() => toggle(run)} /> {run}
+        </label>
+      ),
+    },
+    { name: 'started', title: 'Started', rank: ({ started }) => started, cell: ({ started }) => formatTime(started) },
+    {
+      name: 'conclusion',
+      title: 'End',
+      rank: ({ conclusion }) => conclusion,
+      cell: ({ conclusion }) => <span class={lookOf(conclusion).tone}>{`${lookOf(conclusion).sign} ${lookOf(conclusion).word}`}</span>,
+    },
+    {
+      name: 'duration',
+      title: 'Took',
+      numeric: true,
+      rank: ({ durationMs }) => durationMs,
+      cell: ({ durationMs }) => formatDuration(durationMs),
+    },
+    ...differingParams(runs).map(
+      (name): ColumnSpec<RunRow> => ({
+        name: `param ${name}`,
+        title: <code>{name}</code>,
+        hint: 'A parameter of the pipeline that differs between runs',
+        rank: ({ params }) => textOf(params[name]),
+        cell: ({ params }) => <code>{plainText(textOf(params[name]))}</code>,
+      }),
+    ),
+    ...figures.map(
+      ({ key, label }): ColumnSpec<RunRow> => ({
+        name: key,
+        title: label,
+        hint: key,
+        numeric: true,
+        rank: ({ figures: own }) => rankOf(own[key]),
+        first: 'down',
+        cell: ({ figures: own }) => (own[key] === undefined ? '–' : formatFigure(own[key])),
+      }),
+    ),
+    {
+      name: 'gates',
+      title: 'Gates',
+      rank: ({ gates }) => gates.missed,
+      cell: ({ gates: { met, missed } }) =>
+        met + missed === 0 ? '–' : missed > 0 ? <span class="bad">✗ {missed} missed</span> : <span class="good">✓ {met} met</span>,
+    },
+    {
+      name: 'revision',
+      title: 'Revision',
+      cell: ({ revision, edited }) =>
+        revision === undefined ? (
+          ''
+        ) : (
+          <span title={edited === true ? 'Tracked files differed from the revision' : undefined}>
+            <code>{revision.slice(0, 8)}</code>
+            {edited === true && <span class="warn"> edited</span>}
+          </span>
+        ),
+    },
+    { name: 'changes', title: 'What changed', cell: ({ changes }) => <span class="soft one-line">{plainText(changes.join('; '))}</span> },
+  ];
+}
+
+export function differingParams(runs: readonly Pick<RunRow, 'params'>[]): readonly string[] {
+  const names = [...new Set(runs.flatMap(({ params }) => Object.keys(params)))];
+  return names.filter(name => new Set(runs.map(({ params }) => JSON.stringify(params[name]))).size > 1);
+}
+
+export function textOf(value: Json | undefined): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function rankOf(value: Figure | undefined): number | undefined {
+  return value === 'equal' ? Number.POSITIVE_INFINITY : value;
+}

@@ -1,0 +1,76 @@
+/** Opens the page of `tanren ui` in a browser, and notes everything that it asks for, logs and fails at. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { PageServer } from './page-client.js';
+import { DIST } from './world.js';
+
+export interface OpenedPage {
+  readonly page: Page;
+  /** Requests to other servers, console messages, errors, dialogs. */
+  readonly heard: readonly string[];
+  /** Goes to a view, and waits until it shows something that is not loading. */
+  go(path: string): Promise<void>;
+  /** Serious and critical findings of axe. */
+  findBarriers(): Promise<readonly string[]>;
+  /** Texts with a contrast below 4.5. */
+  findFaintTexts(): Promise<readonly string[]>;
+  /** By how many pixels the page is wider than the window. */
+  overflow(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const MEASURE = readFileSync(join(dirname(DIST), 'test/fixtures/browser/measure-contrasts.js'), 'utf8');
+
+const LONGEST_MS = 30_000;
+
+const IS_SHOWN = "(text => text !== '' && !/Loading|Laying out/.test(text))(document.querySelector('main')?.textContent ?? '')";
+
+interface AxeResults {
+  readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }[];
+}
+
+export async function openInBrowser(
+  browser: Browser,
+  server: Pick<PageServer, 'port' | 'token'>,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
+  const origin = `http://127.0.0.1:${server.port}`;
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+  const page = await context.newPage();
+  const heard: string[] = [];
+  page.on('request', request => {
+    if (!request.url().startsWith(origin) && !request.url().startsWith('blob:')) heard.push(`request ${request.url()}`);
+  });
+  page.on('console', message => heard.push(`console ${message.text()}`));
+  page.on('pageerror', error => heard.push(`error ${error.message}`));
+  page.on('dialog', dialog => {
+    heard.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return {
+    page,
+    heard,
+    async go(path) {
+      await page.goto(`${origin}${path}#token=${server.token}`);
+      // The page's policy forbids code from texts, which the browser driver's own waiting uses.
+      const until = performance.now() + LONGEST_MS;
+      while (!(await page.evaluate<boolean>(IS_SHOWN))) {
+        if (performance.now() > until) throw new Error(`${path} still loads: ${await page.locator('body').innerText()}`);
+        await page.waitForTimeout(20);
+      }
+    },
+    async findBarriers() {
+      // The page's policy forbids scripts from elsewhere: the debugger brings this one.
+      await page.evaluate(AXE);
+      const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+    },
+    findFaintTexts: async () => (await page.evaluate<{ readonly faint: readonly string[] }>(MEASURE)).faint,
+    overflow: () => page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+    close: () => context.close(),
+  };
+}
