@@ -156,7 +156,19 @@ async function buildNewestPlan(
     const forced = forcedOf(selected, options, targets);
     const checked = options.check === 'targets' ? targetsOf(selected, targets) : new Set<StageId>();
     const { settled, rule, verdictOf } = await findSettledStages(session, options, selected, forced);
-    const built = await buildStages(session, { selected, settled, forced, checked, jobs, failures, rule, services, superseded });
+    const asked = targetsOf(selected, targets);
+    const built = await buildStages(session, {
+      selected,
+      settled,
+      forced,
+      targets: asked,
+      checked,
+      jobs,
+      failures,
+      rule,
+      services,
+      superseded,
+    });
     const ends = mergeEnds(before, built.ends);
     flushState(session);
     if (!superseded.aborted || ports.signal.aborted) return { session, ended: { plan, selected, ends, checks: built.checks, verdictOf } };

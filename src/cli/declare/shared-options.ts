@@ -1,5 +1,5 @@
 /** Options that several commands share. */
-import { flag, optional, optionalChoice, repeated, value } from './option.js';
+import { choice, flag, optional, optionalChoice, repeated, value } from './option.js';
 import { parseText } from './values.js';
 
 export const file = value('-f, --file <path>', 'pipeline file', parseText, { value: 'pipeline.yaml', shown: 'pipeline.yaml' });
@@ -23,6 +23,12 @@ export const REMOTE = {
   remote: flag('--no-remote', 'use no remote cache'),
   remoteOnly: flag('--remote-only', 'use only results of the remote cache, not those in cache/'),
   requireRemote: flag('--require-remote', 'fail the build if the remote cache fails'),
+  download: choice(
+    '--download <choice>',
+    'which outputs come from the remote cache although nothing here reads them',
+    ['all', 'targets', 'none'],
+    'all',
+  ),
   remoteWrite: optionalChoice('--remote-write <choice>', 'whether results go to the remote cache (default: TANREN_REMOTE_WRITE)', [
     'yes',
     'no',

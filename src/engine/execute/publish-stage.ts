@@ -67,9 +67,10 @@ export function warnOfForeign(session: Session, stage: PlannedStage, names: read
 /** Updates the list of published names to the current results of the stages. */
 export function savePublishedNames(session: Session, ends: ReadonlyMap<StageId, StageEnd>): void {
   try {
-    for (const [id, { accepted }] of ends) {
+    for (const [id, { accepted, outcome }] of ends) {
       const stage = session.plan.stages.get(id);
-      if (stage === undefined || accepted === undefined) continue;
+      const stayedRemote = outcome.kind === 'restored' && outcome.content === 'left';
+      if (stage === undefined || accepted === undefined || stayedRemote) continue;
       const { names } = placeOf(session.plan, stage);
       session.published.settle(
         nameOf(session, stage),

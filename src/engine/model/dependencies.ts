@@ -27,3 +27,18 @@ export function selectStages(plan: Plan, targets: 'all' | readonly StageId[]): r
   }
   return selected.reverse();
 }
+
+/** Whether `reader` depends on `stage`, directly or indirectly. */
+export function dependsOn(plan: Plan, reader: StageId, stage: StageId): boolean {
+  const seen = new Set<StageId>();
+  const queue = [reader];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const planned = plan.stages.get(next);
+    for (const id of planned === undefined || seen.has(next) ? [] : dependenciesOf(planned)) {
+      if (id === stage) return true;
+      queue.push(id);
+    }
+    seen.add(next);
+  }
+  return false;
+}

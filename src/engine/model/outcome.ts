@@ -6,8 +6,8 @@ import type { StageId } from './plan.js';
 
 export type Outcome =
   | { readonly kind: 'up-to-date' }
-  /** `from` is absent for the local cache. */
-  | { readonly kind: 'restored'; readonly sizeBytes: number; readonly from?: 'remote' }
+  /** `from` is absent for the local cache. `content` 'left': only the digests came, because nothing here needs the bytes. */
+  | { readonly kind: 'restored'; readonly sizeBytes: number; readonly from?: 'remote'; readonly content?: 'left' }
   | { readonly kind: 'executed'; readonly durationMs: number }
   | { readonly kind: 'failed'; readonly failure: Failure }
   /** Not started because the stage `because` failed: a stage that it depends on, or any stage if the build stops at the first failure. */
@@ -19,6 +19,7 @@ export function describeOutcome(outcome: Outcome): string {
     case 'up-to-date':
       return 'up to date';
     case 'restored':
+      if (outcome.content === 'left') return 'found in the remote cache, and left there';
       return `restored ${formatBytes(outcome.sizeBytes)} from the ${outcome.from === 'remote' ? 'remote cache' : 'cache'}`;
     case 'executed':
       return `executed in ${formatDuration(outcome.durationMs)}`;

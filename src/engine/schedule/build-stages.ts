@@ -6,15 +6,16 @@ import { measure } from '../execute/measure.js';
 import { createPartService, type PartService } from '../execute/parts/part-service.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import type { CheckResult } from '../model/check-result.js';
-import { dependenciesOf } from '../model/dependencies.js';
+import { dependenciesOf, dependsOn } from '../model/dependencies.js';
 import type { Outcome } from '../model/outcome.js';
-import type { Outlook } from '../model/outlook.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
 import { cpuUnits, poolUnits } from './cpu-units.js';
 import { computePriority, computeUrgency } from './critical-path.js';
 import { findNextStep, type NextStep } from './find-next-step.js';
+import { createBringer, isLeft } from './left-remote.js';
+import { outlookOf } from './outlook-of.js';
 import type { ResultRule } from './result-rule.js';
 import { checkInSlot, runInSlot } from './run-in-slot.js';
 import { hasPartialResults, removePartial, runPartial } from './run-partial.js';
@@ -29,6 +30,7 @@ export interface StagesToBuild {
   readonly forced: ReadonlySet<StageId>;
   readonly jobs: number | undefined;
   readonly failures: 'stop' | 'keep-going';
+  readonly targets: ReadonlySet<StageId>;
   /** Stages that run a second time after they succeeded, to compare the results. */
   readonly checked: ReadonlySet<StageId>;
   /** Defined only in a frozen build. */
@@ -60,6 +62,8 @@ interface StagesBuild {
   readonly reported: ReadonlySet<StageEnd>;
   readonly ends: Map<StageId, Promise<StageEnd>>;
   readonly finished: Map<StageId, StageEnd>;
+  /** Brings what a stage reads and what stayed in the remote cache. @returns a stage that could not be brought. */
+  readonly bringInputs: (stage: StageId) => Promise<StageId | undefined>;
   /** The first stage that failed. */
   failed: StageId | undefined;
 }
@@ -100,6 +104,8 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
   }
   const checks = Promise.all(selected.filter(stage => order.checked.has(stage.id)).map(stage => checkOne(build, stage)));
   const ended = new Map(await Promise.all([...build.ends].map(async ([id, end]) => [id, await end] as const)));
+  // A result that stayed in the remote cache may have been brought, or made again, since the stage ended.
+  for (const [id, end] of ended) if (isLeft(end)) ended.set(id, build.finished.get(id) ?? end);
   await addPartialResults(build, ended);
   return { ends: ended, checks: (await checks).filter(check => check !== undefined) };
 }
@@ -108,7 +114,15 @@ function beginBuild(session: Session, order: StagesToBuild): StagesBuild {
   const { runs, failures } = order.services;
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
   const priority = computePriority(order.selected);
-  return {
+  const build: StagesBuild = {
+    bringInputs: createBringer({
+      endOf: id => endOf(build, id),
+      dependenciesOf: id => dependenciesIn(session.plan, id),
+      needsOf: stage => needsOf(build, stage),
+      runAgain: stage =>
+        runInSlot(needsOf(build, stage), build.urgency(stage.id), { whyNot: () => stoppedAlready(build), onEnd: () => undefined }),
+      settle: (id, end) => replaceEnd(build, id, end),
+    }),
     session,
     order,
     parts: createPartService({ ...session, platformClass: session.platformClass.get }),
@@ -120,6 +134,23 @@ function beginBuild(session: Session, order: StagesToBuild): StagesBuild {
     finished: new Map(),
     failed: undefined,
   };
+  return build;
+}
+
+function dependenciesIn({ stages }: Plan, id: StageId): readonly PlannedStage[] {
+  const stage = stages.get(id);
+  return stage === undefined ? [] : dependenciesOf(stage).flatMap(before => stages.get(before) ?? []);
+}
+
+function stoppedAlready({ session, order }: StagesBuild): StageEnd | undefined {
+  return session.ports.signal.aborted || order.superseded.aborted ? cancelled : undefined;
+}
+
+/** Replaces the end of a stage whose result stayed remote. It is reported again if the stage had to run. */
+function replaceEnd(build: StagesBuild, stage: StageId, end: StageEnd): void {
+  build.finished.set(stage, end);
+  if (end.outcome.kind === 'failed') build.failed ??= stage;
+  build.session.ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
 }
 
 /** Stops a run that still continues although its stage has ended in another way, because nothing needs its result. */
@@ -147,6 +178,8 @@ async function buildOne(build: StagesBuild, stage: PlannedStage): Promise<StageE
       if (joined !== undefined) return joined;
     }
     stopReaders(build, stage.id);
+    const blocker = await build.bringInputs(stage.id);
+    if (blocker !== undefined) return { outcome: stoppedBy(blocker, endOf(build, blocker) ?? cancelled), accepted: undefined };
     return runInSlot(needs, urgency, { whyNot: () => whyNot(build, dependencies), onEnd: end => finish(build, stage.id, end) });
   });
 }
@@ -173,8 +206,16 @@ function needsOf(build: StagesBuild, stage: PlannedStage): StageNeeds {
     superseded,
     forced: order.forced.has(stage.id),
     rule,
+    leaves: mayLeave(build, stage),
     endOf: id => endOf(build, id),
   };
+}
+
+/** Outputs of targets come here if they are asked for. A checked stage is compared byte for byte. */
+function mayLeave({ session, order }: StagesBuild, { id }: PlannedStage): boolean {
+  const download = session.remote?.use.download ?? 'all';
+  if (download === 'all' || order.checked.size > 0) return false;
+  return download === 'none' || !order.targets.has(id);
 }
 
 /** Returns a stage's end with the state's current result, because artifacts may have been restored since the stage ended. */
@@ -221,35 +262,7 @@ const SUPERSEDED: NextStep = { kind: 'ended', end: cancelled };
 /** Larger than the duration of any build in milliseconds, so that priority outranks urgency. */
 const PRIORITY_FIRST = 1e12;
 
-/** Returns the stages that are not settled, with the durations of their last runs. */
-function outlookOf({ plan, state }: Session, { selected, settled, jobs }: StagesToBuild): Outlook {
-  const tasks = selected
-    .filter(({ id }) => !settled.has(id))
-    .map(stage => ({
-      stage: stage.id,
-      dependsOn: dependenciesOf(stage),
-      units: { cpu: 1, ...stage.resources },
-      expectedMs: state.stages.get(stage.id)?.durationMs,
-    }));
-  return { tasks, capacity: poolUnits(plan, jobs) };
-}
-
 function stoppedBy(dependency: StageId, end: StageEnd): Outcome {
   if (end.outcome.kind === 'cancelled') return { kind: 'cancelled' };
   return { kind: 'skipped', because: end.outcome.kind === 'skipped' ? end.outcome.because : dependency };
-}
-
-/** Whether `reader` depends on `stage`, directly or indirectly. */
-function dependsOn(plan: Plan, reader: StageId, stage: StageId): boolean {
-  const seen = new Set<StageId>();
-  const queue = [reader];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    const planned = plan.stages.get(next);
-    for (const id of planned === undefined || seen.has(next) ? [] : dependenciesOf(planned)) {
-      if (id === stage) return true;
-      queue.push(id);
-    }
-    seen.add(next);
-  }
-  return false;
 }

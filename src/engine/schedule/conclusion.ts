@@ -61,6 +61,7 @@ export function reportBuild(ended: EndedBuild, gates: readonly GateResult[], dur
 function reportStage({ plan, ends, verdictOf }: EndedBuild, stage: PlannedStage): StageReport {
   const end = ends.get(stage.id) ?? cancelled;
   const outputs = Object.entries(end.accepted?.outputs ?? {});
+  const published = end.outcome.kind === 'restored' && end.outcome.content === 'left' ? [] : outputs;
   return {
     stage: stage.id,
     outcome: end.outcome,
@@ -68,7 +69,7 @@ function reportStage({ plan, ends, verdictOf }: EndedBuild, stage: PlannedStage)
     previousMetrics: end.previousMetrics,
     locked: end.accepted === undefined ? undefined : verdictOf?.(stage.id, end.accepted),
     partial: end.partial === undefined ? undefined : reportPartial(plan, stage, end.partial),
-    artifacts: Object.fromEntries(outputs.map(([port]) => [port, artifactPath(plan, stage, port)])),
+    artifacts: Object.fromEntries(published.map(([port]) => [port, artifactPath(plan, stage, port)])),
     sizesBytes: Object.fromEntries(outputs.map(([port, { sizeBytes }]) => [port, sizeBytes])),
   };
 }

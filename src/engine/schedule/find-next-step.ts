@@ -6,6 +6,7 @@ import { mayShare } from '../execute/may-share.js';
 import { acceptInPlace, restoreResult } from '../execute/restore-result.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
+import { endRemote, mayStayRemote } from './left-remote.js';
 import type { OngoingRun } from './ongoing-runs.js';
 import { pinNow, type StageNeeds, warn } from './stage-needs.js';
 
@@ -62,11 +63,13 @@ async function findHere(needs: StageNeeds, pinned: PinnedStage): Promise<StageEn
   return (await acceptInPlace(needs.session, needs.stage, pinned)) ?? (await restoreFromRecord(needs, pinned));
 }
 
-/** A result of the remote cache is in the local cache, complete, before it is restored. */
+/** A result of the remote cache is in the local cache, complete, before it is restored. One that nothing here needs yet stays there. */
 async function restoreFromRemote(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
   const { session, stage } = needs;
-  const result = mayShare(stage) ? await session.remote?.bring(stage.id, pinned.key) : undefined;
+  const stays = mayStayRemote(needs);
+  const result = mayShare(stage) ? await session.remote?.bring(stage.id, pinned.key, stays ? 'digests' : 'content') : undefined;
   if (result === undefined || !fitsPorts(needs, result)) return undefined;
+  if (stays) return endRemote(pinned, result);
   const end = await restoreResult(session, stage, pinned, result);
   return end?.outcome.kind === 'restored' ? { ...end, outcome: { ...end.outcome, from: 'remote' } } : end;
 }

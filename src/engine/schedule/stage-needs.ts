@@ -23,6 +23,8 @@ export interface StageNeeds {
   readonly superseded: AbortSignal;
   /** Defined only in a frozen build. */
   readonly rule: ResultRule | undefined;
+  /** Whether a result of the stage may stay in the remote cache. */
+  readonly leaves: boolean;
   /** Returns the end of each stage that this one depends on, directly or indirectly. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
 }

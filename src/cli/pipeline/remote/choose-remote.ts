@@ -11,6 +11,7 @@ export interface RemoteOptions {
   readonly remote: boolean;
   readonly remoteOnly: boolean;
   readonly requireRemote: boolean;
+  readonly download?: 'all' | 'targets' | 'none';
   readonly remoteWrite?: 'yes' | 'no';
 }
 

@@ -31,7 +31,7 @@ export function findRemote(
 /** @throws CodedError `remote-settings` if a file of TLS cannot be read. */
 export async function openRemote(
   { address, read, write, salt, timeoutMs, credential }: RemoteChoice,
-  { remoteOnly, requireRemote }: Pick<RemoteOptions, 'remoteOnly' | 'requireRemote'>,
+  { remoteOnly, requireRemote, download }: Pick<RemoteOptions, 'remoteOnly' | 'requireRemote' | 'download'>,
   settings: SettingsFile,
 ): Promise<RemoteUse> {
   const cache = await openRemoteCache(address, {
@@ -46,6 +46,7 @@ export async function openRemote(
     read,
     write,
     local: remoteOnly ? 'ignored' : 'used',
+    ...(download === undefined ? {} : { download }),
     need: requireRemote ? 'required' : 'optional',
     salt,
     mask: makeMask(credential.secrets).apply,

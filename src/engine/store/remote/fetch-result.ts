@@ -19,14 +19,26 @@ const LARGE_BYTES = 1 << 20;
 /** Small blobs that are in memory together. */
 const GROUP_BYTES = 32 << 20;
 
-/** Brings the result of an action into the local cache, complete and verified; undefined if the remote cache has none. @throws RemoteError. */
-export async function fetchResult(ends: Ends, key: string): Promise<ActionResult | undefined> {
-  const { use, local } = ends;
+/** A result that the server has, with all that it names. */
+export interface FoundResult {
+  readonly result: ActionResult;
+  /** Brings it into the local cache, complete and verified. @throws RemoteError. */
+  bring(): Promise<ActionResult>;
+}
+
+/** Finds the result of an action; undefined if the remote cache has none. @throws RemoteError. */
+export async function findResult(ends: Ends, key: string): Promise<FoundResult | undefined> {
+  const { use } = ends;
   const { cache } = use;
   const wire = await cache.getResult(actionOf(key, use.salt).action);
   if (wire === undefined) return undefined;
   const head = readHead(wire);
   const entry = await readWhole(ends, key, head);
+  return { result: entry.result, bring: () => bring(ends, key, entry) };
+}
+
+async function bring(ends: Ends, key: string, entry: ReadEntry): Promise<ActionResult> {
+  const { local } = ends;
   await download(ends, entry.blobs);
   for (const document of entry.documents) await local.store.storeBytes(document, 'no-flush');
   await local.records.merge(key, { manifest: entry.manifest, results: [entry.result] });

@@ -10,7 +10,7 @@ import { isTrouble } from '../../../remote/error/remote-error.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { RemoteSummary } from '../../model/remote-summary.js';
 import type { ActionResult } from '../action-records.js';
-import { fetchResult } from './fetch-result.js';
+import { findResult } from './fetch-result.js';
 import type { Pack } from './part-index.js';
 import { fetchIndex, fetchPack, sendParts } from './remote-parts.js';
 import type { LocalStores, RemoteUse } from './remote-use.js';
@@ -20,9 +20,12 @@ export interface RemoteResults {
   readonly use: RemoteUse;
   /**
    * Brings the result of an action into the local cache, complete and verified. The remote cache is asked once per key.
+   * 'digests': the server has everything, and nothing is brought. `bringLeft` may bring it later.
    * @throws EngineError `remote-failed` if the cache is required and there is trouble.
    */
-  bring(stage: string, key: string): Promise<ActionResult | undefined>;
+  bring(stage: string, key: string, what?: 'content' | 'digests'): Promise<ActionResult | undefined>;
+  /** Brings what was left. @returns undefined if the server no longer gives it: then the key counts as a miss. Trouble is a warning. */
+  bringLeft(stage: string, key: string): Promise<ActionResult | undefined>;
   /** Brings a part of a stage into the local cache, with others of its pack. @returns whether it is there. Never throws for trouble. */
   bringPart(stage: string, plugin: string, key: string): Promise<boolean>;
   /** Sends a result beside the build, and then its parts. They are read from the local cache. */
@@ -49,6 +52,8 @@ interface State {
   readonly use: RemoteUse;
   readonly warn: (message: string) => void;
   readonly asked: Map<string, Promise<ActionResult | undefined>>;
+  /** Results that were found and not brought, by key. */
+  readonly left: Map<string, () => Promise<ActionResult>>;
   /** Indexes of packs by stage and plugin, and packs by digest. */
   readonly indexes: Map<string, Promise<ReadonlyMap<string, Pack>>>;
   readonly packs: Map<string, Promise<boolean>>;
@@ -72,6 +77,7 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
     use,
     warn,
     asked: new Map(),
+    left: new Map(),
     indexes: new Map(),
     packs: new Map(),
     uploads: new PQueue({ concurrency: UPLOADS_AT_ONCE }),
@@ -88,13 +94,15 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
   };
   return {
     use,
-    async bring(stage, key) {
+    bringLeft: (stage, key) => bringLeft(state, stage, key),
+    async bring(stage, key, what = 'content') {
       if (!use.read) return undefined;
       if (state.leftOut)
         return use.need === 'required' ? Promise.reject(required(state, 'it is left out after earlier trouble')) : undefined;
-      const asked = state.asked.get(key) ?? lookUp(state, stage, key);
+      const asked = state.asked.get(key) ?? lookUp(state, stage, key, what);
       state.asked.set(key, asked);
-      return asked;
+      // Another stage with an equal action may have left it.
+      return what === 'content' && state.left.has(key) ? bringLeft(state, stage, key) : asked;
     },
     bringPart: (stage, plugin, key) => bringPart(state, stage, plugin, key),
     offer(stage, key, manifest, result) {
@@ -117,9 +125,23 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
   };
 }
 
-async function lookUp(state: State, stage: string, key: string): Promise<ActionResult | undefined> {
+async function bringLeft(state: State, stage: string, key: string): Promise<ActionResult | undefined> {
+  const work = state.left.get(key);
+  if (work === undefined) return state.asked.get(key);
+  state.left.delete(key);
+  const brought = work().catch((error: unknown) => {
+    noteTrouble(state, `the result of ${stage} is gone from the remote cache ${state.use.address}`, error);
+    return undefined;
+  });
+  state.asked.set(key, brought);
+  return brought;
+}
+
+async function lookUp(state: State, stage: string, key: string, what: 'content' | 'digests'): Promise<ActionResult | undefined> {
   try {
-    const result = await fetchResult(state, key);
+    const found = await findResult(state, key);
+    if (found !== undefined && what === 'digests') state.left.set(key, found.bring);
+    const result = found !== undefined && what === 'content' ? await found.bring() : found?.result;
     if (result === undefined) state.misses++;
     else {
       state.hits++;

@@ -13,6 +13,8 @@ export interface RemoteUse {
   readonly write: boolean;
   /** 'ignored': only results of the remote cache count. */
   readonly local: 'used' | 'ignored';
+  /** Which outputs come here although no stage reads them: those of all stages, those of the targets, or none. Default: all. */
+  readonly download?: 'all' | 'targets' | 'none';
   /** 'required': trouble fails the build. */
   readonly need: 'optional' | 'required';
   readonly salt: string;
