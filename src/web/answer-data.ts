@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { getRunIndex } from '../engine/insight/history/run-name.js';
 import { findRunLog, findStageLog } from '../engine/insight/history/stage-log.js';
 import type { Plan, PlannedStage, StageId } from '../engine/model/plan.js';
+import type { EditSession } from './edit/edit-session.js';
+import { parseEdit } from './edit/parse-edit.js';
 import { type Answer, errorAnswer, jsonAnswer } from './http/answer.js';
 import { RequestError, readJsonBody } from './http/read-body.js';
 import type { DataRequest } from './http/serve.js';
@@ -19,6 +21,7 @@ export interface DataContext {
   readonly ports: ProjectPorts;
   readonly project: LiveProject;
   readonly builds: StartedBuilds;
+  readonly edits: EditSession;
   /** Takes the response of a request for events. @returns false if there are too many. */
   readonly follow: (request: DataRequest) => boolean;
 }
@@ -26,7 +29,8 @@ export interface DataContext {
 type Handler = (request: DataRequest, context: DataContext) => Promise<Answer | 'taken'>;
 
 const READS: Readonly<Record<string, Handler>> = {
-  pipeline: async (_, { ports, project }) => jsonAnswer(viewPipeline(await project.state(), ports)),
+  pipeline: async (_, { ports, project, edits }) =>
+    jsonAnswer({ ...viewPipeline(await project.state(), ports), undoable: edits.undoable() }),
   stage: async ({ query }, { ports, project }) => {
     const state = await project.state();
     const { plan, stage } = getStage(state.plan, query);
@@ -66,6 +70,23 @@ const WRITES: Readonly<Record<string, Handler>> = {
     if (!Array.isArray(targets) || !targets.every(name => typeof name === 'string' && known.has(name)))
       throw new RequestError(400, 'ui-bad-request', 'a target is not a stage of the pipeline');
     return jsonAnswer({ pid: builds.start(targets as readonly string[], { force: force === true }) });
+  },
+  'preview-edit': async ({ message }, { project, edits }) => {
+    const body = await readJsonBody(message);
+    const { edit, group } = parseEdit(body, getPlan((await project.state()).plan));
+    return jsonAnswer(await edits.preview(edit, group));
+  },
+  edit: async ({ message }, { project, edits }) => {
+    const body = await readJsonBody(message);
+    const { edit, group } = parseEdit(body, getPlan((await project.state()).plan));
+    const applied = await edits.apply(edit, group, String(body.digest ?? ''));
+    project.note();
+    return jsonAnswer(applied);
+  },
+  undo: async (_, { project, edits }) => {
+    edits.undo();
+    project.note();
+    return jsonAnswer({});
   },
   cancel: async (_, { builds }) => jsonAnswer({ cancelled: builds.cancel() }),
 };

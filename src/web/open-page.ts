@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { cacheFolderAt } from '../engine/store/cache-folder.js';
 import type { AccessToken } from './access/access-token.js';
 import { answerData } from './answer-data.js';
+import { openEdits } from './edit/edit-session.js';
 import { openEventStream, type PageEvent } from './http/event-stream.js';
 import { openPageFiles } from './http/page-files.js';
 import { listen } from './http/serve.js';
@@ -55,10 +56,12 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     { event: 'build', data: follower.current() ?? null },
     { event: 'started', data: builds.running() },
   ];
+  const edits = openEdits(ports.file.path, ports.check);
   const context = {
     ports,
     project,
     builds,
+    edits,
     follow: ({ response }: { response: Parameters<typeof stream.add>[0] }) => stream.add(response, first()),
   };
   const { server, port } = await listen(tryPorts, {

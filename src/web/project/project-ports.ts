@@ -27,6 +27,8 @@ export interface ProjectPorts {
   /** 'read-only': no build, no edit. */
   readonly access: 'full' | 'read-only';
   load(): Promise<LoadedProject>;
+  /** Plans with another text of the pipeline file. */
+  check(text: string): Promise<readonly Diagnostic[]>;
   /** Ports for reading: they never start anything. */
   readonly engine: EnginePorts;
   watch(listener: WatchListener): FileWatcher;

@@ -32,6 +32,8 @@ export interface PipelineView {
   /** Names that select stages, groups included. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly lastRun?: RunTimeline;
+  /** The place of the last edit of the page, if it can be undone. */
+  readonly undoable?: string;
 }
 
 export interface ProblemView {

@@ -4,11 +4,12 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pipelineNameOf } from '../../../engine/config/pipeline-name.js';
 import { findProjectFolder } from '../../../engine/config/project-folder.js';
+import { readConfigText } from '../../../engine/config/read-text.js';
 import { createFileWatcher } from '../../../engine/watch/file-watcher.js';
 import type { BuildProcess } from '../../../web/project/build-process.js';
 import type { ProjectPorts } from '../../../web/project/project-ports.js';
 import { makeEnginePorts, neverAborted } from '../../pipeline/engine-ports.js';
-import { load, type PipelineOptions } from '../../pipeline/open-plan.js';
+import { load, loadFrom, type PipelineOptions } from '../../pipeline/open-plan.js';
 import { findSharedCache } from '../../pipeline/shared-cache.js';
 import { findInstallRoot } from '../../process/install-root.js';
 import { VERSION } from '../../process/version.js';
@@ -26,6 +27,10 @@ export function makePagePorts(options: PipelineOptions, access: ProjectPorts['ac
     async load() {
       const { plan, diagnostics, reads } = await load(options, 'read-only');
       return { plan, diagnostics, reads: reads.paths };
+    },
+    async check(text) {
+      const read = (at: string): string => (resolve(at) === path ? text : readConfigText(at));
+      return (await loadFrom(options, read)).diagnostics;
     },
     engine: makeEnginePorts(() => undefined, neverAborted),
     watch: listener => createFileWatcher(listener, 'events'),

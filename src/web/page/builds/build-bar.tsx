@@ -7,6 +7,7 @@ import { post } from '../api/client.js';
 import { build as buildStore, endedBuild, ownBuilds } from '../api/live.js';
 import { useStore } from '../api/store.js';
 import { asApiError } from '../api/use-data.js';
+import { UndoButton } from '../edits/undo-button.js';
 import { logText, plainText } from '../parts/text.js';
 
 export function BuildBar({ pipeline }: { readonly pipeline: PipelineView }) {
@@ -18,6 +19,7 @@ export function BuildBar({ pipeline }: { readonly pipeline: PipelineView }) {
       <div class="status" role="status">
         {isRunning ? <RunningText build={build} isOwn={own.includes(build.pid)} /> : <RestText pipeline={pipeline} build={build} />}
       </div>
+      <UndoButton pipeline={pipeline} />
       {pipeline.project.access === 'full' && (
         <BuildButtons targets={[]} label="Run all" running={isRunning || own.length > 0} own={own.length > 0} />
       )}

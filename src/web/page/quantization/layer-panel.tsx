@@ -4,6 +4,7 @@ import { formatDb, formatNumber, formatShare } from '../../../report/numbers.js'
 import type { StageRow } from '../../views/pipeline-view.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
+import { EditPanel } from '../edits/edit-panel.js';
 import { Link } from '../parts/link.js';
 import { Empty, Failed } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
@@ -18,7 +19,7 @@ interface PanelProps {
   readonly close: () => void;
 }
 
-export function LayerPanel({ layer, stage, close }: PanelProps) {
+export function LayerPanel({ layer, stage, canEdit, close }: PanelProps) {
   const { name, opType, node, own, propagated, maxAbs, cost, activation } = layer;
   const model = stage.inputs.find(input => input.name === 'model');
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -53,6 +54,7 @@ export function LayerPanel({ layer, stage, close }: PanelProps) {
       </p>
       <ValueHistogram layer={layer} stage={stage} />
       <dl class="facts">{facts.map(([term, fact]) => fact !== undefined && <Fact key={term} term={term} fact={fact} />)}</dl>
+      {canEdit && <EditPanel stage={stage.id} value={name} dtype={activation?.dtype} range={activation?.range} />}
     </aside>
   );
 }

@@ -1,0 +1,151 @@
+/** Plans an edit of the pipeline file: finds the one place that it changes, or says why there is none. */
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from 'yaml';
+import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
+import { refuse } from './edit-error.js';
+import { addItem, addMember, applyChange, replaceNode, type TextChange } from './insert-yaml.js';
+
+/** What the page can change. `value` names a tensor of the float model. */
+export type Edit =
+  | { readonly kind: 'exclude'; readonly stage: string; readonly value: string }
+  | { readonly kind: 'override'; readonly stage: string; readonly value: string; readonly set: JsonObject }
+  | { readonly kind: 'param'; readonly name: string; readonly to: Json };
+
+export interface PlannedEdit {
+  readonly text: string;
+  /** What is changed, for people: "stages.quantize.with.exclude, line 41". */
+  readonly place: string;
+}
+
+/**
+ * @param group the name in the file of the stage that is edited.
+ * @throws RequestError `ui-edit-place` if the place is shared or not a plain value.
+ */
+export function planEdit(text: string, edit: Edit, group: string): PlannedEdit {
+  const document = parseDocument(text, { version: '1.2', merge: true, uniqueKeys: false, logLevel: 'silent' });
+  if (document.errors.length > 0 || !isMap(document.contents))
+    throw refuse('ui-edit-place', 'the pipeline file has errors', 'correct them first');
+  const planned =
+    edit.kind === 'param' ? planParam(document, document.contents, edit) : planList(text, document, document.contents, edit, group);
+  const changed = applyChange(text, planned.change);
+  checkEffect(changed, planned.expected);
+  const line = text.slice(0, planned.change.from).split('\n').length;
+  return { text: changed, place: `${planned.path.join('.')}, line ${line}` };
+}
+
+interface Planned {
+  readonly change: TextChange;
+  readonly path: readonly string[];
+  /** The file's content after the edit, as plain data. */
+  readonly expected: Json;
+}
+
+function planParam(document: Document, root: YAMLMap, { name, to }: Extract<Edit, { kind: 'param' }>): Planned {
+  const params = getMap(document, root, ['params']);
+  const own = params.get(name, true) as Node | undefined;
+  if (own === undefined) throw refuse('ui-edit-place', `the file declares no parameter "${name}"`);
+  const path = isMap(own) ? ['params', name, 'default'] : ['params', name];
+  const node = isMap(own) ? (own.get('default', true) as Node | undefined) : own;
+  if (node === undefined || isAlias(node)) throw shared(path);
+  return { change: replaceNode(node, to), path, expected: withValue(dataOf(document), path, to) };
+}
+
+function planList(
+  text: string,
+  document: Document,
+  root: YAMLMap,
+  edit: Extract<Edit, { kind: 'exclude' | 'override' }>,
+  group: string,
+): Planned {
+  const list = edit.kind === 'exclude' ? 'exclude' : 'overrides';
+  // One list serves all instances of a group: a name that another model lacks is no error.
+  const entry: JsonObject =
+    edit.kind === 'exclude' ? { tensor: edit.value, matches: 'any' } : { tensor: edit.value, matches: 'any', set: edit.set };
+  const stage = getMap(document, root, ['stages', group]);
+  const settings = stage.get('with', true) as Node | undefined;
+  const before = dataOf(document);
+  const path = ['stages', group, 'with', list];
+  if (settings === undefined)
+    return { change: addMember(text, stage, 'with', { [list]: [entry] }), path, expected: withValue(before, path, [entry]) };
+  if (!isMap(settings) || settings.anchor !== undefined) throw shared(path.slice(0, 3), settings);
+  if (settings.items.some(({ key }) => isScalar(key) && (typeof key.value === 'symbol' || key.value === '<<')))
+    throw refuse('ui-edit-place', `${path.slice(0, 3).join('.')} merges another map`, 'edit the file');
+  const own = settings.get(list, true) as Node | undefined;
+  if (own === undefined) return { change: addMember(text, settings, list, [entry]), path, expected: withValue(before, path, [entry]) };
+  if (!isSeq(own) || own.anchor !== undefined) throw shared(path, own);
+  const items = (valueAt(before, path) ?? []) as readonly Json[];
+  const index = items.findIndex(item => isJsonObject(item) && item.tensor === edit.value);
+  if (edit.kind === 'exclude' && (index >= 0 || items.includes(edit.value)))
+    throw refuse('ui-edit-place', `${edit.value} is excluded already`);
+  if (index < 0) return { change: addItem(text, own, entry), path, expected: withValue(before, path, [...items, entry]) };
+  const former = items[index] as JsonObject;
+  const merged = { ...former, set: merge(isJsonObject(former.set) ? former.set : {}, edit.kind === 'override' ? edit.set : {}) };
+  const node = own.items[index] as Node;
+  if (isAlias(node) || node.anchor !== undefined) throw shared([...path, String(index)], node);
+  return {
+    change: replaceNode(node, merged),
+    path: [...path, String(index)],
+    expected: withValue(
+      before,
+      path,
+      items.map((item, at) => (at === index ? merged : item)),
+    ),
+  };
+}
+
+/** A range and a scale exclude each other, so that the newer one stays. */
+function merge(before: JsonObject, after: JsonObject): JsonObject {
+  const { scale, zeroPoint, ...others } = before;
+  const kept = 'range' in after ? others : before;
+  return { ...kept, ...after };
+}
+
+function getMap(document: Document, root: YAMLMap, path: readonly string[]): YAMLMap {
+  let map: YAMLMap = root;
+  for (const [depth, key] of path.entries()) {
+    const next = map.get(key, true) as Node | undefined;
+    if (!isMap(next))
+      throw next === undefined
+        ? refuse('ui-edit-place', `the file has no ${path.slice(0, depth + 1).join('.')}`)
+        : shared(path.slice(0, depth + 1), next);
+    if (next.anchor !== undefined && isUsed(document, next.anchor)) throw shared(path.slice(0, depth + 1), next);
+    map = next;
+  }
+  return map;
+}
+
+function isUsed(document: Document, anchor: string): boolean {
+  return new RegExp(`\\*${anchor.replaceAll(/[^\w-]/g, '\\$&')}(?![\\w-])`).test(document.toString());
+}
+
+function shared(path: readonly string[], node?: unknown): Error {
+  const name = path.join('.');
+  const why = isAlias(node)
+    ? `is an alias of "${node.source}", which other places share`
+    : isScalar(node) && /\$\{/.test(String(node.value))
+      ? `is the reference ${String(node.value)}`
+      : 'is shared, or not written out here';
+  return refuse('ui-edit-place', `${name} ${why}`, 'edit the file: the page changes only values that belong to one place');
+}
+
+function dataOf(document: Document): Json {
+  return document.toJS({ maxAliasCount: 10_000 }) as Json;
+}
+
+function valueAt(data: Json, [key, ...rest]: readonly string[]): Json | undefined {
+  if (key === undefined) return data;
+  return isJsonObject(data) && Object.hasOwn(data, key) ? valueAt(data[key] as Json, rest) : undefined;
+}
+
+function withValue(data: Json, [key, ...rest]: readonly string[], value: Json): Json {
+  if (key === undefined) return value;
+  const map = isJsonObject(data) ? data : {};
+  return { ...map, [key]: withValue(Object.hasOwn(map, key) ? (map[key] as Json) : {}, rest, value) };
+}
+
+/** The text is read again: it must say what the edit means, and nothing else. */
+function checkEffect(text: string, expected: Json): void {
+  const document = parseDocument(text, { version: '1.2', merge: true, uniqueKeys: false, logLevel: 'silent' });
+  const isAsMeant = document.errors.length === 0 && encodeCanonicalJson(dataOf(document)) === encodeCanonicalJson(expected);
+  if (!isAsMeant) throw refuse('ui-edit-place', 'the file is written in a form that the page cannot edit', 'edit the file');
+}

@@ -1,0 +1,116 @@
+/** Edits of one value of a quantized model: previewed as a difference of the pipeline file, then applied. */
+import { useState } from 'preact/hooks';
+import type { Json, JsonObject } from '../../../base/json.js';
+import type { EditPreview } from '../../edit/edit-session.js';
+import { type ApiError, post } from '../api/client.js';
+import { asApiError } from '../api/use-data.js';
+import { Failed } from '../parts/notice.js';
+import { DiffView } from './diff-view.js';
+
+interface EditPanelProps {
+  readonly stage: string;
+  readonly value: string;
+  /** Type of the integers now; undefined for a value without. */
+  readonly dtype: string | undefined;
+  readonly range: readonly number[] | undefined;
+}
+
+const METHODS = ['min-max', 'percentile', 'entropy', 'mse', 'power-of-two-min-mse', 'power-of-two-non-overflow'];
+
+export function EditPanel({ stage, value, dtype, range }: EditPanelProps) {
+  const [shown, setShown] = useState<{ readonly edit: JsonObject; readonly preview: EditPreview }>();
+  const [error, setError] = useState<ApiError>();
+  const [applied, setApplied] = useState<string>();
+  const [low = 0, high = 0] = range ?? [];
+  const [bounds, setBounds] = useState<readonly [string, string]>([String(low), String(high)]);
+  const attempt = (work: () => Promise<void>) => {
+    setError(undefined);
+    setApplied(undefined);
+    work().catch((problem: unknown) => setError(asApiError(problem)));
+  };
+  const preview = (change: JsonObject) =>
+    attempt(async () => {
+      const edit: JsonObject = { stage, value, ...change };
+      setShown({ edit, preview: await post<EditPreview>('preview-edit', edit) });
+    });
+  const apply = (then: 'run' | 'stop') =>
+    attempt(async () => {
+      if (shown === undefined) return;
+      const { place } = await post<EditPreview>('edit', { ...shown.edit, digest: shown.preview.digest });
+      setShown(undefined);
+      setApplied(place);
+      if (then === 'run') await post('build', { targets: [] });
+    });
+  const override = (set: Readonly<Record<string, Json>>) => preview({ kind: 'override', set });
+  return (
+    <section>
+      <h3>Change</h3>
+      <div class="edit-tools">
+        <button type="button" onClick={() => preview({ kind: 'exclude' })}>
+          Keep in float
+        </button>
+        {dtype?.endsWith('8') === true && (
+          <button type="button" onClick={() => override({ dtype: dtype.replace('8', '16') })}>
+            Widen to {dtype.replace('8', '16')}
+          </button>
+        )}
+        <label>
+          <span class="sr">Range method</span>
+          <select value="" onChange={event => event.currentTarget.value !== '' && override({ range: event.currentTarget.value })}>
+            <option value="">range method …</option>
+            {METHODS.map(method => (
+              <option key={method} value={method}>
+                {method}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="buttons">
+          {(['low', 'high'] as const).map((bound, index) => (
+            <input
+              key={bound}
+              type="text"
+              inputMode="decimal"
+              size={8}
+              aria-label={`${bound} end of the range`}
+              value={bounds[index]}
+              onInput={event => setBounds(index === 0 ? [event.currentTarget.value, bounds[1]] : [bounds[0], event.currentTarget.value])}
+            />
+          ))}
+          <button
+            type="button"
+            disabled={!isRange(bounds)}
+            onClick={() => override({ range: { low: Number(bounds[0]), high: Number(bounds[1]) } })}
+          >
+            Set range
+          </button>
+        </span>
+      </div>
+      {error !== undefined && <Failed error={error} />}
+      {applied !== undefined && <p class="good">✓ Written: {applied}. “Undo” is in the bar above.</p>}
+      {shown !== undefined && (
+        <div class="card">
+          <p>
+            Changes <b>{shown.preview.place}</b>. The list serves every instance of the stage; a model without this value ignores it.
+          </p>
+          <DiffView lines={shown.preview.diff} />
+          <span class="buttons">
+            <button type="button" onClick={() => apply('stop')}>
+              Apply
+            </button>
+            <button type="button" onClick={() => apply('run')}>
+              Apply and run all
+            </button>
+            <button type="button" class="quiet" onClick={() => setShown(undefined)}>
+              Discard
+            </button>
+          </span>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function isRange([low, high]: readonly [string, string]): boolean {
+  return low.trim() !== '' && high.trim() !== '' && Number.isFinite(Number(low)) && Number(low) < Number(high);
+}

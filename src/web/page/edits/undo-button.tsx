@@ -1,0 +1,26 @@
+/** Takes back the last edit that the page has written, as long as the file is as that edit left it. */
+import { useState } from 'preact/hooks';
+import type { PipelineView } from '../../views/pipeline-view.js';
+import { post } from '../api/client.js';
+import { asApiError } from '../api/use-data.js';
+
+export function UndoButton({ pipeline: { undoable, project } }: { readonly pipeline: PipelineView }) {
+  const [problem, setProblem] = useState<string>();
+  if (undoable === undefined || project.access === 'read-only') return null;
+  const undo = (): void => {
+    setProblem(undefined);
+    post('undo', {}).catch((error: unknown) => setProblem(asApiError(error).message));
+  };
+  return (
+    <span class="buttons">
+      <button type="button" onClick={undo} title={`Takes back the edit of ${undoable}`}>
+        Undo edit
+      </button>
+      {problem !== undefined && (
+        <span class="bad" role="alert">
+          {problem}
+        </span>
+      )}
+    </span>
+  );
+}

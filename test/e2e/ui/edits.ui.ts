@@ -1,0 +1,120 @@
+/** An edit in the page changes `pipeline.yaml` and then the figures; it is shown first, applies to what was read, and is undone. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import type { EditPreview } from '../../../src/web/edit/edit-session.js';
+import { describeInBrowser, openBrowser } from '../../support/browser.js';
+import { findPage, type PageServer } from '../../support/page-client.js';
+import { type OpenedPage, openInBrowser } from '../../support/page-driver.js';
+import { givenShapesProject, type ShapesProject } from '../../support/shapes-project.js';
+import { type StartedTanren, startTanren } from '../../support/start-tanren.js';
+
+const VALUE = 'backbone/body/layer1/0/bn3';
+
+describeInBrowser('an edit in the page', path => {
+  let project: ShapesProject;
+  let browser: Browser;
+  let server: PageServer;
+  let started: StartedTanren;
+  let opened: OpenedPage;
+  let original: string;
+  const file = (): string => join(project.folder, 'pipeline.yaml');
+  const activations = (): readonly string[] =>
+    JSON.parse(readFileSync(join(project.folder, 'artifacts/quantize@backbone/report.json'), 'utf8')).activations.map(
+      ({ name }: { readonly name: string }) => name,
+    );
+  beforeAll(async () => {
+    project = givenShapesProject(4);
+    expect(project.build('quantize').exitCode).toBe(0);
+    original = readFileSync(file(), 'utf8');
+    started = startTanren(project.folder, 'ui', '--port', '0');
+    server = await findPage(started);
+    browser = await openBrowser(path);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    started?.kill();
+    project?.remove();
+  });
+  afterEach(async () => {
+    await opened?.close();
+    writeFileSync(file(), original);
+  });
+
+  it('is shown as a difference, written with all comments, rebuilt by a build, and undone with one click', async () => {
+    opened = await openInBrowser(browser, server);
+    const { page } = opened;
+    await opened.go(`/quantization?stage=quantize@backbone&value=${VALUE}`);
+    await page.getByRole('button', { name: 'Keep in float' }).click();
+    await page.getByText('stages.quantize.with.exclude').waitFor();
+    expect(await page.locator('.diff .added').innerText()).toContain(`exclude: [{tensor: ${VALUE}, matches: any}]`);
+    expect(readFileSync(file(), 'utf8')).toBe(original);
+
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('✓ Written').waitFor();
+    const edited = readFileSync(file(), 'utf8');
+    expect(edited.match(/#.*$/gm)).toEqual(original.match(/#.*$/gm));
+    expect(activations()).toContain(VALUE);
+    const before = activations().length;
+    expect(project.build('quantize@backbone').exitCode).toBe(0);
+    expect(activations()).not.toContain(VALUE);
+    expect(activations().length).toBeLessThan(before);
+    await page.getByText(`${activations().length} activations`).waitFor();
+
+    await page.getByRole('button', { name: 'Undo edit' }).click();
+    await page.getByRole('button', { name: 'Undo edit' }).waitFor({ state: 'detached' });
+    expect(readFileSync(file(), 'utf8')).toBe(original);
+    expect(opened.heard).toEqual([]);
+  });
+
+  const edit = { kind: 'override', stage: 'quantize@backbone', value: VALUE, set: { range: { low: -4, high: 4 } } };
+  const preview = async (
+    change: object = {},
+  ): Promise<{ status: number; body: EditPreview & { error?: { code: string; message: string } } }> => {
+    const { status, body } = await server.post('preview-edit', { ...edit, ...change });
+    return { status, body: JSON.parse(body) };
+  };
+
+  it('applies to the file as it was read: another save in between refuses it', async () => {
+    const { body } = await preview();
+    writeFileSync(file(), `${original}# a later thought\n`);
+    const refused = await server.post('edit', { ...edit, digest: body.digest });
+    expect([refused.status, JSON.parse(refused.body).error.code]).toEqual([409, 'ui-edit-changed']);
+    expect(readFileSync(file(), 'utf8')).toBe(`${original}# a later thought\n`);
+  });
+
+  it('is not undone where the file was changed since', async () => {
+    const { body } = await preview();
+    expect((await server.post('edit', { ...edit, digest: body.digest })).status).toBe(200);
+    const edited = readFileSync(file(), 'utf8');
+    expect(edited).not.toBe(original);
+    writeFileSync(file(), `${edited}# mine\n`);
+    const refused = await server.post('undo', {});
+    expect([refused.status, JSON.parse(refused.body).error.code]).toEqual([409, 'ui-edit-changed']);
+  });
+
+  it('that the plugin refuses is not written', async () => {
+    const { status, body } = await preview({ set: { dtype: 'int5' } });
+    expect([status, body.error?.code]).toEqual([409, 'ui-edit-invalid']);
+    expect(readFileSync(file(), 'utf8')).toBe(original);
+  });
+
+  it.each([
+    { stage: 'evaluate-int8' },
+    { stage: 'none' },
+    { value: 7 },
+    { set: { run: 'x' } },
+    { set: {} },
+    { kind: 'delete' },
+  ])('with %j is no edit', async change => {
+    const { status, body } = await preview(change);
+    expect([status, body.error?.code]).toEqual([400, 'ui-bad-request']);
+  });
+
+  it('changes no file of a page that is read-only', async () => {
+    const readOnly = startTanren(project.folder, 'ui', '--port', '0', '--read-only');
+    const page = await findPage(readOnly);
+    for (const name of ['preview-edit', 'edit', 'undo']) expect((await page.post(name, edit)).status).toBe(403);
+    readOnly.kill();
+  });
+});

@@ -1,0 +1,136 @@
+/** Edits of the pipeline file: one place changes, every other byte stays, and what is shared is refused. */
+import fc from 'fast-check';
+import { parse } from 'yaml';
+import { diffLines } from '../../../src/web/edit/line-diff.js';
+import { type Edit, planEdit } from '../../../src/web/edit/plan-edit.js';
+
+const exclude: Edit = { kind: 'exclude', stage: 'quantize@a', value: 'a/conv' };
+const widen: Edit = { kind: 'override', stage: 'quantize@a', value: 'a/conv', set: { dtype: 'int16' } };
+const ENTRY = { tensor: 'a/conv', matches: 'any' };
+
+/** The stage in several layouts, each with comments, before other text. */
+const LAYOUTS: Readonly<Record<string, string>> = {
+  flow: '  quantize: # of the model\n    uses: quantize\n    with: {preset: "${preset}"} # settings\n    inputs: {model: x.model}\n',
+  'flow over lines': '  quantize:\n    uses: quantize\n    with: {\n      preset: xint8, # AMD\n      # none yet\n    }\n',
+  'empty flow': '  quantize:\n    uses: quantize\n    with: {}\n',
+  block:
+    '  quantize:\n    uses: quantize\n    with: # settings\n      preset: xint8 # AMD\n      # the last comment\n    inputs: {model: x.model}\n',
+  'no settings, block': '  quantize:\n    uses: quantize\n    inputs: {model: x.model} # in\n',
+  'no settings, flow': '  quantize: {uses: quantize, inputs: {model: x.model}} # all\n',
+  'list in flow': '  quantize:\n    uses: quantize\n    with: {exclude: [other], overrides: [{tensor: b, set: {dtype: int8}}]}\n',
+  'list in block':
+    '  quantize:\n    uses: quantize\n    with:\n      exclude:\n        - other # why\n        # the end\n      overrides:\n      - tensor: b\n        set: {dtype: int8}\n      refine: none\n',
+  'empty list': '  quantize:\n    uses: quantize\n    with: {exclude: [], overrides: []}\n',
+};
+const HEAD = '# A pipeline\nversion: 1\nparams: {preset: xint8, size: {type: integer, default: 16, description: Size.}} # knobs\nstages:\n';
+const TAIL = '  # the next\n  last: {uses: report}\n# the end\n';
+
+/** Tokens of comments, in order. */
+const commentsOf = (text: string): readonly string[] => text.match(/#.*$/gm) ?? [];
+
+describe.each(Object.entries(LAYOUTS))('a stage written as %s', (_name, stage) => {
+  const text = HEAD + stage + TAIL;
+
+  it.each([
+    ['an exclusion', exclude, 'exclude', ENTRY],
+    ['a wider type', widen, 'overrides', { ...ENTRY, set: { dtype: 'int16' } }],
+  ] as const)('gets %s at the end of its list, with all comments and other bytes kept', (_what, edit, list, entry) => {
+    const { text: changed, place } = planEdit(text, edit, 'quantize');
+    const expected = parse(text);
+    expected.stages.quantize.with ??= {};
+    expected.stages.quantize.with[list] = [...(expected.stages.quantize.with[list] ?? []), entry];
+    expect(parse(changed)).toEqual(expected);
+    expect(commentsOf(changed)).toEqual(commentsOf(text));
+    expect(place).toMatch(new RegExp(`^stages\\.quantize\\.with\\.${list}, line \\d+$`));
+    const diff = diffLines(text, changed);
+    expect(diff.filter(({ kind }) => kind !== 'same').length).toBeLessThanOrEqual(2);
+  });
+
+  it('keeps line ends of Windows', () => {
+    const windows = text.replaceAll('\n', '\r\n');
+    const { text: changed } = planEdit(windows, exclude, 'quantize');
+    expect(changed.replaceAll('\r\n', '')).not.toMatch(/\n/);
+    expect(parse(changed).stages.quantize.with.exclude).toContainEqual(ENTRY);
+  });
+});
+
+describe('an override', () => {
+  const text = `${HEAD}  quantize:\n    uses: quantize\n    with: {overrides: [{tensor: a/conv, set: {scale: 0.5, dtype: int8}}]}\n`;
+
+  it('of a value that has one is joined with it', () => {
+    const { text: changed } = planEdit(text, widen, 'quantize');
+    expect(parse(changed).stages.quantize.with.overrides).toEqual([{ tensor: 'a/conv', set: { scale: 0.5, dtype: 'int16' } }]);
+  });
+
+  it('with a range takes the place of a fixed scale, as both contradict each other', () => {
+    const { text: changed } = planEdit(text, { ...widen, set: { range: { low: -1, high: 1 } } }, 'quantize');
+    expect(parse(changed).stages.quantize.with.overrides).toEqual([
+      { tensor: 'a/conv', set: { dtype: 'int8', range: { low: -1, high: 1 } } },
+    ]);
+  });
+});
+
+describe('a parameter', () => {
+  it.each([
+    ['preset', 'a8w8', { preset: 'a8w8' }],
+    ['size', 32, { size: { type: 'integer', default: 32, description: 'Size.' } }],
+  ] as const)('%s is changed where its value is', (name, to, expected) => {
+    const { text } = planEdit(HEAD + TAIL, { kind: 'param', name, to }, '');
+    expect(parse(text).params).toMatchObject(expected);
+    expect(commentsOf(text)).toEqual(commentsOf(HEAD + TAIL));
+  });
+});
+
+describe('a place that is not one is refused', () => {
+  it.each([
+    ['settings that are an alias', 'x: &s {preset: xint8}\nstages:\n  quantize: {uses: quantize, with: *s}\n', 'alias of "s"'],
+    [
+      'settings with an anchor that others use',
+      'stages:\n  quantize: {uses: quantize, with: &s {preset: xint8}}\n  other: {uses: quantize, with: *s}\n',
+      'shared',
+    ],
+    [
+      'settings that merge others',
+      'x: &s {preset: xint8}\nstages:\n  quantize: {uses: quantize, with: {<<: *s, refine: none}}\n',
+      'merges another map',
+    ],
+    ['settings that are a reference', 'stages:\n  quantize: {uses: quantize, with: "${item.with}"}\n', 'reference ${item.with}'],
+    ['a list that is a reference', 'stages:\n  quantize: {uses: quantize, with: {exclude: "${exclude}"}}\n', 'reference ${exclude}'],
+    ['a list that is an alias', 'x: &l [b]\nstages:\n  quantize: {uses: quantize, with: {exclude: *l}}\n', 'alias of "l"'],
+    ['a stage that is an alias', 'x: &q {uses: quantize}\nstages:\n  quantize: *q\n', 'alias of "q"'],
+    ['a stage that the file lacks', 'stages:\n  other: {uses: quantize}\n', 'no stages.quantize'],
+    ['a file with errors', 'stages: {quantize: {uses: quantize\n', 'has errors'],
+    [
+      'a value that is excluded already',
+      'stages:\n  quantize: {uses: quantize, with: {exclude: [{tensor: a/conv}]}}\n',
+      'excluded already',
+    ],
+  ])('%s', (_what, text, message) => {
+    expect(() => planEdit(text, exclude, 'quantize')).toThrow(message);
+  });
+});
+
+describe('any name of a value', () => {
+  it('is written so that it is read back, whatever characters it has', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }),
+        fc.constantFrom(...Object.values(LAYOUTS)),
+        (value, stage) => {
+          fc.pre(!/\p{Surrogate}/u.test(value));
+          const text = HEAD + stage + TAIL;
+          let changed: string;
+          try {
+            changed = planEdit(text, { ...exclude, value }, 'quantize').text;
+          } catch (error) {
+            // Line breaks in a name cannot be written in one line.
+            expect(String(error)).toMatch(/one line|excluded already|cannot edit/);
+            return;
+          }
+          expect(parse(changed).stages.quantize.with.exclude.at(-1)).toEqual({ tensor: value, matches: 'any' });
+          expect(commentsOf(changed).length).toBeGreaterThanOrEqual(commentsOf(text).length);
+        },
+      ),
+    );
+  });
+});
