@@ -32,7 +32,7 @@ import { TargetError } from './report/target-error.js';
 import { findNodeUnits, type NodeUnit, type UnitGraph } from './units/node-units.js';
 import { prepareModel } from './units/prepare-model.js';
 import { findQParams, formatSizes, tensorOf } from './units/unit-facts.js';
-import { bytesOf, measureUnit, type UnitWork } from './units/unit-work.js';
+import { bytesOf, measureUnit, quantizeWork, type UnitWork } from './units/unit-work.js';
 
 export interface CompileOptions {
   readonly evaluate: Evaluate;
@@ -65,7 +65,7 @@ export async function compileModel(name: string, model: Model, target: Target, o
   const isOnCpu = options.place === 'cpu';
   if (options.accept === 'quantized') checkAccepted(name, prepared, target, options.place ?? 'npu');
   const graph = findNodeUnits(prepared);
-  const works = graph.units.map(unit => measureUnit(prepared, unit));
+  const works = measureUnits(graph, target);
   const verdicts = isOnCpu ? graph.units.map(() => UNJUDGED) : judgeUnits(graph, target, options);
   const whole = isOnCpu ? [] : [...checkBatch(prepared, target, options.largerBatch ?? 'cpu'), ...checkForms(graph, target, verdicts)];
   if (options.accept === 'quantized') checkValues(name, verdicts);
@@ -97,6 +97,15 @@ export async function compileModel(name: string, model: Model, target: Target, o
     ...(isOnCpu ? { place: 'cpu' } : {}),
   };
   return { report, parts: ends.map(end => extractPart(prepared, end)) };
+}
+
+/** The work of a float model counts with the bytes that it has once it is quantized, unless the data type takes float models. */
+function measureUnits({ model, units }: UnitGraph, { dtype }: Target): readonly UnitWork[] {
+  const works = units.map(unit => measureUnit(model, unit));
+  if (dtype.form === 'float' || modeOf(model) !== 'float') return works;
+  const sizeOf = (names: readonly string[]): number => (names.some(name => name.endsWith('16')) ? 2 : 1);
+  const bytes = { activation: sizeOf(dtype.activations.value), weight: sizeOf(dtype.weights.value) };
+  return works.map(work => quantizeWork(work, bytes));
 }
 
 /** Of a unit that the params place on the CPU: no limit of the target concerns it. */

@@ -64,6 +64,13 @@ function shapeOf(model: Model, node: Node, macs: number): LayerShape | undefined
   return { inputChannels, outputChannels, width: isConv && dims.length > 2 ? (dims.at(-1) ?? 1) : 1 };
 }
 
+/** The work of a unit in float32 after quantization to types of these sizes in bytes. */
+export function quantizeWork(work: UnitWork, bytes: { readonly activation: number; readonly weight: number }): UnitWork {
+  const { weightBytes, inputBytes, outputBytes } = work;
+  const share = bytes.activation / 4;
+  return { ...work, weightBytes: (weightBytes * bytes.weight) / 4, inputBytes: inputBytes * share, outputBytes: outputBytes * share };
+}
+
 export interface UnitEnds {
   /** Values of other units, or model inputs. */
   readonly inputs: readonly ValueId[];

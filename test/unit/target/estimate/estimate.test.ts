@@ -12,6 +12,7 @@ import { chooseTarget, getBuiltInProfile } from '../../../../src/target/profile/
 import type { UnitWork } from '../../../../src/target/units/unit-work.js';
 import { makeNeck } from '../../../support/neck.js';
 import { qdqGraph } from '../../../support/qdq-graph.js';
+import { randomConstant, smallModel } from '../../../support/small-model.js';
 
 /** 1 TMAC/s at half efficiency, 10 GB/s, 0.2 ms per call. */
 const target = chooseTarget(getBuiltInProfile('generic-int8'), {});
@@ -82,6 +83,24 @@ describe('the constants of a device', () => {
     const unit = onNpu({ macs: 1e9 });
     expect(estimateCall(ryzen('1.7'), [{ ...unit, count: 3 }]).ms).toBeCloseTo(estimateCall(ryzen('1.7'), [unit, unit, unit]).ms, 9);
   });
+});
+
+it('a float model is estimated with the bytes that it has once it is quantized', async () => {
+  const model = smallModel({
+    inputs: { x: ['float32', [1, 4, 8, 8]] },
+    constants: { w: randomConstant([4, 4, 3, 3]) },
+    nodes: [{ op: 'Conv', in: ['x', 'w'], out: ['y'], attributes: { pads: ints([1, 1, 1, 1]) } }],
+    outputs: ['y'],
+  });
+  const bytesOf = async (dtype: string) => {
+    const chosen = chooseTarget(getBuiltInProfile('ryzen-ai'), { device: 'stx-krk', dtype });
+    const { report } = await compileModel('m', model, chosen, { evaluate, undocumented: 'npu', accept: 'any' });
+    const [unit] = report.units;
+    return [unit?.weightBytes, unit?.inputBytes, unit?.outputBytes];
+  };
+  expect(await bytesOf('xint8')).toEqual([144, 256, 256]);
+  expect(await bytesOf('a16w8')).toEqual([144, 512, 512]);
+  expect(await bytesOf('bf16')).toEqual([576, 1024, 1024]);
 });
 
 describe('the batch table', () => {
