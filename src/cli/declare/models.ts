@@ -1,4 +1,5 @@
 /** Commands that run a built detector, explain a quantized tensor, check a model for a target, or read what a board reports. */
+import { ROUNDING_MODES } from '../../runtime/device/runner-params.js';
 import { command, type Declared, group } from './command.js';
 import { choice, flag, named, optional, required, value } from './option.js';
 import { json, PIPELINE } from './shared-options.js';
@@ -75,6 +76,31 @@ export const MODELS: readonly Declared[] = [
     },
     after: 'Example:\n  tanren lint artifacts/quantize@backbone/model.onnx --target ryzen-ai --device stx-krk --dtype xint8',
     run: async ([model = ''], options) => (await import('../commands/models/lint.js')).runLint(model, options),
+  }),
+  command({
+    words: 'compare-dumps <model> <folder>',
+    description:
+      'compare tensors that a device dumped with the simulation of a quantized model, layer by layer; exit code 1 if one deviates',
+    options: {
+      json,
+      rounding: choice(
+        '--rounding <mode>',
+        'how the device rounds sums; auto: the one with the fewest deviations',
+        ['auto', ...ROUNDING_MODES],
+        'auto',
+      ),
+      layout: choice('--layout <order>', 'order of the elements in the dumps', ['nchw', 'nhwc'], 'nchw'),
+      tolerance: value('--tolerance <steps>', 'steps by which a result may be off', parseNumber('a number from 0 to 65535', 0, 65_535), {
+        value: 0,
+        shown: '0',
+      }),
+      pin: named('--pin <name=size>', 'size of a dynamic dim of an input', parseSize('box_rois=16')),
+      all: flag('--all', 'list every dumped value'),
+    },
+    after:
+      'Files are .npy, or .bin and .raw without a header, named after their tensors; with the inputs of the model among them.\nExample:\n  tanren compare-dumps artifacts/quantize@backbone/model.onnx dumps/ --rounding pow2-dpu',
+    run: async ([model = '', folder = ''], options) =>
+      (await import('../commands/models/compare-dumps.js')).runCompareDumps(model, folder, options),
   }),
   group('estimate', 'show latency estimates by layer, and fit them to measurements', [
     command({
