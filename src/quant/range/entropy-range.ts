@@ -1,6 +1,7 @@
 /** Entropy calibration: the magnitude limit with the smallest Kullback-Leibler divergence between the data and its quantization. */
 
 import type { Range } from '../integers/qparams.js';
+import { type IntegerScheme, mappedRange } from '../integers/quantized-dtype.js';
 import type { Distribution } from '../sketch/distribution.js';
 import { foldMagnitudes } from './percentile-range.js';
 
@@ -16,11 +17,19 @@ const HALF = 0.5;
  * Both are scaled to sum 1. Zeros are left out: they are exact at every limit.
  * @see Migacz, 8-bit Inference with TensorRT, GTC 2017: the idea. Limits, groups and the handling of zero differ.
  */
-export function leastDivergenceRange(distribution: Distribution, levels: number): Range {
+export function leastDivergenceRange(distribution: Distribution, levels: number | 'integers', integers: IntegerScheme): Range {
   const { width, min, max } = distribution;
   const counts = foldMagnitudes(distribution);
-  const limit = findLimit(counts, levels) * width;
+  const limit = findLimit(counts, levels === 'integers' ? countLevels(distribution, integers) : levels) * width;
   return { low: Math.max(min, Math.fround(-limit)), high: Math.min(max, Math.fround(limit)) };
+}
+
+/** The number of integers from zero to the largest magnitude: all of them where the data has one sign and zero is at an end. */
+function countLevels({ min, max }: Distribution, integers: IntegerScheme): number {
+  const { low, high } = mappedRange(integers);
+  const [least, most] = [Math.min(0, min), Math.max(0, max)];
+  const share = integers.symmetric || most === least ? 0.5 : Math.max(-least, most) / (most - least);
+  return Math.floor((high - low) * share) + 1;
 }
 
 /** The best limit, in bins. All bins if there are at most `levels`. */

@@ -12,8 +12,11 @@ export type FloatRangeMethod =
    * `sides: 'magnitude'` uses one limit for both signs; `'each'` cuts half of the excluded elements from each end.
    */
   | { readonly kind: 'percentile'; readonly percentile: number; readonly sides: 'magnitude' | 'each' }
-  /** The magnitude limit at which `levels` equal steps preserve most information: smallest Kullback-Leibler divergence. */
-  | { readonly kind: 'entropy'; readonly levels: number }
+  /**
+   * The magnitude limit at which `levels` equal steps preserve most information: smallest Kullback-Leibler divergence. 'integers': as many as the integers of the
+   * tensor have over the magnitudes, which are twice as many where the data has one sign.
+   */
+  | { readonly kind: 'entropy'; readonly levels: number | 'integers' }
   /** The min-max range scaled by the factor with the smallest squared error, out of `candidates` factors between 0 and 1. */
   | { readonly kind: 'mse'; readonly candidates: number };
 

@@ -34,8 +34,8 @@ const RANGE_METHODS: { readonly [K in Kind]: RangeMethodEntry<MethodOf<K>> } = {
       (sides === 'each' ? percentileOfEachSide : percentileOfMagnitudes)(distributionOf(sketch), percentile),
   },
   entropy: {
-    describe: ({ levels }) => `entropy of ${levels} levels`,
-    choose: ({ sketch }, { levels }) => leastDivergenceRange(distributionOf(sketch), levels),
+    describe: ({ levels }) => (levels === 'integers' ? 'entropy' : `entropy of ${levels} levels`),
+    choose: ({ sketch }, { levels }, integers) => leastDivergenceRange(distributionOf(sketch), levels, integers),
   },
   mse: {
     describe: ({ candidates }) => `mse of ${candidates} candidates`,

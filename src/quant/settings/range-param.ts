@@ -15,7 +15,7 @@ const kindSchema = <const Kind extends string, const Knobs extends JsonObject>(k
 const FLOAT_RANGES = [
   kindSchema('min-max', {}),
   kindSchema('percentile', { percentile: PERCENTILE_SCHEMA, sides: { enum: ['magnitude', 'each'] } }),
-  kindSchema('entropy', { levels: COUNT_SCHEMA }),
+  kindSchema('entropy', { levels: { anyOf: [COUNT_SCHEMA, { const: 'integers' }] } }),
   kindSchema('mse', { candidates: COUNT_SCHEMA }),
 ] as const;
 
@@ -64,7 +64,7 @@ export type WeightRangeParam = FromSchema<(typeof WEIGHT_RANGE_SCHEMAS)[number]>
 
 /** Defaults of absent settings. */
 const PERCENTILE = 99.99;
-const LEVELS = 128;
+const LEVELS = 'integers';
 const CANDIDATES = 100;
 const ORT_BINS = 2048;
 const ORT_ENTROPY_BINS = 128;

@@ -176,6 +176,20 @@ describe('entropy', () => {
     expect(high).toBeLessThan(100);
   });
 
+  it.each([
+    ['uint8 of data with one sign', 'after-relu', U8, 256],
+    ['symmetric int8', 'two-sided', S8, 128],
+    ['uint8 with zero in the middle', 'after-relu', U8_MIDDLE, 128],
+  ] as const)('has the levels of the integers: %s', (_, shape, integers, levels) => {
+    const data = activations(30_000, 5, shape);
+    expect(choose(data, { kind: 'entropy', levels: 'integers' }, integers)).toEqual(choose(data, { kind: 'entropy', levels }, integers));
+  });
+
+  it('keeps the whole range where there are more integers than bins', () => {
+    const lonely = Float32Array.from([...activations(50_000, 9, 'two-sided'), 300]);
+    expect(choose(lonely, { kind: 'entropy', levels: 'integers' }, S16).range.high).toBe(300);
+  });
+
   it('finds the same limit as the definition computed term by term', () => {
     const data = activations(30_000, 3, 'two-sided');
     const { range } = choose(data, { kind: 'entropy', levels: 128 });
