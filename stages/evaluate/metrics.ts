@@ -33,6 +33,19 @@ export function makeMetrics(figures: FiguresByType, counts: EvaluateCounts, base
   return { ...figures, ...counts, delta: Object.fromEntries(types.map(type => [type, subtract(type, figures, baseline)])) };
 }
 
+/** One line per IoU type whose AP is less than a tenth of the baseline's; a baseline below 0.05 says nothing. */
+export function describeCollapses(figures: FiguresByType, baseline: CocoMetrics | undefined): readonly string[] {
+  return (['bbox', 'segm'] as const).flatMap(type => {
+    const [own, before] = [figures[type]?.AP, baseline?.[type]?.AP];
+    if (own === undefined || before === undefined || before < LEAST_AP || own >= before / 10) return [];
+    return [
+      `${type}: AP ${own.toFixed(4)} is less than a tenth of the baseline's ${before.toFixed(4)}: \`verify\` on the models between them shows where values are lost; docs/tutorial-recover.md says what helps a network that quantization loses`,
+    ];
+  });
+}
+
+const LEAST_AP = 0.05;
+
 /** Differences of the figures that both sides have; −1 marks a missing figure. */
 function subtract(type: IouType, { [type]: own }: FiguresByType, { [type]: others }: CocoMetrics): Partial<CocoFigures> {
   if (others === undefined) {

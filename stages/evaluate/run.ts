@@ -26,7 +26,7 @@ import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { DETECTIONS_FILE, imageDetections, PART_PREFIX } from './image-detections.js';
-import { type FiguresByType, makeMetrics, parseBaseline } from './metrics.js';
+import { describeCollapses, type FiguresByType, makeMetrics, parseBaseline } from './metrics.js';
 import type { EvaluateParams } from './params.js';
 import { reportUnknownCategories } from './unknown-categories.js';
 
@@ -70,6 +70,7 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   for (const [type, { AP, AP50, AP75 }] of Object.entries(figures)) {
     context.log('info', `${type}: AP ${AP.toFixed(4)}, AP50 ${AP50.toFixed(4)}, AP75 ${AP75.toFixed(4)} on ${images.length} images`);
   }
+  for (const line of describeCollapses(figures, baseline)) context.log('warning', line);
   const [first] = images;
   const rounding = first === undefined ? undefined : await countInImage(job, await findImageFile(folder, first));
   const metrics = makeMetrics(figures, { images: images.length, detections: results.length }, baseline);

@@ -3,7 +3,7 @@ import { Argument } from 'commander';
 import { TEMPLATES } from '../commands/project/init/templates.js';
 import { SHELLS } from '../process/shells.js';
 import { command, type Declared } from './command.js';
-import { optional, optionalChoice, value } from './option.js';
+import { flag, optional, optionalChoice, value } from './option.js';
 import { json } from './shared-options.js';
 import { parseText } from './values.js';
 
@@ -20,6 +20,12 @@ export const PROJECT: readonly Declared[] = [
       ),
       model: optional('--model <path>', 'draft the file for this ONNX model, by its inputs and outputs', parseText),
       images: optional('--images <folder>', 'with --model: images for calibration (default: example images)', parseText),
+      annotations: optional(
+        '--annotations <file>',
+        'with --images: their COCO annotations; the draft then evaluates float and int8',
+        parseText,
+      ),
+      recover: flag('--recover', 'with --model: add stages that bring accuracy back (channel factors, bias correction)'),
     },
     after:
       'Examples:\n  tanren init                              a trained example that builds at once\n  tanren init --model detector.onnx        all stages for a model of your own',

@@ -23,6 +23,7 @@ const REFRESH_MS = 100;
 /** What the renderer knows of the build. */
 interface BuildView {
   readonly console: Console;
+  readonly lines: RenderedLines;
   readonly area: LiveArea;
   readonly idWidth: number;
   readonly running: Map<StageId, Running>;
@@ -34,9 +35,13 @@ interface BuildView {
   timer: NodeJS.Timeout | undefined;
 }
 
-export function makeBuildRenderer(console: Console, idWidth: number): BuildRenderer {
+/** 'progress': no line per event; a terminal still shows the running stages. For searches, which print a line per trial. */
+export type RenderedLines = 'all' | 'progress';
+
+export function makeBuildRenderer(console: Console, idWidth: number, lines: RenderedLines = 'all'): BuildRenderer {
   const view: BuildView = {
     console,
+    lines,
     area: makeLiveArea(console),
     idWidth,
     running: new Map(),
@@ -60,7 +65,7 @@ function show(view: BuildView, event: BuildEvent): void {
   const nowMs = performance.now();
   view.timeLeft.update(event, nowMs);
   track(view.running, event, nowMs);
-  const line = withCount(lineOf(event, view.idWidth, view.console), event, view);
+  const line = view.lines === 'all' ? withCount(lineOf(event, view.idWidth, view.console), event, view) : undefined;
   if (line !== undefined) {
     view.area.erase();
     view.console.line(line);

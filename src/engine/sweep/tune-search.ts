@@ -1,4 +1,4 @@
-/** The order in which `tune` tries configurations: axis by axis from the best one so far, then what is left. */
+/** The order in which `tune` tries configurations: axis by axis from the best one so far, then what is left by its distance from the best. */
 import { type Configuration, combine } from './configurations.js';
 import type { Axis } from './resolve-axis.js';
 import type { SweepRow } from './sweep-rows.js';
@@ -28,7 +28,7 @@ const BATCH = 4;
 
 /**
  * Starts with the pipeline as it stands. Along each axis in turn all values are tried with the best values of the others, until no axis brings anything;
- * then all other combinations in their order. The order depends on the results alone, not on time.
+ * then the other combinations, those that differ least from the best one first. The order depends on the results alone, not on time.
  * @returns the best trial; undefined if none was built.
  */
 export async function searchConfigurations(search: TuneSearch): Promise<Trial | undefined> {
@@ -50,6 +50,15 @@ export async function searchConfigurations(search: TuneSearch): Promise<Trial | 
     search.onTrials(trials, best);
     return best !== before;
   };
+  /** The next combinations, nearest to the best one. */
+  const nearest = (): readonly Choice[] => {
+    const open: Choice[] = [];
+    for (const choice of listByDistance(axes, best?.choice ?? axes.map(() => undefined))) {
+      if (!tried.has(choice.join())) open.push(choice);
+      if (open.length === BATCH) break;
+    }
+    return open;
+  };
   await tryAll([axes.map(() => undefined)]);
   for (let improved = true; improved && !search.isOver(); ) {
     improved = false;
@@ -59,30 +68,25 @@ export async function searchConfigurations(search: TuneSearch): Promise<Trial | 
       improved = (await tryAll(choices)) || improved;
     }
   }
-  for (const batch of listBatches(axes)) {
-    if (search.isOver()) break;
-    await tryAll(batch);
-  }
+  for (let open = nearest(); open.length > 0 && !search.isOver(); open = nearest()) await tryAll(open);
   return best;
 }
 
-/** All combinations, also with axes as the file says, in batches. They are made as they are needed. */
-function* listBatches(axes: readonly Axis[]): Generator<readonly Choice[]> {
-  const total = axes.reduce((product, { values }) => product * (values.length + 1), 1);
-  for (let first = 0; first < total; first += BATCH) {
-    yield Array.from({ length: Math.min(BATCH, total - first) }, (_, index) => choiceAt(axes, first + index));
-  }
+/** The choices that differ from `from`: first in one axis, then in two, and so on. They are made as they are needed. */
+function* listByDistance(axes: readonly Axis[], from: Choice): Generator<Choice> {
+  for (let distance = 1; distance <= axes.length; distance++) yield* listChanges(axes, from, distance, 0);
 }
 
-function choiceAt(axes: readonly Axis[], number: number): Choice {
-  const choice: (number | undefined)[] = [];
-  let rest = number;
-  for (const { values } of [...axes].reverse()) {
-    const digit = rest % (values.length + 1);
-    choice.unshift(digit === 0 ? undefined : digit - 1);
-    rest = Math.floor(rest / (values.length + 1));
+/** The choices that differ from `from` in `distance` axes, all at or after `first`. */
+function* listChanges(axes: readonly Axis[], from: Choice, distance: number, first: number): Generator<Choice> {
+  if (distance === 0) {
+    yield from;
+    return;
   }
-  return choice;
+  for (let at = first; at <= axes.length - distance; at++) {
+    for (const index of [undefined, ...(axes[at]?.values.keys() ?? [])])
+      if (index !== from[at]) yield* listChanges(axes, from.with(at, index), distance - 1, at + 1);
+  }
 }
 
 /** The axes that the choice leaves as they are set nothing. */

@@ -117,6 +117,7 @@ describe('init', () => {
     for (const [args, code] of [
       [['--template', 'classifier'], 'model-needed'],
       [['--template', 'maskrcnn', '--model', 'text.onnx'], 'model-needed'],
+      [['--annotations', 'instances.json', '--model', 'text.onnx'], 'model-needed'],
       [['--model', 'text.onnx'], 'model-malformed'],
       [['--model', 'missing.onnx'], 'model-unreadable'],
       [['-f', 'text.onnx/pipeline.yaml'], 'not-writable'],

@@ -14,7 +14,7 @@ import type { SweepTargets } from '../../../engine/sweep/sweep-targets.js';
 import { makeEnginePorts } from '../../pipeline/engine-ports.js';
 import { loadFrom, type PipelineOptions } from '../../pipeline/open-plan.js';
 import { findSharedCache } from '../../pipeline/shared-cache.js';
-import { makeBuildRenderer } from '../../render/build-renderer.js';
+import { makeBuildRenderer, type RenderedLines } from '../../render/build-renderer.js';
 import type { Console } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
 
@@ -33,6 +33,12 @@ export function loaderOf(options: BuildOptions): (configuration: Configuration) 
   return ({ assignments, settings }) => loadFrom({ ...options, param: [...options.param, ...assignments] }, readText, settings);
 }
 
+interface BuildManner {
+  readonly console: Console;
+  readonly signal: AbortSignal;
+  readonly lines?: RenderedLines;
+}
+
 export interface BuiltSweep {
   readonly report: BuildReport;
   /** In the order of the planned configurations, then those that were refused. */
@@ -44,9 +50,9 @@ export async function buildConfigurations(
   { planned, refused }: PlannedSweep,
   { merged, targets }: { readonly merged: MergedPlans; readonly targets: SweepTargets },
   options: BuildOptions,
-  { console, signal }: { readonly console: Console; readonly signal: AbortSignal },
+  how: BuildManner,
 ): Promise<BuiltSweep> {
-  const report = await buildMerged(merged.plan, targets, options, { console, signal });
+  const report = await buildMerged(merged.plan, targets, options, how);
   const built = planned.map(({ configuration }, index) =>
     makeRow(configuration, merged.stages[index] ?? new Map(), { merged, targets, report }),
   );
@@ -67,9 +73,9 @@ async function buildMerged(
   plan: Plan,
   targets: SweepTargets,
   options: BuildOptions,
-  { console, signal }: { readonly console: Console; readonly signal: AbortSignal },
+  { console, signal, lines = 'all' }: BuildManner,
 ): Promise<BuildReport> {
-  const renderer = makeBuildRenderer(console, widest(plan.stages.keys()));
+  const renderer = makeBuildRenderer(console, widest(plan.stages.keys()), lines);
   const ports = { ...makeEnginePorts(renderer.emit, signal), artifacts: 'links' as const };
   const { jobs } = options;
   const sharedCache = findSharedCache(options.cache);

@@ -99,8 +99,9 @@ async function tune(request: Request, options: TuneOptions, console: Console): P
     onTrials(found, best) {
       trials.push(...found.filter(({ row }) => row.status !== 'interrupted'));
       if (resolved === undefined) return;
+      const isNew = best !== undefined && found.includes(best);
       for (const trial of found) if (trial.row.status !== 'interrupted') console.line(`tried ${describeTrial(axes, resolved, trial)}`);
-      if (best !== undefined) console.line(console.style('bold', `best so far: ${describeTrial(axes, resolved, best)}`));
+      if (isNew) console.line(console.style('bold', `best so far: ${describeTrial(axes, resolved, best)}`));
     },
   });
   if (diagnostics.hasErrors()) return refuse(diagnostics.items, options, console);
@@ -140,7 +141,7 @@ function makeBuilder({ base, targets }: Request, options: TuneOptions, how: { re
       const build = wanted.flatMap((ids, index) => ids.flatMap(id => merged.stages[index]?.get(id) ?? []));
       const chosen: SweepTargets = { build: [...new Set(build)], reported: [...new Set(wanted.flat())] };
       [last, reported] = [merged, chosen.reported];
-      const { rows } = await buildConfigurations(sweep, { merged, targets: chosen }, options, how);
+      const { rows } = await buildConfigurations(sweep, { merged, targets: chosen }, options, { ...how, lines: 'progress' });
       const byNumber = new Map(rows.map(row => [row.configuration.number, row]));
       return configurations.flatMap(({ number }) => byNumber.get(number) ?? []);
     },

@@ -7,7 +7,7 @@ import { EngineError, messageOf } from '../../../engine/model/engine-error.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { makeConsole } from '../../terminal/console.js';
 import { endWithError } from '../../terminal/end-with-error.js';
-import { type Draft, draftPipeline } from './init/draft-pipeline.js';
+import { draftPipeline } from './init/draft-pipeline.js';
 import { copyExamples, examplesIn, readTemplate, STAND_INS, schemaComment } from './init/example-files.js';
 import { readFacts } from './init/model-facts.js';
 import { isExample, type Template } from './init/templates.js';
@@ -17,6 +17,8 @@ export interface InitOptions {
   readonly template?: Template;
   readonly model?: string;
   readonly images?: string;
+  readonly annotations?: string;
+  readonly recover: boolean;
 }
 
 /** Creates the folder if it is missing. Never overwrites a file. */
@@ -49,8 +51,13 @@ interface Composed {
 }
 
 /** @throws EngineError `model-needed`; OnnxError if the file is no model. */
-async function compose({ file, template, model, images }: InitOptions, projectFolder: string): Promise<Composed> {
+async function compose({ file, template, model, images, annotations, recover }: InitOptions, projectFolder: string): Promise<Composed> {
   const head = schemaComment(file, projectFolder);
+  if (recover && model === undefined) throw new EngineError('model-needed', '--recover needs --model', { help: 'name the model' });
+  if (annotations !== undefined && (model === undefined || images === undefined))
+    throw new EngineError('model-needed', '--annotations needs --model and --images', {
+      help: 'name the model and the folder of the annotated images',
+    });
   if (model === undefined) {
     if (template !== undefined && !isExample(template))
       throw new EngineError('model-needed', `the template ${template} needs a model`, {
@@ -64,7 +71,7 @@ async function compose({ file, template, model, images }: InitOptions, projectFo
       help: 'leave out --template to draft a pipeline for the model, or --model to start from the example',
     });
   const fromProject = (path: string): string => relative(projectFolder, resolve(path)).replaceAll('\\', '/') || '.';
-  const draft: Draft = draftPipeline({
+  const draft = draftPipeline({
     facts: await readFacts(model),
     model: fromProject(model),
     images: images === undefined ? STAND_INS : fromProject(images),
@@ -72,7 +79,13 @@ async function compose({ file, template, model, images }: InitOptions, projectFo
     kind: template ?? 'found',
     head,
     ...(images === undefined ? {} : { samples: await countSamples(images) }),
+    ...(annotations === undefined ? {} : { annotations: fromProject(annotations) }),
+    ...(recover ? { accuracy: 'recover' as const } : {}),
   });
+  if (annotations !== undefined && !draft.isDetector)
+    throw new EngineError('no-detector', `${model} is ${draft.what}: COCO annotations need a detector whose outputs are recognized`, {
+      help: 'leave out --annotations; docs/stages/describe.md says how outputs are read, and docs/stages/evaluate-classes.md how labels of a classifier are given',
+    });
   return { text: draft.text, description: draft.what, places: images === undefined && draft.needsImages ? [STAND_INS] : [] };
 }
 

@@ -64,8 +64,31 @@ async function search(stopAfter = 99) {
 
 it('goes along each axis from the best so far, then through the rest, and finds the best of all combinations', async () => {
   const { order, best } = await search();
-  expect(order).toEqual([[''], ['a=a1', 'a=a2'], ['a=a2 b=b1', 'a=a2 b=b2'], ['b=b1', 'a=a1 b=b1'], ['b=b2'], ['a=a1 b=b2']]);
+  expect(order).toEqual([[''], ['a=a1', 'a=a2'], ['a=a2 b=b1', 'a=a2 b=b2'], ['b=b1', 'a=a1 b=b1'], ['b=b2', 'a=a1 b=b2']]);
   expect(best).toEqual(['a=a1', 'b=b2']);
+});
+
+it('tries every combination once, those that differ least from the best one first', async () => {
+  const axes = [axis('a', 'a1', 'a2'), axis('b', 'b1'), axis('c', 'c1', 'c2')];
+  const tried: string[] = [];
+  await searchConfigurations({
+    axes,
+    isBetter: one => one.configuration.assignments.join(' ') === 'a=a1',
+    isOver: () => false,
+    onTrials: () => undefined,
+    async build(configurations) {
+      tried.push(...configurations.map(({ assignments }) => assignments.join(' ')));
+      return configurations.map(configuration => rowOf(configuration, 1, 1));
+    },
+  });
+  expect(tried).toHaveLength(3 * 2 * 3);
+  expect(new Set(tried).size).toBe(tried.length);
+  const best = new Set(['a=a1']);
+  const distances = tried.slice(-12).map(name => {
+    const [set, a] = [name.split(' ').filter(one => one !== ''), name.includes('a=a1') ? 0 : 1];
+    return a + set.filter(one => !best.has(one) && !one.startsWith('a=')).length;
+  });
+  expect(distances).toEqual([...distances].sort((one, other) => one - other));
 });
 
 it('keeps the best so far when time is up, and repeats the same order', async () => {

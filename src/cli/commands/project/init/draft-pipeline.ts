@@ -20,6 +20,10 @@ export interface DraftRequest {
   readonly head: string;
   /** Quantizes, verifies and compiles in each of these, without a benchmark and a page; default: in one, which a param names. */
   readonly presets?: readonly string[];
+  /** COCO annotations of the images, relative to the project folder. With them the draft evaluates a detector. */
+  readonly annotations?: string;
+  /** 'recover': with stages that bring accuracy back. */
+  readonly accuracy?: 'recover';
   /** Images that calibrate; default 16. */
   readonly samples?: number;
 }
@@ -29,6 +33,8 @@ export interface Draft {
   /** "a classifier of 1000 classes". */
   readonly what: string;
   readonly needsImages: boolean;
+  /** Whether its outputs were recognized as boxes. */
+  readonly isDetector: boolean;
 }
 
 const classesOf = (count: number): string => `${count} ${count === 1 ? 'class' : 'classes'}`;
@@ -59,13 +65,16 @@ export function draftPipeline(request: DraftRequest): Draft {
   const preprocess =
     classes !== undefined ? CLASSIFIER_IMAGES : isWhole ? WHOLE_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
   const each = request.presets === undefined ? '' : `\n    foreach: [${request.presets.join(', ')}]`;
-  const [preset, quantized] = request.presets === undefined ? ['${preset}', 'quantize.model'] : ['${item}', '"quantize@${item}.model"'];
+  const recovers = request.accuracy === 'recover';
+  const float = recovers ? 'factors.model' : network;
+  const int8 = recovers ? 'biases.model' : 'quantize.model';
+  const [preset, quantized] = request.presets === undefined ? ['${preset}', int8] : ['${item}', '"quantize@${item}.model"'];
   const compared = Math.min(MOST_COMPARED, request.samples ?? SAMPLES);
   const found = isWhole ? findDecoder(facts.outputs, { height: size[0], width: size[1] }) : undefined;
   const text = `${headOf(request, what)}
 ${request.presets === undefined ? PRESET_PARAM : ''}sources:
   model: ${quote(request.model)}
-${filesOf(request)}  images: ${quote(request.images)}${request.imagesAre === 'stand-ins' ? ' # stand-ins: name images such as the network meets in use' : ''}
+${filesOf(request)}  images: ${quote(request.images)}${request.imagesAre === 'stand-ins' ? ' # stand-ins: name images such as the network meets in use' : ''}${valSource(request)}
 
 stages:
   # Checked, upgraded to a current operator set, batch 1.
@@ -76,20 +85,14 @@ stages:
   simplify:
     uses: simplify
     inputs: {model: import.model}
-${isWhole ? partsOf(found) : decoding === undefined ? '' : describeStage(decoding)}
+${isWhole ? partsOf(found) : decoding === undefined ? '' : describeStage(decoding, request)}${recovers ? factorsStage(network) : ''}
   # How an image becomes the input is not in the file: repeat what the training code did. A wrong order of colors costs accuracy and gives no error.
-  calibrate:
-    uses: calibrate
-    with:
-      samples: ${request.samples ?? SAMPLES}
-      preprocess: &preprocess ${preprocess}
-    inputs: {model: ${network}, images: "\${sources.images}"}
-
+${recovers ? captureStage(request, preprocess) : calibrateStage(request, preprocess, network)}
   quantize:${each}
     uses: quantize
     with: {preset: "${preset}"${decoding === undefined ? '' : ', joins: separate'}}
-    inputs: {model: ${network}, sketches: calibrate.sketches}
-
+    inputs: {model: ${float}, sketches: calibrate.sketches}
+${recovers ? BIASES : ''}
   # What quantization changes, on ${compared === 1 ? 'one image' : `${compared} images`}. -998 is no bound: with images of your own, bound it (12, say), so that a worse result fails.
   verify:${each}
     uses: verify
@@ -101,8 +104,8 @@ ${isWhole ? partsOf(found) : decoding === undefined ? '' : describeStage(decodin
     uses: compile
     with: {target: ryzen-ai, dtype: "${preset}"}
     inputs: {models: {model: ${quantized}}}
-${request.presets === undefined ? MEASURED.replace('simplify.model', network) : ''}${(isWhole ? evaluateWhole(found) : evaluateOf(classes, decoding)).replaceAll('quantize.model', request.presets === undefined ? 'quantize.model' : 'quantize@a8w8.model')}${request.presets === undefined ? PAGE : ''}`;
-  return { text, what, needsImages: true };
+${request.presets === undefined ? measuredBy(network, int8) : ''}${(isWhole ? evaluateWhole(found) : evaluateOf(classes, decoding, request)).replaceAll('quantize.model', request.presets === undefined ? int8 : 'quantize@a8w8.model')}${request.presets === undefined ? pageOf(request) : ''}`;
+  return { text, what, needsImages: true, isDetector: decoding !== undefined };
 }
 
 const SAMPLES = 16;
@@ -113,21 +116,71 @@ const PRESET_PARAM = `params:
 
 `;
 
-const MEASURED = `
+const factorsStage = (network: string): string => `
+  # A scale per tensor rounds channels of small weights away. Powers of two bring them up, and a Mul behind the layer takes them back: exact in float.
+  factors:
+    uses: rewrite
+    with: {rules: [{name: channel-factors, matches: any}]}
+    inputs: {model: ${network}}
+`;
+
+const BIASES = `
+  # Rounding shifts what a layer computes on average. The shift is measured, and taken out of the bias where that helps.
+  biases:
+    uses: correct-biases
+    inputs: {model: quantize.model, float: factors.model, captured: capture.captured}
+`;
+
+function calibrateStage({ samples }: DraftRequest, preprocess: string, network: string): string {
+  return `  calibrate:
+    uses: calibrate
+    with:
+      samples: ${samples ?? SAMPLES}
+      preprocess: &preprocess ${preprocess}
+    inputs: {model: ${network}, images: "\${sources.images}"}
+`;
+}
+
+function captureStage({ samples }: DraftRequest, preprocess: string): string {
+  return `  capture:
+    uses: capture
+    with:
+      of: model
+      samples: ${samples ?? SAMPLES}
+      preprocess: &preprocess ${preprocess}
+    inputs: {model: factors.model, images: "\${sources.images}"}
+
+  calibrate:
+    uses: calibrate
+    inputs: {model: factors.model, captured: capture.captured}
+`;
+}
+
+const measuredBy = (network: string, int8: string): string => `
   # Measured here, on the CPU.
   bench:
     uses: bench
     with: {repeats: 10}
     resources: {cpu: 64} # all there are: nothing else runs while it measures
-    inputs: {float: {model: simplify.model}, int8: {model: quantize.model}}
+    inputs: {float: {model: ${network}}, int8: {model: ${int8}}}
 `;
 
-const PAGE = `
+/** The annotated images; empty without annotations. */
+function valSource({ annotations, images }: DraftRequest): string {
+  return annotations === undefined ? '' : `\n  val: {annotations: ${quote(annotations)}, images: ${quote(images)}}`;
+}
+
+const EVALUATED = `      metrics: {float: evaluate-float.metrics, int8: evaluate-int8.metrics}
+      detections: {float: evaluate-float.detections, int8: evaluate-int8.detections}
+      data: "\${sources.val}"
+`;
+
+const pageOf = ({ annotations }: DraftRequest): string => `
   # All of it on one page: artifacts/report/page.html.
   report:
     uses: report
     inputs:
-      verify: {quantize: verify.report}
+${annotations === undefined ? '' : EVALUATED}      verify: {quantize: verify.report}
       quantization: {model: quantize.report}
       sketches: {model: calibrate.sketches}
       compile: {ryzen-ai: compile.report}
@@ -179,7 +232,7 @@ function imagesOf({ images }: FoundDecoder): string {
   return images === 'bgr-bytes' ? YOLOX_IMAGES : DETECTOR_IMAGES;
 }
 
-function describeStage(found: FoundDecoder): string {
+function describeStage(found: FoundDecoder, { annotations }: DraftRequest): string {
   return `
   # How the outputs are read. Assumed from their shapes: ${found.assumed}.
   # Compare with the code of the network: docs/stages/describe.md has the other forms.
@@ -190,7 +243,7 @@ function describeStage(found: FoundDecoder): string {
       decoder:
         ${decoderOf(found)}
       categories: ${categoriesOf(found)}
-      nms: ${SELECTING.has(found.decoder.kind) ? 'none' : 0.65}
+${annotations === undefined ? '' : '      scoreThreshold: 0.01 # AP counts weak detections too\n'}      nms: ${SELECTING.has(found.decoder.kind) ? 'none' : 0.65}
     inputs: {model: simplify.model}
 `;
 }
@@ -210,8 +263,8 @@ function categoriesOf({ classes }: FoundDecoder): string {
   return `[${names.join(', ')}] # {id: 3, name: cat} gives the ids of your annotations`;
 }
 
-/** Stages that need labels, as comments: the draft has none. */
-function evaluateOf(classes: number | undefined, decoding: FoundDecoder | undefined): string {
+/** Stages that need labels: as comments without any. */
+function evaluateOf(classes: number | undefined, decoding: FoundDecoder | undefined, { annotations }: DraftRequest): string {
   if (classes !== undefined)
     return `
   # With labels, a line "name label" per image:
@@ -219,12 +272,26 @@ function evaluateOf(classes: number | undefined, decoding: FoundDecoder | undefi
   # evaluate-int8: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: quantize.model, images: "\${sources.images}", labels: labels.txt, baseline: evaluate-float.metrics}}
 `;
   if (decoding === undefined) return '';
+  if (annotations !== undefined) return EVALUATION;
   return `
   # With COCO annotations, as a source val: {annotations: instances.json, images: images}:
   # evaluate-float: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: simplify.model}, recipe: detector.recipe, data: "\${sources.val}"}}
   # evaluate-int8: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
 `;
 }
+
+const EVALUATION = `
+  # The 12 COCO figures. A bound makes a build fail that loses more: gate: {delta.bbox.AP: ">= -0.02"}
+  evaluate-float:
+    uses: evaluate
+    with: {iouTypes: [bbox]}
+    inputs: {parts: {model: simplify.model}, recipe: detector.recipe, data: "\${sources.val}"}
+
+  evaluate-int8:
+    uses: evaluate
+    with: {iouTypes: [bbox]}
+    inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}
+`;
 
 /** Imports and simplifies only: calibration needs tensors from the user, or a split into parts. */
 function draftUnquantized(request: DraftRequest): Draft {
@@ -253,7 +320,7 @@ ${why}
     uses: report
     inputs: {}
 `;
-  return { text, what, needsImages: false };
+  return { text, what, needsImages: false, isDetector: false };
 }
 
 const WHOLE = 'a whole detector in one graph, with proposals or non-maximum suppression';
