@@ -52,23 +52,24 @@ const LAYERS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'Gemm']);
 const ACTIVATIONS: ReadonlySet<string> = new Set(['Relu', 'Clip', 'LeakyRelu', 'PRelu']);
 const Q_AND_DQ: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear']);
 
-/** Layers are paired by node name and operator. */
+/** Layers are paired by node name and operator; without a name that is theirs alone, by the name of their output. */
 export function pairLayers<Target extends object>(float: Model, quantized: Model, find: FindTarget<Target>): LayerPairs<Target> {
-  const partners = indexLayers(float.graph);
-  const own = indexLayers(quantized.graph);
+  const partners = new Map([...nameLayers(float.graph)].map(([node, name]) => [name, node]));
+  const own = nameLayers(quantized.graph);
   const [floatUses, uses] = [indexUses(float.graph), indexUses(quantized.graph)];
   const layers: LayerPair<Target>[] = [];
   const skipped: LayerPairs<Target>['skipped'][number][] = [];
   for (const node of quantized.graph.nodes.values()) {
     if (!isLayer(node)) continue;
-    const partner = own.get(node.name) === node ? partners.get(node.name) : undefined;
+    const name = own.get(node) ?? node.name;
+    const partner = partners.get(name);
     const target =
       partner?.opType === node.opType ? find(quantized.graph, uses, node, partner) : 'the float model has no layer of its name';
     const sides =
       partner === undefined ? undefined : pairSides(followLayer(float.graph, floatUses, partner), followLayer(quantized.graph, uses, node));
     if (typeof target === 'string' || sides === undefined) {
-      skipped.push({ node: node.name, opType: node.opType, reason: typeof target === 'string' ? target : 'its output is not used' });
-    } else layers.push({ name: node.name, ...sides, target });
+      skipped.push({ node: name, opType: node.opType, reason: typeof target === 'string' ? target : 'its output is not used' });
+    } else layers.push({ name, ...sides, target });
   }
   return { layers, skipped };
 }
@@ -77,16 +78,30 @@ function isLayer({ opType, domain }: Node): boolean {
   return LAYERS.has(opType) && domain === '';
 }
 
-/** Layers by name; names that several nodes have are left out. */
-function indexLayers({ nodes }: Graph): ReadonlyMap<string, Node> {
-  const layers = new Map<string, Node>();
-  const taken = new Set<string>(['']);
-  for (const node of nodes.values()) {
-    if (taken.has(node.name)) layers.delete(node.name);
-    else if (isLayer(node)) layers.set(node.name, node);
-    taken.add(node.name);
+/** A name per layer that no other layer has: of the node, or of its output if the node has none, or shares it. */
+function nameLayers(graph: Graph): ReadonlyMap<Node, string> {
+  const counts = new Map<string, number>();
+  for (const { name } of graph.nodes.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const layers = [...graph.nodes.values()].filter(isLayer);
+  const named = layers.filter(({ name }) => name !== '' && counts.get(name) === 1);
+  const taken = new Set(named.map(({ name }) => name));
+  const names = new Map(named.map(node => [node, node.name]));
+  for (const node of layers) {
+    const output = names.has(node) ? undefined : outputName(graph, node);
+    if (output !== undefined && !taken.has(output)) names.set(node, output);
   }
-  return layers;
+  return names;
+}
+
+/** In a quantized model an output of the model has passed its name on to a DequantizeLinear, and has this ending itself. */
+const BEFORE_QUANTIZE = '_QuantizeLinear_Input';
+
+function outputName(graph: Graph, node: Node): string | undefined {
+  const [output] = node.outputs;
+  const name = output === undefined ? undefined : graph.values.get(output)?.name;
+  if (name === undefined || !name.endsWith(BEFORE_QUANTIZE)) return name;
+  const before = name.slice(0, -BEFORE_QUANTIZE.length);
+  return graph.outputs.some(id => graph.values.get(id)?.name === before) ? before : name;
 }
 
 function followLayer(graph: Graph, uses: ReadonlyMap<ValueId, readonly Use[]>, node: Node): LayerSide | undefined {

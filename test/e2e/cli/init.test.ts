@@ -19,8 +19,8 @@ const MODELS = {
   scores = MatMul(v, f)
 }`,
   'channels first': `${HEAD}g (float[1, 3, 64, 64] image) => (float[1, 6, 64] rows)
-<${CONV}, int64[3] shape = {1, 6, 64}> {
-  c = Conv<strides = [8, 8], pads = [1, 1, 0, 0]>(image, w)
+<${CONV}, float[6] b = ${weights(6)}, int64[3] shape = {1, 6, 64}> {
+  c = Conv<strides = [8, 8], pads = [1, 1, 0, 0]>(image, w, b)
   rows = Reshape(c, shape)
 }`,
   'free sizes': `${HEAD}g (float[N, 3, height, width] image) => (float[N, 6, height, width] map)
@@ -92,6 +92,39 @@ describe('init --model', () => {
   });
 });
 
+describe('init --annotations and --recover', () => {
+  it('draft a pipeline that evaluates in float and int8, and recovers accuracy', () => {
+    giveModel('channels first');
+    world.run('init', '-f', 'example.yaml');
+    const { exitCode } = world.run(
+      'init',
+      '--model',
+      'net.onnx',
+      '--images',
+      'examples/shapes/data/val',
+      '--annotations',
+      'examples/shapes/data/instances_val.json',
+      '--recover',
+    );
+    expect(exitCode).toBe(0);
+    // The example has other categories than the two classes of the model; few images are enough.
+    world.write('pipeline.yaml', world.read('pipeline.yaml').replaceAll('iouTypes: [bbox]', 'iouTypes: [bbox], samples: 2'));
+    const built = world.run('build', '--json');
+    const { stages } = JSON.parse(built.stdout) as { stages: { stage: string; outcome: { kind: string } }[] };
+    expect(stages.filter(({ outcome }) => outcome.kind !== 'executed')).toEqual([]);
+    expect(stages.map(({ stage }) => stage)).toEqual(
+      expect.arrayContaining(['factors', 'capture', 'biases', 'evaluate-float', 'evaluate-int8', 'report']),
+    );
+  });
+
+  it('refuse annotations for a model without boxes', () => {
+    giveModel('classifier');
+    const args = ['init', '--model', 'net.onnx', '--images', 'photographs', '--annotations', 'instances.json'];
+    expect(world.run(...args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[no-detector]') });
+    expect(world.exists('pipeline.yaml')).toBe(false);
+  });
+});
+
 describe('init', () => {
   it.each([
     ['maskrcnn', [], 'tanren build;', 26],
@@ -118,6 +151,7 @@ describe('init', () => {
       [['--template', 'classifier'], 'model-needed'],
       [['--template', 'maskrcnn', '--model', 'text.onnx'], 'model-needed'],
       [['--annotations', 'instances.json', '--model', 'text.onnx'], 'model-needed'],
+      [['--recover'], 'model-needed'],
       [['--model', 'text.onnx'], 'model-malformed'],
       [['--model', 'missing.onnx'], 'model-unreadable'],
       [['-f', 'text.onnx/pipeline.yaml'], 'not-writable'],

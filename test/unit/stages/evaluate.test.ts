@@ -81,6 +81,22 @@ describe('evaluate', () => {
     expect(await readJsonFile(device.outputs.metrics ?? '')).not.toHaveProperty('rounding');
   });
 
+  it('warns where AP is less than a tenth of the baseline', async () => {
+    const path = join(folder.path, 'collapsed.json');
+    const against = async (AP: number) => {
+      const { outputs } = await run({ samples: 2, iouTypes: ['bbox'] });
+      const baseline = await readAs(COCO_METRICS_SCHEMA, outputs.metrics);
+      await writeJsonFile(path, { ...baseline, bbox: { ...baseline.bbox, AP } } as unknown as Json);
+      const own = baseline.bbox?.AP ?? 0;
+      const { log } = await run({ samples: 2, iouTypes: ['bbox'] }, { baseline: path });
+      return { own, warnings: log.filter(line => JSON.stringify(line).includes('less than a tenth')) };
+    };
+    const { own, warnings } = await against(1);
+    expect(own).toBeGreaterThan(0.1);
+    expect(warnings).toEqual([]);
+    expect((await against(own * 11)).warnings).toHaveLength(1);
+  });
+
   it('gives differences to a baseline for figures that both have', async () => {
     const first = await run({ samples: 2 });
     const baseline = await readAs(COCO_METRICS_SCHEMA, first.outputs.metrics);

@@ -6,9 +6,11 @@ import { openBiasCorrector, pairLayersWithBias } from '../../../../src/quant/rec
 import { readBias } from '../../../../src/quant/recovery/layer-bias.js';
 import type { LayerCorrection } from '../../../../src/quant/recovery/layer-correction.js';
 import { orderByLayers } from '../../../../src/quant/recovery/layer-order.js';
+import { PRESETS } from '../../../../src/quant/scheme/scheme.js';
 import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { failureOf } from '../../../support/error-code.js';
+import { quantizeOn } from '../../../support/quantize-small.js';
 import { temporaryFolder } from '../../../support/run-stage.js';
 import { floats, type SmallNode, smallModel } from '../../../support/small-model.js';
 
@@ -226,4 +228,26 @@ it('nothing of a later branch comes before the end of a layer', () => {
   );
   expect(order.map(({ name }) => name)).toEqual(['one', 'relu one', 'two', 'relu two', 'add']);
   expect(ends).toEqual([2, 4]);
+});
+
+it('pairs layers without a name, or with the same one, by the name of their output, also behind QuantizeLinear', async () => {
+  const named = (name: string): Model => {
+    const model = smallModel({
+      inputs: { x: [...X] },
+      constants: { w: floats([2, 1, 1, 1], [0.7, 0.3]), v: floats([2, 2, 1, 1], [0.1, 0.2, 0.3, 0.4]), b: floats([2], [0.1, 0.25]) },
+      nodes: [
+        { op: 'Conv', name, in: ['x', 'w', 'b'], out: ['c'] },
+        { op: 'Conv', name, in: ['c', 'v', 'b'], out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    return model;
+  };
+  for (const name of ['', 'conv']) {
+    const float = named(name);
+    const quantized = await quantizeOn(named(name), { x: makeTensor('float32', [1, 1, 1, 2], Float32Array.from([1, 2])) }, PRESETS.u8s8);
+    const { layers, skipped } = pairLayersWithBias(float, quantized);
+    expect(skipped).toEqual([]);
+    expect(layers.map(layer => layer.name)).toEqual(['c', 'y']);
+  }
 });

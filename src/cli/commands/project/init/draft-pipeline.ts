@@ -5,6 +5,7 @@ import { formOfDecoder } from '../../../../detection/families/single/decoder/dec
 import { findDecoder } from '../../../../detection/families/single/decoder/find-decoder.js';
 import { EXTERNAL_DATA_SUFFIXES } from '../../../../onnx/serde/external-names.js';
 import { formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
+import { BIASES, calibrateStage, captureStage, EVALUATION, factorsStage, measuredBy } from './draft-stages.js';
 import { countClasses, flowOf, type ModelFacts, type Port, quote } from './model-facts.js';
 
 export interface DraftRequest {
@@ -69,7 +70,8 @@ export function draftPipeline(request: DraftRequest): Draft {
   const float = recovers ? 'factors.model' : network;
   const int8 = recovers ? 'biases.model' : 'quantize.model';
   const [preset, quantized] = request.presets === undefined ? ['${preset}', int8] : ['${item}', '"quantize@${item}.model"'];
-  const compared = Math.min(MOST_COMPARED, request.samples ?? SAMPLES);
+  const { samples = SAMPLES } = request;
+  const compared = Math.min(MOST_COMPARED, samples);
   const found = isWhole ? findDecoder(facts.outputs, { height: size[0], width: size[1] }) : undefined;
   const text = `${headOf(request, what)}
 ${request.presets === undefined ? PRESET_PARAM : ''}sources:
@@ -87,7 +89,7 @@ stages:
     inputs: {model: import.model}
 ${isWhole ? partsOf(found) : decoding === undefined ? '' : describeStage(decoding, request)}${recovers ? factorsStage(network) : ''}
   # How an image becomes the input is not in the file: repeat what the training code did. A wrong order of colors costs accuracy and gives no error.
-${recovers ? captureStage(request, preprocess) : calibrateStage(request, preprocess, network)}
+${recovers ? captureStage(samples, preprocess) : calibrateStage(network, samples, preprocess)}
   quantize:${each}
     uses: quantize
     with: {preset: "${preset}"${decoding === undefined ? '' : ', joins: separate'}}
@@ -114,55 +116,6 @@ const MOST_COMPARED = 4;
 const PRESET_PARAM = `params:
   preset: {type: string, enum: [xint8, a8w8, a16w8], default: a8w8, description: Quantization preset; the target runs it as its data type of the same name.}
 
-`;
-
-const factorsStage = (network: string): string => `
-  # A scale per tensor rounds channels of small weights away. Powers of two bring them up, and a Mul behind the layer takes them back: exact in float.
-  factors:
-    uses: rewrite
-    with: {rules: [{name: channel-factors, matches: any}]}
-    inputs: {model: ${network}}
-`;
-
-const BIASES = `
-  # Rounding shifts what a layer computes on average. The shift is measured, and taken out of the bias where that helps.
-  biases:
-    uses: correct-biases
-    inputs: {model: quantize.model, float: factors.model, captured: capture.captured}
-`;
-
-function calibrateStage({ samples }: DraftRequest, preprocess: string, network: string): string {
-  return `  calibrate:
-    uses: calibrate
-    with:
-      samples: ${samples ?? SAMPLES}
-      preprocess: &preprocess ${preprocess}
-    inputs: {model: ${network}, images: "\${sources.images}"}
-`;
-}
-
-function captureStage({ samples }: DraftRequest, preprocess: string): string {
-  return `  capture:
-    uses: capture
-    with:
-      of: model
-      samples: ${samples ?? SAMPLES}
-      preprocess: &preprocess ${preprocess}
-    inputs: {model: factors.model, images: "\${sources.images}"}
-
-  calibrate:
-    uses: calibrate
-    inputs: {model: factors.model, captured: capture.captured}
-`;
-}
-
-const measuredBy = (network: string, int8: string): string => `
-  # Measured here, on the CPU.
-  bench:
-    uses: bench
-    with: {repeats: 10}
-    resources: {cpu: 64} # all there are: nothing else runs while it measures
-    inputs: {float: {model: ${network}}, int8: {model: ${int8}}}
 `;
 
 /** The annotated images; empty without annotations. */
@@ -279,19 +232,6 @@ function evaluateOf(classes: number | undefined, decoding: FoundDecoder | undefi
   # evaluate-int8: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
 `;
 }
-
-const EVALUATION = `
-  # The 12 COCO figures. A bound makes a build fail that loses more: gate: {delta.bbox.AP: ">= -0.02"}
-  evaluate-float:
-    uses: evaluate
-    with: {iouTypes: [bbox]}
-    inputs: {parts: {model: simplify.model}, recipe: detector.recipe, data: "\${sources.val}"}
-
-  evaluate-int8:
-    uses: evaluate
-    with: {iouTypes: [bbox]}
-    inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}
-`;
 
 /** Imports and simplifies only: calibration needs tensors from the user, or a split into parts. */
 function draftUnquantized(request: DraftRequest): Draft {
