@@ -20,6 +20,7 @@ import { sensitivity } from './sensitivity/stage.js';
 import { simplify } from './simplify/stage.js';
 import { split } from './split/stage.js';
 import { tileRois } from './tile-rois/stage.js';
+import { toolchain } from './toolchain/stage.js';
 import { verify } from './verify/stage.js';
 import { widenTypes } from './widen-types/stage.js';
 
@@ -52,5 +53,6 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: evaluate, module: 'stages/evaluate/stage.js' },
   { plugin: evaluateClasses, module: 'stages/evaluate-classes/stage.js' },
   { plugin: report, module: 'stages/report/stage.js' },
+  { plugin: toolchain, module: 'stages/toolchain/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },
 ];

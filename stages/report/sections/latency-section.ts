@@ -190,7 +190,7 @@ const NO_ESTIMATE: readonly string[] = ['–', '–', '–', '–'];
 
 function drawEstimated(name: string | undefined, { target, models }: CompileView): Html {
   return html`<h3>${name ?? 'Target'} ${drawBadge('warn', 'estimate')}</h3>
-<p>Per image, on ${target.title} ${target.device}: all calls, units on the CPU at a stated rate, and transfers. Not measured: no device took part.</p>
+<p>Per image, on ${target.title} ${target.device}, ${target.dtype}: all calls, units on the CPU at a stated rate, and transfers. Not measured: no device took part.</p>
 ${drawTable({
   caption: 'Estimated milliseconds per image, with lower and upper bounds.',
   columns: [text('Model'), number('Calls'), number('Estimate'), number('Lower bound'), number('Upper bound')],
