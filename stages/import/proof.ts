@@ -1,8 +1,9 @@
 /** Compares an imported model with the original on random inputs: bit for bit, or within a tolerance if operators were converted. */
+import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { ImportedModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
-import { encodeModel } from '../../src/onnx/serde/encode-model.js';
+import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { hasLoops } from '../../src/onnx/surgery/bound-loops.js';
 import type { Equality } from '../../src/runtime/compare/equality.js';
 import { type EqualityProof, proveEqual } from '../../src/runtime/compare/prove-equal.js';
@@ -20,6 +21,30 @@ export interface ImportProof extends EqualityProof {
   readonly reason?: string;
 }
 
+/** What is to be proved, without the weights of any model: they are in files, so that only ONNX Runtime has them in memory. */
+export interface ImportClaim {
+  readonly wanted: Equality;
+  /** The unchanged graph. */
+  readonly before: string;
+  readonly feeds: readonly Feeds[];
+  readonly loops: 'some' | 'none';
+}
+
+/** Writes the unchanged graph into the scratch folder. Nothing is written for `samples: 0`. @throws OnnxError; RuntimeError `random-input`. */
+export async function claimImport(imported: ImportedModel, params: ImportParams, context: Context): Promise<ImportClaim> {
+  const wanted: Equality = imported.conversion.steps.length === 0 ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
+  const before = join(context.scratch, 'original.onnx');
+  const loops = hasLoops(imported.unchanged) ? 'some' : 'none';
+  if (params.samples === 0) return { wanted, before, feeds: [], loops };
+  const feeds = [...feedsOf(imported.model, params.samples, context)];
+  // ONNX Runtime maps weights outside of the model into memory, and its copy of the file is not needed.
+  await writeModel(before, imported.unchanged, { externalData: { file: 'original.onnx.data', thresholdBytes: OUTSIDE_BYTES } });
+  return { wanted, before, feeds, loops };
+}
+
+/** Smaller constants, such as shapes, have to be in the model. */
+const OUTSIDE_BYTES = 4096;
+
 /** The size of dimensions that stay free, in the samples. */
 const FREE_SIZE = 3;
 
@@ -27,17 +52,15 @@ const FREE_SIZE = 3;
  * Compares the file at `path` with the unchanged graph. If ONNX Runtime cannot run the unchanged graph, nothing is compared,
  * and the reason is returned and logged as a warning.
  */
-export async function proveImport(imported: ImportedModel, path: string, params: ImportParams, context: Context): Promise<ImportProof> {
-  const wanted: Equality = imported.conversion.steps.length === 0 ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
-  if (params.samples === 0) return { wanted, samples: 0, reason: 'samples is 0', ...NOTHING_COMPARED };
-  const original = encodeModel(imported.unchanged);
-  const loops = hasLoops(imported.unchanged) ? 'some' : 'none';
-  const makeFeeds = (): Iterable<Feeds> => feedsOf(imported.model, params.samples, context);
+export async function proveImport(claim: ImportClaim, path: string, context: Pick<Context, 'log'>): Promise<ImportProof> {
+  const { wanted, before, feeds, loops } = claim;
+  if (feeds.length === 0) return { wanted, samples: 0, reason: 'samples is 0', ...NOTHING_COMPARED };
   try {
-    return { wanted, ...(await proveEqual({ before: original, after: path, openFeeds: makeFeeds, wanted, sigmoids: NO_SIGMOIDS, loops })) };
+    const equality = { before, after: path, openFeeds: () => feeds, wanted, sigmoids: NO_SIGMOIDS, loops, sessions: 'in turn' } as const;
+    return { wanted, ...(await proveEqual(equality)) };
   } catch (error) {
     // A loop may never end without the limits of the proof.
-    const reason = loops === 'some' ? undefined : await findWhyNotRun(original, makeFeeds());
+    const reason = loops === 'some' ? undefined : await findWhyNotRun(before, feeds);
     if (reason === undefined) throw error;
     context.log('warning', `equality was not checked: the original model cannot run: ${reason}`);
     return { wanted, samples: 0, reason: `the original model cannot run: ${reason}`, ...NOTHING_COMPARED };
@@ -50,7 +73,7 @@ const SESSION = { optimization: 'disabled' } as const;
 
 type Feeds = Readonly<Record<string, Tensor>>;
 
-async function findWhyNotRun(model: Uint8Array, feeds: Iterable<Feeds>): Promise<string | undefined> {
+async function findWhyNotRun(model: string, feeds: Iterable<Feeds>): Promise<string | undefined> {
   try {
     const session = await openSession(model, SESSION);
     try {

@@ -6,11 +6,8 @@ import type { Graph, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
 import { describeNode, formatDims } from '../../src/onnx/shape-inference/context/node-context.js';
 import type { ImportProof } from './proof.js';
 
-export function makeReport(
-  original: Model,
-  imported: ImportedModel,
-  { wanted, samples, reason, spread, boundedLoops, outputs }: ImportProof,
-): JsonObject {
+/** The report without the proof. */
+export function describeImport(original: Model, imported: ImportedModel): JsonObject {
   const { model, freed, pinned, batched, conversion, steps } = imported;
   return {
     producer: [original.producerName, original.producerVersion].filter(part => part !== '').join(' '),
@@ -26,15 +23,19 @@ export function makeReport(
     after: countNodes(model.graph),
     withSubgraphs: [...model.graph.nodes.values()].filter(hasSubgraph).map(node => describeNode(node, model.graph)),
     otherDomains: [...listOtherDomains(model)],
-    proof: {
-      class: wanted.kind,
-      ...(wanted.kind === 'exact' ? {} : { tolerance: wanted.tolerance }),
-      samples,
-      ...(reason === undefined ? {} : { reason }),
-      spread: { ...spread },
-      boundedLoops,
-      outputs: Object.fromEntries(Object.entries(outputs).map(([name, figures]) => [name, { ...figures }])),
-    },
+  };
+}
+
+/** The field `proof` of the report. */
+export function describeProof({ wanted, samples, reason, spread, boundedLoops, outputs }: ImportProof): JsonObject {
+  return {
+    class: wanted.kind,
+    ...(wanted.kind === 'exact' ? {} : { tolerance: wanted.tolerance }),
+    samples,
+    ...(reason === undefined ? {} : { reason }),
+    spread: { ...spread },
+    boundedLoops,
+    outputs: Object.fromEntries(Object.entries(outputs).map(([name, figures]) => [name, { ...figures }])),
   };
 }
 

@@ -1,5 +1,7 @@
 /** Runs `import`: reads a model with its data, checks, imports, compares it with the original, and reports. */
 import { CodedError, isCodedError } from '../../src/base/coded-error.js';
+import { collectGarbage } from '../../src/base/collect-garbage.js';
+import type { JsonObject } from '../../src/base/json.js';
 import { countOf } from '../../src/base/text/count-of.js';
 import { assertModel, findProblems } from '../../src/onnx/check/check-model.js';
 import { importModel } from '../../src/onnx/import-model.js';
@@ -12,10 +14,26 @@ import type { InputPaths, StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { findInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import type { ImportParams } from './params.js';
-import { assertProved, proveImport } from './proof.js';
-import { listOtherDomains, makeReport } from './report.js';
+import { assertProved, claimImport, type ImportClaim, proveImport } from './proof.js';
+import { describeImport, describeProof, listOtherDomains } from './report.js';
 
-export async function runImport({ params, inputs, outputs, context }: StageJob<ImportParams>): Promise<void> {
+export async function runImport(job: StageJob<ImportParams>): Promise<void> {
+  const { outputs, context } = job;
+  const { report, claim } = await importAndWrite(job);
+  // The models are not reachable any more: their weights are freed before ONNX Runtime loads them.
+  collectGarbage();
+  const proof = await proveImport(claim, getOutputPath(outputs, 'model'), context);
+  await writeJsonFile(getOutputPath(outputs, 'report'), { ...report, proof: describeProof(proof) });
+  assertProved(proof);
+}
+
+/** Writes the imported model. What it returns holds no weights. */
+async function importAndWrite({
+  params,
+  inputs,
+  outputs,
+  context,
+}: StageJob<ImportParams>): Promise<{ readonly report: JsonObject; readonly claim: ImportClaim }> {
   const original = await readOriginal(inputs);
   sortTopologically(original.graph);
   assertModel(original, 'the input');
@@ -30,16 +48,13 @@ export async function runImport({ params, inputs, outputs, context }: StageJob<I
     evaluate,
     check: findProblems,
   });
-  const path = getOutputPath(outputs, 'model');
-  await writeModel(path, imported.model);
-  const proof = await proveImport(imported, path, params, context);
+  await writeModel(getOutputPath(outputs, 'model'), imported.model);
   const { conversion, model } = imported;
   const { from, to } = conversion;
   const opsets = from === to ? `operator set ${to}` : `operator set ${from} became ${to}`;
   sayOtherDomains(model, context);
   context.log('info', `${opsets}; ${countOf(original.graph.nodes.size, 'node')} became ${model.graph.nodes.size}`);
-  await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(original, imported, proof));
-  assertProved(proof);
+  return { report: describeImport(original, imported), claim: await claimImport(imported, params, context) };
 }
 
 /** Files of weights that are not connected are missing from the folder of a run; the help tells how they are connected. */

@@ -1,5 +1,6 @@
 /** Compares the outputs of two models on the same inputs, per output and merged over samples. */
 
+import { getDefined } from '../../base/invariant.js';
 import { type ComparisonFigures, figuresOf, type Moments, standardDeviationOf } from '../../tensor/compare.js';
 import type { DType } from '../../tensor/dtype.js';
 import { decodeBfloat16Array, decodeFloat16Array } from '../../tensor/numeric/half.js';
@@ -32,16 +33,54 @@ export interface ComparedModels {
 export type ModelSource = string | Uint8Array;
 
 /**
- * Runs both models on each of `feeds` and compares the outputs of the first model, in its order. One sample is in memory at a time.
+ * Runs both models on each of `feeds` and compares the outputs of the first model, in its order.
  * @throws RuntimeError `model-load`, `model-run`; `outputs-differ` if the second model lacks an output.
  */
-export async function compareModels(
+export function compareModels(
   before: ModelSource,
   after: ModelSource,
   feeds: Iterable<Feeds> | AsyncIterable<Feeds>,
   options: SessionOptions,
   afterOptions: SessionOptions = options,
+  sessions: Sessions = 'together',
 ): Promise<ComparedModels> {
+  const compare = sessions === 'together' ? compareTogether : compareInTurn;
+  return compare({ before, after, feeds, options, afterOptions });
+}
+
+/** 'together': both sessions are open, and one sample is in memory. 'in turn': one session is open, and the outputs of the first for all samples are in memory. */
+export type Sessions = 'together' | 'in turn';
+
+interface Comparing {
+  readonly before: ModelSource;
+  readonly after: ModelSource;
+  readonly feeds: Iterable<Feeds> | AsyncIterable<Feeds>;
+  readonly options: SessionOptions;
+  readonly afterOptions: SessionOptions;
+}
+
+async function compareInTurn({ before, after, feeds, options, afterOptions }: Comparing): Promise<ComparedModels> {
+  const given: Feeds[] = [];
+  const outputs: Feeds[] = [];
+  const first = await openSession(before, options);
+  try {
+    for await (const feed of feeds) {
+      given.push(feed);
+      outputs.push(await first.run(feed));
+    }
+  } finally {
+    await first.close();
+  }
+  const replay: Session = { ...first, run: async feed => getDefined(outputs[given.indexOf(feed)], 'the outputs of a sample') };
+  const second = await openSession(after, afterOptions);
+  try {
+    return await compareSessions(replay, second, given);
+  } finally {
+    await second.close();
+  }
+}
+
+async function compareTogether({ before, after, feeds, options, afterOptions }: Comparing): Promise<ComparedModels> {
   const first = await openSession(before, options);
   try {
     const second = await openSession(after, afterOptions);

@@ -4,7 +4,7 @@ import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import { boundLoops } from '../../onnx/surgery/bound-loops.js';
 import type { NamedTensors } from '../session/model-inputs.js';
-import { type ComparedModels, compareModels, type ModelSource } from './compare-models.js';
+import { type ComparedModels, compareModels, type ModelSource, type Sessions } from './compare-models.js';
 import { type Equality, findInequality } from './equality.js';
 
 export interface EqualityProof extends ComparedModels {
@@ -26,6 +26,8 @@ export interface EqualityClaim {
   readonly sigmoids: ReadonlySet<string>;
   /** Whether the original has a Loop. */
   readonly loops: 'some' | 'none';
+  /** 'in turn' for large models: one session is in memory at a time. Default: 'together'. */
+  readonly sessions?: Sessions;
 }
 
 /**
@@ -46,8 +48,17 @@ async function limitLoops(source: ModelSource): Promise<{ readonly source: Model
   return { source: boundedLoops === 0 ? source : encodeModel(model), boundedLoops };
 }
 
-async function prove({ before, after, openFeeds, wanted, sigmoids }: EqualityClaim): Promise<Omit<EqualityProof, 'boundedLoops'>> {
-  const compared = await compareModels(before, after, openFeeds(), { optimization: 'disabled' });
+const DISABLED = { optimization: 'disabled' } as const;
+
+async function prove({
+  before,
+  after,
+  openFeeds,
+  wanted,
+  sigmoids,
+  sessions,
+}: EqualityClaim): Promise<Omit<EqualityProof, 'boundedLoops'>> {
+  const compared = await compareModels(before, after, openFeeds(), DISABLED, DISABLED, sessions);
   const listUnequal = (spread: Readonly<Record<string, number>>): readonly NonNullable<EqualityProof['unequal']>[] =>
     Object.entries(compared.outputs).flatMap(([output, figures]) => {
       const reason = findInequality(wanted, figures, sigmoids.has(output) ? 'sigmoid' : 'any', spread[output]);
@@ -55,17 +66,21 @@ async function prove({ before, after, openFeeds, wanted, sigmoids }: EqualityCla
     });
   const unequal = listUnequal({});
   if (unequal.length === 0 || wanted.kind === 'exact') return { ...compared, spread: {}, unequal: unequal[0] };
-  const all = await measureSpread(before, openFeeds);
+  const all = await measureSpread({ before, openFeeds, ...(sessions === undefined ? {} : { sessions }) });
   const spread = Object.fromEntries(unequal.flatMap(({ output }) => (all.has(output) ? [[output, all.get(output) ?? 0]] : [])));
   return { ...compared, spread, unequal: listUnequal(spread)[0] };
 }
 
 /** ONNX Runtime's levels compute the same function, with other fusions and thus other roundings. Outputs whose shapes or NaN differ are left out. */
-async function measureSpread(model: ModelSource, openFeeds: EqualityClaim['openFeeds']): Promise<ReadonlyMap<string, number>> {
+async function measureSpread({
+  before,
+  openFeeds,
+  sessions,
+}: Pick<EqualityClaim, 'before' | 'openFeeds' | 'sessions'>): Promise<ReadonlyMap<string, number>> {
   const spread = new Map<string, number>();
   const broken = new Set<string>();
   for (const optimization of ['basic', 'extended', 'all'] as const) {
-    const { outputs } = await compareModels(model, model, openFeeds(), { optimization: 'disabled' }, { optimization });
+    const { outputs } = await compareModels(before, before, openFeeds(), DISABLED, { optimization }, sessions);
     for (const [name, figures] of Object.entries(outputs)) {
       spread.set(name, Math.max(spread.get(name) ?? 0, figures.maxAbs));
       if (figures.shapes === 'different' || figures.broken > 0) broken.add(name);
