@@ -16,7 +16,8 @@ import type { Message } from '../../../src/remote/wire/codec.js';
 
 export interface FakeServerOptions {
   readonly token?: string;
-  readonly latencyMs?: number;
+  /** Read at each call, so that a caller may change it. */
+  latencyMs?: number;
   readonly batchBytes?: number;
   /** Methods that the server does not have. */
   readonly lacks?: readonly (keyof typeof METHODS)[];
@@ -45,7 +46,7 @@ function failure(code: status, details: string): Failure {
 }
 
 export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
-  const { token, latencyMs = 0, batchBytes = 0, lacks = [], digestFunctions = [1], readOffset = 'honored', updateEnabled = true } = options;
+  const { token, batchBytes = 0, lacks = [], digestFunctions = [1], readOffset = 'honored', updateEnabled = true } = options;
   const blobs = new Map<string, Buffer>();
   const results = new Map<string, Uint8Array>();
   const uploads = new Map<string, Buffer[]>();
@@ -56,6 +57,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     calls.push(name);
     const sent = metadata.get('authorization').map(String);
     for (const value of sent) tokens.add(value);
+    const { latencyMs = 0 } = options;
     if (latencyMs > 0) await wait(latencyMs);
     if (metadata.get('build.bazel.remote.execution.v2.requestmetadata-bin').length === 0)
       throw failure(status.INVALID_ARGUMENT, 'RequestMetadata is missing');
