@@ -255,7 +255,7 @@ async function checkOne(build: StagesBuild, stage: PlannedStage): Promise<CheckR
 }
 
 /** Lookups at once with a remote cache: they wait for its answers most of the time. */
-const REMOTE_LOOKUPS = 64;
+const REMOTE_LOOKUPS = 128;
 
 const SUPERSEDED: NextStep = { kind: 'ended', end: cancelled };
 

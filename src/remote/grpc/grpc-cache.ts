@@ -12,10 +12,11 @@ import { batchesOf, MOST_BATCH_BYTES, pagesOf } from './batches.js';
 import { readToFile, readToMemory, type Streams, writeBlob } from './byte-stream.js';
 import { errorOfStatus } from './call-status.js';
 import { openChannel } from './channel.js';
+import { createMissingFinder } from './find-missing.js';
 import { METHODS, type Method } from './methods.js';
 
 /** Calls under way at once. Servers limit the streams of a connection, usually to 100. */
-const MOST_CALLS = 32;
+const MOST_CALLS = 64;
 
 /** Batches in memory at once. */
 const MOST_BATCHES = 8;
@@ -64,12 +65,7 @@ export function openGrpcCache(address: RemoteAddress, connection: Connection): R
       await limitsOf(cache);
       await ask(cache, METHODS.updateResult, { instanceName: instance, actionDigest: action, actionResult: result });
     },
-    async findMissing(blobs) {
-      await limitsOf(cache);
-      const pages = pagesOf(blobs).map(page => ask(cache, METHODS.findMissing, { instanceName: instance, blobDigests: page }));
-      const missing = new Set((await Promise.all(pages)).flatMap(page => page.missingBlobDigests.map(nameOfBlob)));
-      return blobs.filter(blob => missing.has(nameOfBlob(blob)));
-    },
+    findMissing: createMissingFinder(blobs => askMissing(cache, blobs), nameOfBlob),
     readBlobs: blobs => readBlobs(cache, blobs),
     readFile: (blob, path) => cache.calls.add(() => readToFile(cache, blob, path)),
     writeBlobs: blobs => writeBlobs(cache, blobs),
@@ -82,6 +78,12 @@ export function openGrpcCache(address: RemoteAddress, connection: Connection): R
       channel.close();
     },
   };
+}
+
+async function askMissing(cache: GrpcCache, blobs: readonly BlobDigest[]): Promise<ReadonlySet<string>> {
+  await limitsOf(cache);
+  const pages = pagesOf(blobs).map(page => ask(cache, METHODS.findMissing, { instanceName: cache.instance, blobDigests: page }));
+  return new Set((await Promise.all(pages)).flatMap(page => page.missingBlobDigests.map(nameOfBlob)));
 }
 
 function nameOfBlob({ hash, sizeBytes }: WireDigest): string {

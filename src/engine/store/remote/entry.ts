@@ -24,6 +24,9 @@ import { decodeTreeMessage, encodeTreeMessage } from './tree-message.js';
 /** The format of entries. Another format gives other actions, so that old and new versions never meet. */
 const FORMAT = '1';
 
+/** Larger records are read separately. */
+const MOST_INLINE_BYTES = 64 << 10;
+
 const RECORD = 'record';
 const LOG = 'log';
 const PARTS = 'parts';
@@ -92,8 +95,10 @@ export async function encodeEntry(store: BlobStore, manifest: JsonObject, result
   outputFiles.push({ path: RECORD, digest: digestOf(record) });
   const sorted = outputFiles.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
   const files = sorted.map(file => ({ isExecutable: false, contents: new Uint8Array(0), ...file }));
+  // The record is also in the message itself, which saves a call per hit. Its digest is checked there too.
+  const stdoutRaw = record.sizeBytes <= MOST_INLINE_BYTES ? { stdoutRaw: record.bytes } : {};
   // A message with a worker is never empty, and an empty one would be a miss for some servers.
-  const message = { outputFiles: files as OutputFile[], outputDirectories, executionMetadata: { worker: 'tanren' } };
+  const message = { outputFiles: files as OutputFile[], outputDirectories, ...stdoutRaw, executionMetadata: { worker: 'tanren' } };
   return { result: ACTION_RESULT.decode(ACTION_RESULT.encode(message)), blobs };
 }
 
@@ -117,7 +122,14 @@ export function readHead(result: WireResult): EntryHead {
   if (trees.size < result.outputDirectories.length) throw damaged('the result names a folder twice');
   const record = files.get(RECORD);
   if (record === undefined) throw damaged('the result has no record');
-  return { record: record.digest, inline: record.contents.length > 0 ? record.contents : undefined, trees, files };
+  return { record: record.digest, inline: inlineOf(record, result.stdoutRaw), trees, files };
+}
+
+/** The record, if it came with the result. A server that puts its own text there gives none. */
+function inlineOf(record: OutputFile & { readonly digest: BlobDigest }, stdoutRaw: Uint8Array): Uint8Array | undefined {
+  if (record.contents.length > 0) return record.contents;
+  const { hash, sizeBytes } = record.digest;
+  return stdoutRaw.length === sizeBytes && digestBytes(stdoutRaw) === hash ? stdoutRaw : undefined;
 }
 
 function checkDigest(digest: WireDigest | undefined, path: string): BlobDigest {
