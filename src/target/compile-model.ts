@@ -65,7 +65,7 @@ export async function compileModel(name: string, model: Model, target: Target, o
   const isOnCpu = options.place === 'cpu';
   if (options.accept === 'quantized') checkAccepted(name, prepared, target, options.place ?? 'npu');
   const graph = findNodeUnits(prepared);
-  const works = measureUnits(graph, target);
+  const works = isOnCpu ? graph.units.map(unit => measureUnit(prepared, unit)) : measureUnits(graph, target);
   const verdicts = isOnCpu ? graph.units.map(() => UNJUDGED) : judgeUnits(graph, target, options);
   const whole = isOnCpu ? [] : [...checkBatch(prepared, target, options.largerBatch ?? 'cpu'), ...checkForms(graph, target, verdicts)];
   if (options.accept === 'quantized') checkValues(name, verdicts);

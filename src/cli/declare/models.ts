@@ -98,7 +98,7 @@ export const MODELS: readonly Declared[] = [
       all: flag('--all', 'list every dumped value'),
     },
     after:
-      'Files are .npy, or .bin and .raw without a header, named after their tensors; with the inputs of the model among them.\nExample:\n  tanren compare-dumps artifacts/quantize@backbone/model.onnx dumps/ --rounding pow2-dpu',
+      'Files are .npy, or .bin and .raw without a header, named after their tensors.\nThe inputs of the model belong to them.\nExample:\n  tanren compare-dumps artifacts/quantize@backbone/model.onnx dumps/ --rounding pow2-dpu',
     run: async ([model = '', folder = ''], options) =>
       (await import('../commands/models/compare-dumps.js')).runCompareDumps(model, folder, options),
   }),
@@ -127,7 +127,7 @@ export const MODELS: readonly Declared[] = [
         ),
       },
       after:
-        'Measurements are reports of a stage `bench` with a device, or of `runner.py check --json`.\nExample:\n  tanren estimate fit artifacts/compile/report.json measured.json -o my-board.json',
+        'Measurements are reports of a stage `bench` with a device, or of\n`runner.py check --json`.\nExample:\n  tanren estimate fit artifacts/compile/report.json measured.json -o my-board.json',
       run: async (files, options) => (await import('../commands/models/estimate-fit.js')).runEstimateFit(files, options),
     }),
   ]),
