@@ -35,6 +35,8 @@ export interface Match {
   soleReader(value: ValueId): Node | undefined;
   /** Whether the value is an input of the graph without a default. */
   isInput(value: ValueId): boolean;
+  /** Whether an input of the graph has a free dim of this name. A size that a caller gives is at least 1; other dims may be 0. */
+  isInputDim(name: string): boolean;
   /** Whether the value is an output of the graph. */
   isOutput(value: ValueId): boolean;
   /** An output of the root. */

@@ -148,6 +148,11 @@ function makeMatch(view: GraphView, node: Node, bindings: Bindings): Match & { r
     },
     useCount: id => view.useCount(id),
     soleReader: id => view.soleReader(id),
+    isInputDim: name =>
+      view.graph.inputs.some(id => {
+        const type = view.graph.values.get(id)?.type;
+        return type?.kind === 'tensor' && type.dims?.includes(name) === true;
+      }),
     isInput: id => view.graph.inputs.includes(id) && view.graph.values.get(id)?.constant === undefined,
     isOutput: id => view.graph.outputs.includes(id),
     output: (index = 0) => getDefined(node.outputs[index], `output ${index} of ${describeNode(node, view.graph)}`),

@@ -113,7 +113,7 @@ function planUnits({
 export const fixReshape: RewriteRule = {
   name: 'fix-reshape',
   proof: 'exact',
-  proofText: 'A computed shape with at most one unknown dim is a constant with −1 for that dim.',
+  proofText: 'A computed shape is a constant with 0 for dims that it keeps, and −1 for at most one other unknown dim.',
   pattern: op('Reshape', { inputs: [any('x'), any('shape')] }),
   rewrite(match) {
     if (match.constantOf(match.find('shape')) !== undefined) return decline('its shape is already constant', match.node);
@@ -123,13 +123,41 @@ export const fixReshape: RewriteRule = {
 
 /** One Reshape of "x" to the shape of the root's output. */
 function reshapeTo(match: Match): ReturnType<RewriteRule['rewrite']> {
-  const shape = constantShape(outputDims(match));
+  const dims = outputDims(match);
+  const shape = constantShape(dims) ?? copyingShape(match, dims);
   if (match.opset < 5) return decline('it needs opset 5, from which on Reshape takes its shape as an input', match.node);
   if (shape === undefined) return decline('more than one dim of the result is not known', match.node);
   const target = newConstant(`${match.nameOf(match.output())}_shape`, encodeRawTensor(makeTensor('int64', [shape.length], shape)));
   const node = newNode('Reshape', { name: match.node.name, inputs: [match.value('x'), target] });
   return patch({ add: [node], replace: [[match.output(), outputOf(node)]] });
 }
+
+/**
+ * The requested dims with 0 for those that equal the dim of "x" at their place, and −1 for at most one other. Beside a dim of 0, −1 would have no size, so it needs
+ * dims of the model's inputs, or the −1 of the original.
+ */
+function copyingShape(match: Match, dims: readonly Dim[] | undefined): BigInt64Array | undefined {
+  const given = dimsOf(match, match.value('x'));
+  const [, shape] = match.node.inputs;
+  const requested = match.node.opType === 'Reshape' && shape !== undefined ? match.type(shape).elements : undefined;
+  if (dims === undefined || given === undefined || dims.includes(0)) return undefined;
+  const wanted = dims.map(
+    (dim, axis): Dim => (typeof dim === 'number' ? dim : (nameAt(requested, axis) ?? nameAt(match.type(match.output()).dims, axis))),
+  );
+  const isKept = wanted.map((dim, axis) => typeof dim === 'string' && dim === given[axis]);
+  const others = wanted.flatMap((dim, axis) => (typeof dim === 'number' || isKept[axis] === true ? [] : [axis]));
+  const isSafe =
+    others.every(axis => requested?.[axis] === -1) || wanted.every((dim, axis) => isKept[axis] !== true || isInputDim(match, dim));
+  if (others.length > 1 || !isSafe) return undefined;
+  return BigInt64Array.from(wanted, (dim, axis) => (isKept[axis] === true ? 0n : typeof dim === 'number' ? BigInt(dim) : -1n));
+}
+
+function nameAt(dims: readonly Dim[] | undefined, axis: number): string | undefined {
+  const dim = dims?.[axis];
+  return typeof dim === 'string' ? dim : undefined;
+}
+
+const isInputDim = (match: Match, dim: Dim): boolean => typeof dim === 'string' && match.isInputDim(dim);
 
 /** Dims of the root's output. A dim that depends on a free dim of the model stays free, even if the model declares a number for it, as exporters do if only the inputs were made free. */
 function outputDims(match: Match): readonly Dim[] | undefined {
