@@ -54,7 +54,7 @@ describe('the graph', () => {
 describe('a status', () => {
   it.each<[StageStatus, string]>([
     [{ kind: 'up-to-date' }, 'a  up to date'],
-    [{ kind: 'restorable', reasons: ['x changed'], changes: [] }, 'a  restored from the cache: x changed'],
+    [{ kind: 'restorable', reasons: ['x changed'], changes: [] }, 'a  would be restored: x changed'],
     [{ kind: 'stale', reasons: ['x changed', 'y changed'], changes: [], after: [] }, 'a  would run: x changed; y changed'],
     [{ kind: 'stale', reasons: ['never built'], changes: [], after: ['b' as StageId] }, 'a  would run after b: never built'],
     [{ kind: 'undecided', because: ['b' as StageId, 'c' as StageId], changes: [] }, 'a  depends on the result of b, c'],

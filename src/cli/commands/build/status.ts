@@ -102,7 +102,7 @@ export function formatStatus(name: string, status: StageStatus, { style }: Conso
     case 'up-to-date':
       return [`${name}  ${style('green', 'up to date')}`];
     case 'restorable':
-      return [`${name}  ${style('cyan', 'restored from the cache')}${because(status.reasons)}`];
+      return [`${name}  ${style('cyan', 'would be restored')}${because(status.reasons)}`];
     case 'stale':
       return [`${name}  ${style('yellow', 'would run')}${after(status.after)}${because(status.reasons)}`];
     case 'undecided':
