@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { parseSensitivityReport } from '../../src/quant/sensitivity/sensitivity-report.js';
 import { drawBadge, drawPage, type Section } from '../../src/report/document.js';
 import { cleanText, type HtmlValue, html } from '../../src/report/html.js';
 import type { BuildSummary } from '../../src/stage/build-summary.js';
@@ -16,6 +17,7 @@ import { parseCompile } from './readers/read-compile.js';
 import { readDetections } from './readers/read-detections.js';
 import { parseQuantization } from './readers/read-quantization.js';
 import { parseRecovery } from './readers/read-recovery.js';
+import { parseSweep } from './readers/read-sweep.js';
 import { parseVerify } from './readers/read-verify.js';
 import { drawAccuracy, type Metrics } from './sections/accuracy-section.js';
 import { drawChanges } from './sections/changes-section.js';
@@ -31,6 +33,8 @@ import { drawPipeline } from './sections/pipeline-section.js';
 import { drawPlacement } from './sections/placement-section.js';
 import { drawRanges } from './sections/range-section.js';
 import { drawRecovery } from './sections/recovery-section.js';
+import { drawSensitivity } from './sections/sensitivity-section.js';
+import { drawSweeps } from './sections/sweep-section.js';
 import { drawSummary } from './summary.js';
 
 /** @throws StageError `report-input`, `report-overlays`; errors of sketches, data sets, detections and images. */
@@ -55,12 +59,14 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     drawComparisons(verify),
     drawRecovery(await read('recovery', parseRecovery)),
     await drawErrors(errors),
+    await drawSensitivity(await read('sensitivity', parseSensitivityReport)),
     await drawRanges({ quantization, sketches, errors, most: params.tensors }),
     await drawPartition(compile),
     await drawMemory(compile),
     drawPlacement(compile),
     drawLatency(bench, compile),
     await drawLayers(compile),
+    await drawSweeps(await read('sweeps', parseSweep)),
   ];
   const page = drawPage({
     title: params.title,

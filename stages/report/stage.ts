@@ -18,6 +18,8 @@ export const report = defineStage({
     verify: recordPort('any', 'Reports of `verify` by name.', { kind: 'report', ...optional }),
     quantization: recordPort('any', 'Reports of `quantize` by part.', { kind: 'report', ...optional }),
     recovery: recordPort('any', 'Reports of `correct-biases` and `round-weights` by name.', { kind: 'report', ...optional }),
+    sensitivity: recordPort('any', 'Reports of `sensitivity` by name.', { kind: 'report', ...optional }),
+    sweeps: recordPort('any', 'Rows of sweeps by name, as `tanren sweep -o sweep.json` writes them.', { kind: 'json', ...optional }),
     sketches: recordPort('any', 'Sketches of `calibrate` by part.', { kind: 'sketches', ...optional }),
     compile: recordPort('any', 'Reports of `compile` by name.', { kind: 'report', ...optional }),
     bench: recordPort('any', 'Reports of `bench` by name.', { kind: 'report', ...optional }),

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
-import type { Json } from '../../src/base/json.js';
+import type { Json, JsonObject } from '../../src/base/json.js';
 import { encodeMask } from '../../src/detection/masks/rle.js';
 import { encodeRleText } from '../../src/detection/masks/rle-text.js';
 import { encodeModelSketches } from '../../src/quant/calibration/model-sketches.js';
@@ -281,6 +281,54 @@ const recovery: Readonly<Record<string, Json>> = {
   },
 };
 
+const outputError = { name: HOSTILE, noise: 2, sqnrDb: 12.5 };
+const sensitivity: Json = {
+  format: 'tanren-sensitivity/1',
+  samples: 4,
+  outputs: [outputError],
+  layers: [
+    {
+      values: [HOSTILE],
+      nodes: [{ name: HOSTILE, opType: 'Concat' }],
+      ownSqnrDb: 20.5,
+      share: 0.5,
+      shares: { [HOSTILE]: 0.5 },
+      alone: { cost: 0.625, outputs: [outputError] },
+    },
+    { values: ['a', 'b'], nodes: [], ownSqnrDb: 'equal', share: 0.25, shares: { [HOSTILE]: 0.25 } },
+  ],
+};
+
+const sweepRow = (number: number, preset: string, AP: number, ms: number, onFront: boolean): Json => ({
+  number,
+  params: { [HOSTILE]: preset, range: { kind: 'percentile' } },
+  status: 'built',
+  onFront,
+  metrics: { AP, ms },
+  sizeBytes: 1000,
+  gatesMissed: [],
+  problems: [],
+});
+const sweep: Json = {
+  pipeline: 'pipeline',
+  axes: [{ name: HOSTILE }, { name: 'range' }],
+  objectives: [
+    { metric: 'AP', goal: 'maximize' },
+    { metric: 'ms', goal: 'minimize' },
+    { metric: 'size', goal: 'minimize' },
+  ],
+  configurations: [
+    sweepRow(1, HOSTILE, 0.5, 10, true),
+    sweepRow(2, 'a8w8', 0.25, 5, true),
+    {
+      ...(sweepRow(3, 'xint8', 0, 0, false) as JsonObject),
+      status: 'failed',
+      metrics: { AP: 'equal' },
+      problems: [{ stage: 'quantize', code: 'code', message: HOSTILE }],
+    },
+  ],
+};
+
 const latency = { repeats: 5, minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms: 2, p90Ms: 3, p99Ms: 4 };
 const bench: Json = {
   format: 'tanren-bench/1',
@@ -372,6 +420,8 @@ export async function givenReportInputs(folder: string): Promise<Readonly<Record
     verify: { quantize: write('verify', verify) },
     quantization: { backbone: write('quantization', quantization) },
     recovery: Object.fromEntries(Object.entries(recovery).map(([name, value]) => [name, write(`recovery-${name}`, value)])),
+    sensitivity: { quantize: write('sensitivity', sensitivity) },
+    sweeps: { presets: write('sweep', sweep) },
     sketches: { backbone: write('sketches', sketches) },
     compile: { target: write('compile', compile) },
     bench: { cpu: write('bench', bench) },

@@ -37,6 +37,29 @@ describe('the section of layers', () => {
   });
 });
 
+it('the section of costs has measured and first-order parts, and the setting that widens each layer', async () => {
+  const { sensitivity } = inputs;
+  const page = await pageOf({ sensitivity });
+  const section = page.slice(page.indexOf('<section id="sensitivity"'));
+  expect(section).toContain('aria-label="Cost of the 2 most expensive layers of quantize. First: ');
+  expect(section).toMatch(/62\.5\u202F%/);
+  expect(section).toMatch(/25\.0\u202F%/);
+  expect(section).toContain('joins: separate, or overrides: [{tensor: ');
+  expect(section).toContain('overrides: [{tensor: &quot;a&quot;, set: {dtype: int16}}, {tensor: &quot;b&quot;, set: {dtype: int16}}]');
+});
+
+it('the section of sweeps has a point per configuration with both figures, and a row for each', async () => {
+  const { sweeps } = inputs;
+  const page = await pageOf({ sweeps });
+  const section = page.slice(page.indexOf('<section id="sweeps"'));
+  expect(section).toContain('aria-label="AP over ms of 2 configurations of presets; 2 are on the Pareto front. The first has 0.5 at 10."');
+  expect(section).toContain('2 of 3 configurations were built');
+  expect(section.match(/>front</g)).toHaveLength(2);
+  expect(section).toContain('{&quot;kind&quot;:&quot;percentile&quot;}');
+  expect(section).toContain('failed: ');
+  expect(await failureOf(() => pageOf({ sweeps: { presets: inputs.bench?.cpu ?? '' } }))).toMatchObject({ code: 'report-input' });
+});
+
 describe('the page', () => {
   it('has the sections whose inputs are connected', async () => {
     expect(sectionsOf(await pageOf(inputs))).toEqual([
@@ -48,11 +71,13 @@ describe('the page', () => {
       'verification',
       'recovery',
       'error',
+      'sensitivity',
       'ranges',
       'partition',
       'memory',
       'latency',
       'layers',
+      'sweeps',
     ]);
     expect(sectionsOf(await pageOf({}))).toEqual(['pipeline']);
     const { metrics, bench } = inputs;
