@@ -2,7 +2,7 @@
 import type { ToolDescription } from './params.js';
 
 /** Problems of patterns, groups and programs. */
-export function checkDescription({ version, run, findings, figures, env }: ToolDescription): readonly string[] {
+export function checkDescription({ version, run, modelName, findings, figures, env }: ToolDescription): readonly string[] {
   return [
     ...checkPattern('describe.version.pattern', version.pattern, 'version'),
     ...findings.flatMap(({ pattern, continued }, index) => [
@@ -10,6 +10,7 @@ export function checkDescription({ version, run, findings, figures, env }: ToolD
       ...(continued === undefined ? [] : checkPattern(`describe.findings[${index}].continued`, continued)),
     ]),
     ...Object.entries(figures).flatMap(([name, pattern]) => checkPattern(`describe.figures.${name}`, pattern, 'value')),
+    ...(['.', '..', 'output'].includes(modelName) ? [`describe.modelName cannot be "${modelName}"`] : []),
     ...(run.some(part => part.includes('{model}')) ? [] : ['describe.run names no {model}']),
     ...(run.some(part => part.includes('{output}')) ? [] : ['describe.run names no {output}']),
     ...[version.run, run]

@@ -1,5 +1,5 @@
 /** Runs a compiler in a folder of its own, with a limit of time, and reports what its log says. */
-import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { Context } from '../../src/stage/context.js';
@@ -25,7 +25,8 @@ export async function runToolchain({ params, inputs, outputs, context }: StageJo
   const output = join(work, 'output');
   mkdirSync(output, { recursive: true });
   await checkVersion(tool, params, context, work);
-  copyFileSync(getInputPath(inputs, 'model'), join(work, tool.modelName));
+  // Links are followed: their targets are the input. A model may be a folder.
+  cpSync(getInputPath(inputs, 'model'), join(work, tool.modelName), { recursive: true, dereference: true });
   const log = openLogReader(tool);
   const command = tool.run.flatMap(part =>
     part === '{options}' ? params.options : [part.replaceAll('{model}', tool.modelName).replaceAll('{output}', 'output')],

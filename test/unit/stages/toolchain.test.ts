@@ -165,6 +165,19 @@ describe('a compiler of your own', () => {
     expect(readOutput(outputs.metrics)).toMatchObject({ cycles: 14 });
   });
 
+  it('takes a folder as the model, and may write to it', async () => {
+    install('mycc', `${VERSION}\necho changed >> "$1/a"; cat "$1/a" > "$2"`);
+    mkdirSync(join(folder.path, 'models'));
+    writeFileSync(join(folder.path, 'models/a'), 'part\n');
+    const { outputs } = await runStage(toolchain, {
+      params: { describe: describeIt(), version: '7' },
+      inputs: { model: join(folder.path, 'models') },
+      folder: folder.path,
+    });
+    expect(readFileSync(join(outputs.compiled ?? '', 'out.bin'), 'utf8')).toBe('part\nchanged\n');
+    expect(readFileSync(join(folder.path, 'models/a'), 'utf8')).toBe('part\n');
+  });
+
   it.each([
     ['toolchain-failed', 'echo no memory; exit 3', 'mine ended with exit code 3; its last output:\nno memory'],
     ['toolchain-failed', 'kill -9 $$', 'mine ended with signal SIGKILL without output'],
@@ -196,6 +209,7 @@ describe('a compiler of your own', () => {
       'describe.findings[0].pattern is no regular expression',
     );
     expect(parse({ describe: describeIt({ figures: { a: 'x (\\d+)' } }) })).toThrow('describe.figures.a has no group (?<value>…)');
+    expect(parse({ describe: describeIt({ modelName: '..' }) })).toThrow('describe.modelName cannot be ".."');
     expect(parse({ describe: describeIt({ run: ['mycc', '{model}'] }) })).toThrow('describe.run names no {output}');
   });
 });
