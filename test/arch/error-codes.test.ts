@@ -26,8 +26,9 @@ const COMMANDER = [
   'unknown-option',
 ];
 
+const page = readFileSync(join(PROJECT, 'docs/errors.md'), 'utf8');
 const documented = new Set(
-  readFileSync(join(PROJECT, 'docs/errors.md'), 'utf8')
+  page
     .split('\n')
     .filter(line => line.startsWith('| `'))
     .flatMap(line => [...(line.split('|')[1] ?? '').matchAll(new RegExp(`\`${CODE}\``, 'g'))].map(match => match[1] ?? '')),
@@ -42,6 +43,15 @@ describe('docs/errors.md', () => {
   it('has every code that the sources state', () => {
     expect(stated.size).toBeGreaterThan(150);
     expect([...stated, ...JOINED].filter(code => !documented.has(code)).sort()).toEqual([]);
+  });
+
+  it('names a next step for every code of an error', () => {
+    const rows = page.split('\n').filter(line => /^\| `[a-z]/.test(line));
+    expect(rows.length).toBeGreaterThan(150);
+    // Tables with two columns list warnings, whose text says what to do.
+    const withSteps = rows.map(line => line.split(/(?<!\\)\|/)).filter(cells => cells.length === 5);
+    expect(withSteps.length).toBeGreaterThan(150);
+    expect(withSteps.filter(([, , , step = '']) => step.trim().length < 4).map(([, code]) => code)).toEqual([]);
   });
 
   it('has no code that the sources lack', () => {
