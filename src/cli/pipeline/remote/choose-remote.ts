@@ -1,4 +1,5 @@
 /** Which remote cache a command uses: that of the command line, the environment, the user's settings, or the pipeline file, in this order. */
+import { resolve } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
 import { parseDuration } from '../../../engine/config/scalars.js';
 import { parseRemoteAddress, type RemoteAddress } from '../../../remote/address/remote-address.js';
@@ -20,6 +21,9 @@ export interface RemoteChoice {
   readonly read: boolean;
   readonly write: boolean;
   readonly salt: string;
+  /** Paths of PEM files, relative to the settings file. */
+  readonly sign: string | undefined;
+  readonly trust: readonly string[] | undefined;
   readonly timeoutMs: number | undefined;
   readonly credential: Credential;
 }
@@ -74,6 +78,11 @@ export function chooseRemote(
     read: options.remoteOnly || read,
     write: writes(options, environment) ?? remote.write ?? false,
     salt: remote.salt ?? '',
+    sign:
+      environment.TANREN_REMOTE_SIGN === undefined || environment.TANREN_REMOTE_SIGN === ''
+        ? remote.sign
+        : resolve(environment.TANREN_REMOTE_SIGN),
+    trust: remote.trust,
     timeoutMs: remote.timeout === undefined ? undefined : parseDuration(remote.timeout),
     credential: credentialOf(address, origins.get(address.origin), environment),
   };

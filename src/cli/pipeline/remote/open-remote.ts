@@ -1,7 +1,9 @@
 /** Opens the remote cache of a command. */
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { RemoteUse } from '../../../engine/store/remote/remote-use.js';
+import type { Signatures } from '../../../engine/store/remote/signatures.js';
 import { openRemoteCache } from '../../../remote/open-remote-cache.js';
 import { type TlsFiles, USUAL_PATIENCE } from '../../../remote/transport/remote-cache.js';
 import { makeMask } from '../../../stage/mask.js';
@@ -30,7 +32,7 @@ export function findRemote(
 
 /** @throws CodedError `remote-settings` if a file of TLS cannot be read. */
 export async function openRemote(
-  { address, read, write, salt, timeoutMs, credential }: RemoteChoice,
+  { address, read, write, salt, timeoutMs, credential, sign, trust }: RemoteChoice,
   { remoteOnly, requireRemote, download }: Pick<RemoteOptions, 'remoteOnly' | 'requireRemote' | 'download'>,
   settings: SettingsFile,
 ): Promise<RemoteUse> {
@@ -49,25 +51,44 @@ export async function openRemote(
     ...(download === undefined ? {} : { download }),
     need: requireRemote ? 'required' : 'optional',
     salt,
+    signatures: sign === undefined && trust === undefined ? undefined : readKeys(sign, trust, settings.path),
     mask: makeMask(credential.secrets).apply,
   };
 }
 
 /** Paths are relative to the settings file. */
 function readTls(files: RemoteChoice['credential']['tls'], settingsFile: string): TlsFiles {
-  const read = (path: string | undefined): Buffer | undefined => {
-    if (path === undefined) return undefined;
-    const at = resolve(dirname(settingsFile), path);
-    try {
-      return readFileSync(at);
-    } catch (error) {
-      throw settingsError(
-        `${at} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-        `correct its path in ${settingsFile}`,
-      );
-    }
-  };
+  const read = (path: string | undefined): Buffer | undefined => (path === undefined ? undefined : readPem(path, settingsFile));
   return { ca: read(files.ca), certificate: read(files.certificate), key: read(files.key) };
+}
+
+function readPem(path: string, settingsFile: string): Buffer {
+  const at = resolve(dirname(settingsFile), path);
+  try {
+    return readFileSync(at);
+  } catch (error) {
+    throw settingsError(
+      `${at} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `correct its path in ${settingsFile}`,
+    );
+  }
+}
+
+function readKeys(sign: string | undefined, trust: readonly string[] | undefined, settingsFile: string): Signatures {
+  const read = (path: string, parse: (pem: Buffer) => KeyObject): KeyObject => {
+    const pem = readPem(path, settingsFile);
+    try {
+      const key = parse(pem);
+      if (key.asymmetricKeyType === 'ed25519') return key;
+    } catch {
+      // The message below says what the file must be.
+    }
+    throw settingsError(`${path} is not an Ed25519 key in PEM form`, 'make one with "openssl genpkey -algorithm ed25519"');
+  };
+  return {
+    own: sign === undefined ? undefined : read(sign, createPrivateKey),
+    trusted: trust?.map(path => read(path, createPublicKey)),
+  };
 }
 
 /** What a command prints when the pipeline file names a cache that is not used. */

@@ -1,7 +1,7 @@
 /** The user's settings file: the remote cache, and the origins that are trusted, each with its credentials. */
 import { readFileSync } from 'node:fs';
 import { readJsonShape } from '../../../base/json/json-shape.js';
-import { flag, mapOf, matching, object, text } from '../../../base/schema/build-schema.js';
+import { flag, list, mapOf, matching, object, text } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { isMissing } from '../../../base/system-error.js';
@@ -35,6 +35,8 @@ const SETTINGS_SCHEMA = object(
         cache: text('Address of the remote cache.'),
         read: flag('Whether results are taken from it; default: true.'),
         write: flag('Whether results go to it; default: false.'),
+        sign: text('PEM file of the Ed25519 private key that signs results.'),
+        trust: list(text('PEM file of an Ed25519 public key.'), 'Results count only if one of these keys signed them.'),
         salt: text('Separates results from those of builds with another salt.'),
         timeout: matching(/^\s*\d+(\.\d+)?\s*(ms|s|m)\s*$/, 'a time, for example 10s', 'Longest wait for an answer; default: 10s.'),
       },

@@ -59,8 +59,13 @@ export interface Entry {
   readonly blobs: readonly BlobSource[];
 }
 
-/** @returns undefined if the local cache no longer has all of the result. */
-export async function encodeEntry(store: BlobStore, manifest: JsonObject, result: ActionResult): Promise<Entry | undefined> {
+/** @param signRecord the signature of the record. @returns undefined if the local cache no longer has all of the result. */
+export async function encodeEntry(
+  store: BlobStore,
+  manifest: JsonObject,
+  result: ActionResult,
+  signRecord: (record: BlobDigest) => Uint8Array = () => new Uint8Array(0),
+): Promise<Entry | undefined> {
   const blobs: BlobSource[] = [];
   const outputFiles: Partial<OutputFile>[] = [];
   const outputDirectories: WireResult['outputDirectories'][number][] = [];
@@ -98,7 +103,13 @@ export async function encodeEntry(store: BlobStore, manifest: JsonObject, result
   // The record is also in the message itself, which saves a call per hit. Its digest is checked there too.
   const stdoutRaw = record.sizeBytes <= MOST_INLINE_BYTES ? { stdoutRaw: record.bytes } : {};
   // A message with a worker is never empty, and an empty one would be a miss for some servers.
-  const message = { outputFiles: files as OutputFile[], outputDirectories, ...stdoutRaw, executionMetadata: { worker: 'tanren' } };
+  const message = {
+    outputFiles: files as OutputFile[],
+    outputDirectories,
+    ...stdoutRaw,
+    stderrRaw: signRecord(record),
+    executionMetadata: { worker: 'tanren' },
+  };
   return { result: ACTION_RESULT.decode(ACTION_RESULT.encode(message)), blobs };
 }
 

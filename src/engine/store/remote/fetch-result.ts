@@ -7,6 +7,7 @@ import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
 import type { ActionResult } from '../action-records.js';
 import { actionOf, type EntryHead, type ReadEntry, readEntry, readHead } from './entry.js';
 import type { LocalStores, RemoteUse } from './remote-use.js';
+import { checkSignature } from './signatures.js';
 
 export interface Ends {
   readonly use: RemoteUse;
@@ -33,6 +34,7 @@ export async function findResult(ends: Ends, key: string): Promise<FoundResult |
   const wire = await cache.getResult(actionOf(key, use.salt).action);
   if (wire === undefined) return undefined;
   const head = readHead(wire);
+  checkSignature(use.signatures, { holds: 'result', key, digest: head.record.hash }, wire.stderrRaw);
   const entry = await readWhole(ends, key, head);
   return { result: entry.result, bring: () => bring(ends, key, entry) };
 }

@@ -47,10 +47,10 @@ export function decodeIndex(bytes: Uint8Array, named: ReadonlySet<string>): read
 }
 
 /** The result that names the index and all packs, so that a server keeps them together. */
-export function resultOfIndex(index: BlobDigest, packs: readonly Pack[]): WireResult {
+export function resultOfIndex(index: BlobDigest, packs: readonly Pack[], signature: Uint8Array = new Uint8Array(0)): WireResult {
   const file = (path: string, digest: BlobDigest): OutputFile => ({ path, digest, isExecutable: false, contents: new Uint8Array(0) });
   const outputFiles = [file(INDEX, index), ...packs.map(({ blob }, at) => file(`packs/${String(at).padStart(3, '0')}`, blob))];
-  return ACTION_RESULT.decode(ACTION_RESULT.encode({ outputFiles, executionMetadata: { worker: 'tanren' } }));
+  return ACTION_RESULT.decode(ACTION_RESULT.encode({ outputFiles, stderrRaw: signature, executionMetadata: { worker: 'tanren' } }));
 }
 
 /** @throws RemoteError `remote-damaged`. */

@@ -1,4 +1,5 @@
 /** Parts of stages in a remote cache: they travel in packs, which an index per stage lists. */
+import { RemoteError } from '../../../remote/error/remote-error.js';
 import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
 import type { ActionResult } from '../action-records.js';
 import { partsOf } from '../part-list.js';
@@ -15,16 +16,19 @@ import {
   resultOfIndex,
 } from './part-index.js';
 import { decodePack, encodePack, type PackedPart, readPart } from './part-pack.js';
+import { checkSignature, signEntry } from './signatures.js';
 
 /** A pack is closed when it has this many bytes: a few calls bring thousands of parts, and little comes that nobody asks for. */
 const PACK_BYTES = 8 << 20;
 
 /** The packs of a stage; none if the cache has no index. @throws RemoteError. */
 export async function fetchIndex({ use }: Ends, stage: string, plugin: string): Promise<readonly Pack[]> {
-  const { cache, salt } = use;
-  const result = await cache.getResult(actionOf(indexKeyOf(stage, plugin), salt, 'parts').action);
+  const { cache, salt, signatures } = use;
+  const key = indexKeyOf(stage, plugin);
+  const result = await cache.getResult(actionOf(key, salt, 'parts').action);
   if (result === undefined) return [];
   const { index, named } = readIndexResult(result);
+  checkSignature(signatures, { holds: 'parts', key, digest: index.hash }, result.stderrRaw);
   const bytes = (await cache.readBlobs([index])).get(index.hash);
   // A server that lost the index has lost its use.
   return bytes === undefined ? [] : decodeIndex(bytes, named);
@@ -47,7 +51,7 @@ export async function sendParts(ends: Ends, stage: string, plugin: string, resul
   const list = result.parts === undefined ? undefined : await local.store.read(result.parts.digest);
   const keys = list === undefined ? [] : partsOf({ manifest: {}, results: [result] }, () => list);
   if (keys.length === 0) return;
-  const kept = packsToKeep(await fetchIndex(ends, stage, plugin), new Set(keys));
+  const kept = packsToKeep(await fetchTrusted(ends, stage, plugin), new Set(keys));
   const known = new Set(kept.flatMap(({ parts }) => parts));
   const fresh: Pack[] = [];
   for await (const parts of packsOf(
@@ -61,9 +65,21 @@ export async function sendParts(ends: Ends, stage: string, plugin: string, resul
   if (fresh.length === 0) return;
   const packs = [...fresh, ...kept].slice(0, MOST_PACKS);
   const index = blobOf(encodeIndex(packs));
-  const { action, blobs } = actionOf(indexKeyOf(stage, plugin), use.salt, 'parts');
+  const key = indexKeyOf(stage, plugin);
+  const { action, blobs } = actionOf(key, use.salt, 'parts');
   await sendMissing(ends, [...blobs, index]);
-  await use.cache.putResult(action, resultOfIndex({ hash: index.hash, sizeBytes: index.sizeBytes }, packs));
+  const signature = signEntry(use.signatures, { holds: 'parts', key, digest: index.hash });
+  await use.cache.putResult(action, resultOfIndex({ hash: index.hash, sizeBytes: index.sizeBytes }, packs, signature));
+}
+
+/** What a writer may extend: an index of a key that it does not trust is replaced, so that it never signs what others wrote. */
+async function fetchTrusted(ends: Ends, stage: string, plugin: string): Promise<readonly Pack[]> {
+  try {
+    return await fetchIndex(ends, stage, plugin);
+  } catch (error) {
+    if (error instanceof RemoteError && error.code === 'remote-unsigned') return [];
+    throw error;
+  }
 }
 
 /**

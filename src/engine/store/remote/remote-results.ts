@@ -6,7 +6,7 @@ import PQueue from 'p-queue';
 import { after } from '../../../base/after.js';
 import type { JsonObject } from '../../../base/json.js';
 import { onAbort } from '../../../base/on-abort.js';
-import { isTrouble } from '../../../remote/error/remote-error.js';
+import { isTrouble, RemoteError } from '../../../remote/error/remote-error.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { RemoteSummary } from '../../model/remote-summary.js';
 import type { ActionResult } from '../action-records.js';
@@ -64,6 +64,8 @@ interface State {
   readonly troubles: string[];
   readonly dropped: Set<string>;
   failures: number;
+  /** Number of entries without a signature that counts. */
+  unsigned: number;
   leftOut: boolean;
   hits: number;
   misses: number;
@@ -86,6 +88,7 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
     troubles: [],
     dropped: new Set(),
     failures: 0,
+    unsigned: 0,
     leftOut: false,
     hits: 0,
     misses: 0,
@@ -189,6 +192,8 @@ function required({ use }: State, error: unknown): EngineError {
 /** One line per trouble. The line of the last one says that the server is left out. */
 function noteTrouble(state: State, what: string, error: unknown): void {
   if (state.leftOut) return;
+  // A server may hold results of many writers: one line says that some do not count.
+  if (error instanceof RemoteError && error.code === 'remote-unsigned' && state.unsigned++ > 0) return;
   const { use, warn, troubles } = state;
   const message = `${what}: ${use.mask(messageOf(error))}`;
   // A server that has evicted a blob works as it should.

@@ -3,6 +3,7 @@ import type { RemoteCache } from '../../../remote/transport/remote-cache.js';
 import type { ActionRecords } from '../action-records.js';
 import type { BlobStore } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
+import type { Signatures } from './signatures.js';
 
 /** How a build uses a remote cache. */
 export interface RemoteUse {
@@ -18,6 +19,8 @@ export interface RemoteUse {
   /** 'required': trouble fails the build. */
   readonly need: 'optional' | 'required';
   readonly salt: string;
+  /** Undefined: nothing is signed, and no signature is asked for. */
+  readonly signatures?: Signatures | undefined;
   /** Removes credentials from messages. */
   readonly mask: (text: string) => string;
 }
