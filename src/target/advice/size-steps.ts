@@ -2,11 +2,13 @@
 import { cloneModel } from '../../onnx/ir/clone.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Dim, Model, Node, ValueId } from '../../onnx/ir/model.js';
+import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import { sortTopologically } from '../../onnx/ir/sort.js';
 import type { Evaluate } from '../../onnx/passes/evaluate.js';
 import { FOLDING_PASSES, simplifyToFixedPoint } from '../../onnx/passes/simplify.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { isStatic } from '../../onnx/shape-inference/context/dims.js';
+import { cutStatic } from '../../onnx/surgery/cut-static.js';
 import { extractSubgraph } from '../../onnx/surgery/extract.js';
 import { prepareModel } from '../units/prepare-model.js';
 import { tensorOf } from '../units/unit-facts.js';
@@ -72,14 +74,24 @@ export async function cutBeforeData(model: Model, evaluate: Evaluate): Promise<S
   if (origins.length === 0) return 'no node has free sizes behind fixed ones';
   const ends = [...origins.flatMap(({ inputs }) => inputs), ...graph.outputs.filter(id => isFixed(id) && !isBehind(prepared, id, origins))];
   const computed = [...new Set(ends)].filter(id => id !== undefined && getValue(graph, id).producer !== undefined);
-  const names = computed.map(id => getValue(graph, id as ValueId).name);
+  const names = findNetworkOutputs(prepared) ?? computed.map(id => getValue(graph, id as ValueId).name);
   if (names.length === 0) return `nothing is computed before ${describe(origins)}`;
   const inputs = graph.inputs.filter(id => findConstantValue(prepared, id) === undefined).map(id => getValue(graph, id).name);
   return {
-    text: `sizes depend on data from ${describe(origins)} on: end the model at ${names.map(name => `"${name}"`).join(', ')}, and compute the rest on the host`,
+    text: `sizes depend on data from ${describe(origins)} on: end the model at ${names.map(name => `"${name}"`).join(', ')}, and compute the rest on the host (\`split\` with \`cuts: static\` finds both parts)`,
     param: `cut: {outputs: [${names.map(quote).join(', ')}]}`,
     model: extractSubgraph(prepared, { inputs, outputs: names }),
   };
+}
+
+/** The outputs of the layers whose sizes are known, where the rest of the model depends on them: after its last layer, a detector only chooses what is found. */
+function findNetworkOutputs(model: Model): readonly string[] | undefined {
+  try {
+    return cutStatic(model, { heads: [], prepare: 'drop' }).parts.find(({ name }) => name === 'network')?.values.outputs;
+  } catch (error) {
+    if (error instanceof OnnxError && error.code === 'static-cut') return undefined;
+    throw error;
+  }
 }
 
 function isBehind(model: Model, output: ValueId, origins: readonly Node[]): boolean {
@@ -98,8 +110,12 @@ function isBehind(model: Model, output: ValueId, origins: readonly Node[]): bool
   return false;
 }
 
+/** Whole detectors have hundreds of such nodes. */
+const MOST_NAMED = 3;
+
 function describe(nodes: readonly Node[]): string {
-  return nodes.map(({ opType, name }) => (name === '' ? opType : `${opType} "${name}"`)).join(', ');
+  const named = nodes.slice(0, MOST_NAMED).map(({ opType, name }) => (name === '' ? opType : `${opType} "${name}"`));
+  return `${named.join(', ')}${nodes.length > MOST_NAMED ? ` and ${nodes.length - MOST_NAMED} more` : ''}`;
 }
 
 /** A copy in which all types but those of constants and inputs are inferred again, with the arithmetic on shapes folded as `import` folds it. */

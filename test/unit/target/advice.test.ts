@@ -213,6 +213,23 @@ describe('advice about sizes', () => {
     expect(advice.refusedSteps).toEqual([{ kind: 'sizes', reason: 'all sizes of the inputs are fixed' }]);
     expect(cut.graph.outputs.map(id => getValue(cut.graph, id).name)).toEqual(['b']);
   });
+
+  it('ends a whole detector after its last layer, not at what chooses among its results', async () => {
+    const model = smallModel({
+      opset: 17,
+      inputs: { x: ['float32', [1, 3, 8, 8]] },
+      constants: { v: randomConstant([3, 3, 1, 1]), w: randomConstant([3, 3, 1, 1]), zero: randomConstant([]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'v'], out: ['a'] },
+        { op: 'Conv', in: ['a', 'w'], out: ['b'] },
+        { op: 'Greater', in: ['b', 'zero'], out: ['above'] },
+        { op: 'NonZero', in: ['above'], out: ['found'] },
+      ],
+      outputs: ['found'],
+    });
+    const { advice } = await advise(model);
+    expect(advice.steps).toMatchObject([{ kind: 'cut', param: 'cut: {outputs: [b]}' }]);
+  });
 });
 
 describe('advice for a quantized model', () => {

@@ -1,4 +1,5 @@
 /** The three most valuable next steps after `tanren try`, from what it found. */
+import type { Outcome } from '../../../../target/advice/advice.js';
 import type { Linted } from './lint-model.js';
 import type { Tried, TriedRow } from './tried.js';
 
@@ -6,9 +7,11 @@ import type { Tried, TriedRow } from './tried.js';
 const GOOD_DB = 20;
 const WORTH_DB = 6;
 const MOST_STEPS = 3;
+/** Drafts of these have stages that measure accuracy. */
+const HAS_FIGURES = /^a (classifier|detector|whole detector)/;
 
 export function adviseNext(
-  { rows, images }: Omit<Tried, 'next'>,
+  { what, rows, images }: Omit<Tried, 'next'>,
   linted: Linted | undefined,
   { model, save }: { readonly model: string; readonly save: 'done' | 'open' },
 ): readonly string[] {
@@ -24,7 +27,9 @@ export function adviseNext(
     ...adviseRewrites(linted),
     ...adviseBits(eight, sixteen),
     ...(save === 'open' ? [`keep it: tanren try ${model} --save pipeline.yaml writes the pipeline, with all settings to edit`] : []),
-    'measure accuracy with labels: the drafted pipeline has `evaluate` or `evaluate-classes` as comments',
+    ...(HAS_FIGURES.test(what)
+      ? ['measure accuracy with labels: the drafted pipeline has `evaluate` or `evaluate-classes` as comments']
+      : []),
     'open artifacts/…/compile@a8w8/report.json, or run tanren lint, for the reason of every node on the CPU',
   ].slice(0, MOST_STEPS);
 }
@@ -34,9 +39,13 @@ function adviseRewrites(linted: Linted | undefined): readonly string[] {
   const last = linted?.advice.rewrites.at(-1);
   if (first === undefined || last === undefined) return [];
   const rules = [...new Set(linted?.advice.rewrites.map(({ rule, form }) => (form === undefined ? rule : `${rule}, form ${form}`)))];
-  return [
-    `rewrite before quantization (${rules.join('; ')}): ${percent(first.before.npuMacShare)} → ${percent(last.after.npuMacShare)} on the NPU; tanren lint prints the stage`,
-  ];
+  return [`rewrite before quantization (${rules.join('; ')}): ${describeGain(first.before, last.after)}; tanren lint prints the stage`];
+}
+
+/** The share on the NPU, or, where it looks equal, the number of nodes and groups of nodes on the CPU. */
+function describeGain(before: Outcome, after: Outcome): string {
+  const [from, to] = [percent(before.npuMacShare), percent(after.npuMacShare)];
+  return from === to ? `${before.cpuUnits} → ${after.cpuUnits} units on the CPU` : `${from} → ${to} on the NPU`;
 }
 
 function adviseBits(eight: TriedRow | undefined, sixteen: TriedRow | undefined): readonly string[] {
