@@ -120,9 +120,13 @@ const SAME = PIPELINE.replace('version: 1\n', 'version: 1\n# a comment\n');
     change();
     expect(namesSince(base)).toEqual(expected);
     expect(executed()).toEqual(ran);
-    git('add', '-A');
-    git('commit', '-q', '--allow-empty', '-m', 'two');
-    expect(namesSince('HEAD~1')).toEqual(expected);
+  });
+
+  it('compares with any commit, and with the working tree alone', () => {
+    givenCommitted();
+    world.write('notes.txt', 'five');
+    git('commit', '-q', '-a', '-m', 'two');
+    expect(namesSince('HEAD~1')).toEqual(['first', 'second']);
     expect(namesSince('HEAD')).toEqual([]);
   });
 

@@ -172,3 +172,30 @@ describe('a build whose results do not go up', () => {
     await proxy.close();
   });
 });
+
+describe('build --check --from-clean with a remote cache', () => {
+  const environment = (): NodeJS.ProcessEnv => ({
+    TANREN_REMOTE_CACHE: `grpc://127.0.0.1:${server.port}`,
+    TANREN_REMOTE_TOKEN: TOKEN,
+    TANREN_REMOTE_WRITE: 'yes',
+  });
+
+  it('sends the results when all builds gave the same bytes, and compares with those that are there', async () => {
+    const first = await run(checkout(PIPELINE, environment()), 'build', '--check', '--from-clean');
+    expect(first).toMatchObject({ exitCode: 0, output: expect.stringContaining('✓ check upper: same bytes') });
+    expect(server.results.size).toBe(1);
+    const second = await run(checkout(PIPELINE, environment()), 'build', '--check', '--from-clean');
+    expect(second).toMatchObject({ exitCode: 0, output: expect.stringContaining(`▸ a build from grpc://127.0.0.1:${server.port}`) });
+    expect(second.output.match(/upper +restored .* from the remote cache/g)).toHaveLength(2);
+  });
+
+  it('sends nothing if they did not, and names the output', async () => {
+    const pipeline = PIPELINE.replace('cat text.txt > upper.txt', 'pwd -P | sed s#/cache/.*## > upper.txt');
+    const { exitCode, output } = await run(checkout(pipeline, environment()), 'build', '--check', '--from-clean');
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(
+      /error\[non-deterministic\]: upper: a clean build in another folder with 1 job gave different bytes\n {2}upper: differs/,
+    );
+    expect(server.results.size).toBe(0);
+  });
+});
