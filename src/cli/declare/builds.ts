@@ -54,6 +54,7 @@ export const BUILDS: readonly Declared[] = [
       keepGoing: flag('-k, --keep-going', 'after a failure, run the stages that do not depend on the failed one (the default)'),
       stop: flag('--stop', 'after a failure, start no more stages', ['keepGoing']),
       metrics,
+      ui: flag('--ui', 'also show the project as a live page in the browser, as `tanren ui` does'),
       poll: flag('--poll', 'check the files every second instead of waiting for events; for network file systems'),
     },
     run: async (targets, options) => (await import('../commands/build/watch.js')).runWatch(targets, options),

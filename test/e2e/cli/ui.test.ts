@@ -166,3 +166,22 @@ describe('the page of a project', () => {
     expect((await findPage(again)).port).toBe(one.port);
   });
 });
+
+describe('watch --ui', () => {
+  it('shows the builds of the watch itself, and what a save changes', async () => {
+    const watch = world.start('watch', '--ui');
+    const own = await findPage(watch);
+    const events = own.follow();
+    await events.next<RunningBuild>('build', one => one?.state === 'ended' && one.conclusion === 'built');
+    await watch.waitFor('watching; Ctrl-C ends');
+    world.write('score.txt', '{"quality": {"words": 5}}\n');
+    await watch.waitFor('watching; Ctrl-C ends');
+    const { stages } = await own.json<PipelineView>('pipeline');
+    expect(stages.find(({ id }) => id === 'judge')?.figures).toEqual([
+      { label: 'quality.words', metric: 'quality.words', value: 5, previous: 3 },
+    ]);
+    events.close();
+    watch.signal('SIGINT');
+    expect(await watch.ended).toBe(130);
+  });
+});

@@ -37,6 +37,8 @@ describeInBrowser('the page of the default pipeline', path => {
     ['/results', 'AP75'],
     ['/quantization?stage=quantize@backbone', 'Propagated'],
     ['/quantization?stage=quantize@backbone&value=backbone/body/layer1/0/bn3', 'elements, logarithmic'],
+    ['/compile', 'Roofline'],
+    ['/compile?model=box_head&unit=1', 'Memory of part'],
   ] as const;
 
   it.each(VIEWS)('%s shows its content, logs nothing and asks no other server', async (at, text) => {

@@ -13,6 +13,7 @@ import { createFileWatcher } from '../../../engine/watch/file-watcher.js';
 import { type Hint, type Hints, makeHints } from '../../../engine/watch/hints.js';
 import { createPresence, watchedPaths } from '../../../engine/watch/watched-paths.js';
 import type { FileWatcher } from '../../../engine/watch/watcher.js';
+import type { OpenPage } from '../../../web/open-page.js';
 import { makeEnginePorts } from '../../pipeline/engine-ports.js';
 import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '../../pipeline/open-plan.js';
 import { findSharedCache } from '../../pipeline/shared-cache.js';
@@ -30,6 +31,7 @@ export interface WatchCommandOptions extends PipelineOptions {
   readonly keepGoing: boolean;
   readonly stop: boolean;
   readonly poll: boolean;
+  readonly ui: boolean;
   readonly metrics: MetricsForm;
 }
 
@@ -61,12 +63,19 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
     console.problem('warning', formatDiagnostic(warning, new Map()));
   };
   const watcher = createFileWatcher({ hint: hints.hint, polls }, options.poll ? 'poll' : 'events');
+  const page = options.ui ? await openPageOf(options, console) : undefined;
   try {
     await runRounds({ targets, options, console, hints, signal, look: createLook(targets, options, console, watcher, signal) });
   } finally {
     watcher.close();
+    await page?.close();
   }
   return EXIT.interrupted;
+}
+
+async function openPageOf(options: WatchCommandOptions, console: Console): Promise<OpenPage> {
+  const { servePage } = await import('../ui/serve-page.js');
+  return servePage(options, { access: 'full', token: 'keep', port: undefined }, console);
 }
 
 /** Unknown targets are an error in the arguments. A pipeline file that cannot be read yet is watched until it is fixed. */

@@ -28,6 +28,11 @@ const VIEWS: readonly ViewEntry[] = [
     title: 'Quantization',
     load: async () => (await import('../quantization/quantization-page.js')).QuantizationPage,
   },
+  {
+    name: 'compile',
+    title: 'Compile',
+    load: async () => (await import('../compile/compile-page.js')).CompilePage,
+  },
 ];
 
 export function App() {
