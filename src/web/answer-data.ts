@@ -8,6 +8,7 @@ import { parseEdit } from './edit/parse-edit.js';
 import { type Answer, errorAnswer, jsonAnswer } from './http/answer.js';
 import { RequestError, readJsonBody } from './http/read-body.js';
 import type { DataRequest } from './http/serve.js';
+import type { ModelReader } from './model/read-model-view.js';
 import type { LiveProject } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import type { StartedBuilds } from './project/started-builds.js';
@@ -22,6 +23,7 @@ export interface DataContext {
   readonly project: LiveProject;
   readonly builds: StartedBuilds;
   readonly edits: EditSession;
+  readonly models: ModelReader;
   /** Takes the response of a request for events. @returns false if there are too many. */
   readonly follow: (request: DataRequest) => boolean;
 }
@@ -53,6 +55,14 @@ const READS: Readonly<Record<string, Handler>> = {
   artifact: async ({ query }, { project }) => {
     const { plan } = await project.state();
     return answerArtifact(findArtifact(getPlan(plan), get(query, 'stage'), get(query, 'port'), query.get('path') ?? undefined));
+  },
+  model: async ({ query }, { project, models }) => {
+    const { plan, accepted } = await project.state();
+    const [stage, port] = [get(query, 'stage'), get(query, 'port')];
+    const path = findArtifact(getPlan(plan), stage, port, undefined);
+    const output = accepted.get(stage)?.outputs[port];
+    const body = await models.read(path, output === undefined ? path : `${output.digest} ${output.signature}`);
+    return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }, body };
   },
   input: async ({ query }, { project }) => {
     const { plan } = await project.state();

@@ -8,6 +8,7 @@ import { openEdits } from './edit/edit-session.js';
 import { openEventStream, type PageEvent } from './http/event-stream.js';
 import { openPageFiles } from './http/page-files.js';
 import { listen } from './http/serve.js';
+import { openModelReader } from './model/read-model-view.js';
 import { followBuilds } from './project/follow-builds.js';
 import { openLiveProject } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
@@ -62,6 +63,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     project,
     builds,
     edits,
+    models: openModelReader(ports.engine.installRoot),
     follow: ({ response }: { response: Parameters<typeof stream.add>[0] }) => stream.add(response, first()),
   };
   const { server, port } = await listen(tryPorts, {

@@ -1,10 +1,7 @@
 /** The view "Runs": the history of builds, and several moments side by side. */
-import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Figure } from '../../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
-import { isMissing } from '../../base/system-error.js';
-import { baselinePath, isBaselineName, readBaseline } from '../../engine/insight/history/baseline.js';
+import { baselinePath, isBaselineName, listBaselines, readBaseline } from '../../engine/insight/history/baseline.js';
 import { listRunChanges } from '../../engine/insight/history/run-changes.js';
 import { getRunIndex, isRunName } from '../../engine/insight/history/run-name.js';
 import type { RunGate, RunRecord } from '../../engine/insight/history/run-record.js';
@@ -74,19 +71,6 @@ function viewRun(run: RunRecord, previous: RunRecord | undefined, known: Readonl
 function countGates(gates: readonly RunGate[]): RunRow['gates'] {
   const missed = gates.filter(({ verdict }) => verdict === 'missed').length;
   return { met: gates.length - missed, missed };
-}
-
-function listBaselines(plan: Plan): readonly string[] {
-  try {
-    const names = readdirSync(dirname(baselinePath(plan, 'x'))).filter(name => name.endsWith('.json'));
-    return names
-      .map(name => name.slice(0, -'.json'.length))
-      .filter(isBaselineName)
-      .sort();
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
 }
 
 /** Several moments side by side. */

@@ -38,6 +38,8 @@ describeInBrowser('the page of the default pipeline', path => {
     ['/quantization?stage=quantize@backbone', 'Propagated'],
     ['/quantization?stage=quantize@backbone&value=backbone/body/layer1/0/bn3', 'elements, logarithmic'],
     ['/compile', 'Roofline'],
+    ['/model?stage=quantize@backbone', 'boxes are drawn'],
+    ['/model?stage=quantize@backbone&node=backbone/body/layer1/0/bn3', 'Attributes'],
     ['/compile?model=box_head&unit=1', 'Memory of part'],
   ] as const;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../../../engine/build.js';
 import { type Diagnostic, formatDiagnostic } from '../../../engine/model/diagnostic.js';
-import type { StageId } from '../../../engine/model/plan.js';
+import type { Plan, StageId } from '../../../engine/model/plan.js';
 import type { BuildReport } from '../../../engine/model/report.js';
 import { createRevisions, type Revision, type Revisions } from '../../../engine/model/revisions.js';
 import { createFileWatcher } from '../../../engine/watch/file-watcher.js';
@@ -24,6 +24,7 @@ import { makeBuildRenderer } from '../../render/build-renderer.js';
 import { type MetricsForm, printBuildReport } from '../../render/build-report.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
+import { KEYS_HINT, type Keys, listenToKeys } from './watch-keys.js';
 
 export interface WatchCommandOptions extends PipelineOptions {
   readonly jobs?: number;
@@ -47,6 +48,10 @@ interface Watch {
   readonly console: Console;
   readonly hints: Hints;
   readonly signal: AbortSignal;
+  /** The plan, and the last round in which something ran; undefined while one runs. */
+  last: { readonly plan: Plan; readonly report: BuildReport } | undefined;
+  /** 'keys': the terminal sends keys. */
+  hint: 'Ctrl-C ends' | typeof KEYS_HINT;
   /** The plan of the current files; undefined after diagnostics are printed if the files have errors. */
   readonly look: () => Promise<Revision | undefined>;
 }
@@ -63,10 +68,16 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
     console.problem('warning', formatDiagnostic(warning, new Map()));
   };
   const watcher = createFileWatcher({ hint: hints.hint, polls }, options.poll ? 'poll' : 'events');
+  let keys: Keys | undefined;
   const page = options.ui ? await openPageOf(options, console) : undefined;
   try {
-    await runRounds({ targets, options, console, hints, signal, look: createLook(targets, options, console, watcher, signal) });
+    const look = createLook(targets, options, console, watcher, signal);
+    const watch: Watch = { targets, options, console, hints, signal, last: undefined, hint: 'Ctrl-C ends', look };
+    keys = listenToKeys({ options, console, idle: () => watch.last, rebuild: () => hints.hint('input') });
+    if (keys !== undefined) watch.hint = KEYS_HINT;
+    await runRounds(watch);
   } finally {
+    keys?.close();
     watcher.close();
     await page?.close();
   }
@@ -123,6 +134,8 @@ type Followed = 'edited' | 'quiet';
  */
 async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 'check'): Promise<Round> {
   const { options, console, hints, signal } = watch;
+  const before = watch.last;
+  watch.last = undefined;
   const renderer = makeBuildRenderer(console, widest(first.plan.stages.keys()));
   const revisions = createRevisions(first);
   const done = new AbortController();
@@ -144,6 +157,8 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
   const followed = await following;
   if (revisions.hasNews()) hints.hint('input');
   const isNews = [...report.stages.values()].some(({ outcome }) => outcome.kind !== 'up-to-date');
+  // A round without news does not take the place of the last one in which something ran.
+  watch.last = { plan: revisions.taken().plan, report: isNews ? report : (before?.report ?? report) };
   // An edit that this build has not taken up is answered by the next round.
   const isAnswered = followed === 'edited' && !revisions.hasNews();
   if (isNews || isAnswered || why !== 'check') {
@@ -154,8 +169,8 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
   return { report, followed };
 }
 
-function printReady({ console, signal }: Watch): void {
-  if (!signal.aborted) console.line(console.style('dim', 'watching; Ctrl-C ends'));
+function printReady({ console, signal, hint }: Watch): void {
+  if (!signal.aborted) console.line(console.style('dim', `watching; ${hint}`));
 }
 
 async function followEdits({ hints, look, console }: Watch, revisions: Revisions, done: AbortSignal): Promise<Followed> {

@@ -1,6 +1,6 @@
 /** Baselines: current metrics saved for later comparison, in a file of the project that can be committed (`baselines/NAME.json`). */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
 import { parseJson } from '../../../base/json.js';
@@ -25,6 +25,20 @@ export function baselinePath({ projectFolder, pipeline }: Pick<Plan, 'projectFol
 
 export function isBaselineName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !name.includes('..') && name !== 'now' && !isRunName(name);
+}
+
+/** The names of the saved baselines, sorted. */
+export function listBaselines(plan: Pick<Plan, 'projectFolder' | 'pipeline'>): readonly string[] {
+  try {
+    const names = readdirSync(dirname(baselinePath(plan, 'x'))).filter(name => name.endsWith('.json'));
+    return names
+      .map(name => name.slice(0, -'.json'.length))
+      .filter(isBaselineName)
+      .sort();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }
 
 /** @throws EngineError `bad-baseline-name`. */

@@ -33,6 +33,7 @@ const VIEWS: readonly ViewEntry[] = [
     title: 'Compile',
     load: async () => (await import('../compile/compile-page.js')).CompilePage,
   },
+  { name: 'model', title: 'Model', load: async () => (await import('../model/model-page.js')).ModelPage },
 ];
 
 export function App() {

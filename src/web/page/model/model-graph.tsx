@@ -1,0 +1,266 @@
+/** The drawing of a model's graph: pan and zoom, only what is in sight is in the document, boxes open and close. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { formatCount, formatNumber } from '../../../report/numbers.js';
+import type { ModelView } from '../../model/model-view.js';
+import { drawPath } from '../parts/graph/draw-path.js';
+import type { GraphOrder, GraphPlaces, Point } from '../parts/graph/graph-types.js';
+import { useLayout } from '../parts/graph/use-layout.js';
+import { Empty } from '../parts/notice.js';
+import { clip, plainText } from '../parts/text.js';
+import type { CollapsedGraph, ModelBox } from './collapse.js';
+
+export type ColorBy = 'operator' | 'macs' | 'dtype';
+
+interface GraphProps {
+  readonly graph: CollapsedGraph;
+  readonly model: ModelView;
+  readonly color: ColorBy;
+  readonly picked: string | undefined;
+  readonly pick: (node: string) => void;
+  readonly toggle: (scope: string) => void;
+}
+
+const [BOX_HEIGHT, CHARACTER, PADDING, LONGEST] = [40, 7.6, 12, 30];
+
+interface Sight {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+export function ModelGraph({ graph, model, color, picked, pick, toggle }: GraphProps) {
+  const order = useMemo<GraphOrder>(
+    () => ({
+      nodes: graph.boxes.map(box => ({ id: box.id, width: widthOf(box), height: BOX_HEIGHT })),
+      edges: graph.edges,
+      direction: 'down',
+      gaps: { rank: 28, node: 16 },
+    }),
+    [graph],
+  );
+  const layout = useLayout(order);
+  const frame = useRef<HTMLDivElement>(null);
+  const [sight, setSight] = useState<Sight>({ x: 0, y: 0, scale: 1 });
+  const size = useSize(frame);
+  const pickedBox = graph.boxes.find(({ nodes, kind }) => kind === 'node' && nodes[0]?.id === picked)?.id;
+  useEffect(() => {
+    if (layout === undefined) return;
+    const target = pickedBox === undefined ? undefined : layout.places[pickedBox];
+    setSight(before =>
+      target === undefined
+        ? { x: (size.width - layout.width) / 2, y: 8, scale: Math.min(1, Math.max(0.35, size.width / layout.width)) }
+        : { ...before, x: size.width / 2 - target.x * before.scale, y: size.height / 2 - target.y * before.scale },
+    );
+  }, [layout, pickedBox, size.width]);
+  const drag = useDrag(sight, setSight);
+  if (layout === undefined) return <Empty>Laying out {graph.boxes.length} boxes …</Empty>;
+  const zoom = (factor: number, at: Point = { x: size.width / 2, y: size.height / 2 }): void =>
+    setSight(({ x, y, scale }) => {
+      const next = Math.min(3, Math.max(0.05, scale * factor));
+      return { scale: next, x: at.x - ((at.x - x) * next) / scale, y: at.y - ((at.y - y) * next) / scale };
+    });
+  const bounds = {
+    left: -sight.x / sight.scale,
+    top: -sight.y / sight.scale,
+    right: (size.width - sight.x) / sight.scale,
+    bottom: (size.height - sight.y) / sight.scale,
+  };
+  const isSeen = ({ x, y }: Point, margin: number): boolean =>
+    x > bounds.left - margin && x < bounds.right + margin && y > bounds.top - margin && y < bounds.bottom + margin;
+  return (
+    <div
+      class="canvas"
+      ref={frame}
+      role="region"
+      aria-label={`Graph of ${graph.boxes.length} boxes`}
+      {...drag}
+      onWheel={event => {
+        event.preventDefault();
+        if (event.ctrlKey || event.metaKey) {
+          const box = event.currentTarget.getBoundingClientRect();
+          zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - box.left, y: event.clientY - box.top });
+        } else setSight(before => ({ ...before, x: before.x - event.deltaX, y: before.y - event.deltaY }));
+      }}
+    >
+      <ZoomButtons
+        zoom={zoom}
+        fit={() => setSight({ x: 8, y: 8, scale: Math.min(1, size.width / layout.width, size.height / layout.height) })}
+      />
+      <svg width={size.width} height={size.height} role="group" aria-label="Nodes">
+        <defs>
+          <marker id="model-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
+            <path d="M0 0.5L8 4L0 7.5Z" />
+          </marker>
+        </defs>
+        <g transform={`translate(${sight.x} ${sight.y}) scale(${sight.scale})`}>
+          <Edges edges={graph.edges} routes={layout.routes} picked={pickedBox} isSeen={point => isSeen(point, 120)} />
+          {graph.boxes.map(box => {
+            const place = layout.places[box.id];
+            return place === undefined || !isSeen(place, 200) ? null : (
+              <Box
+                key={box.id}
+                box={box}
+                place={place}
+                look={lookOf(box, model, color)}
+                isPicked={box.id === pickedBox}
+                press={() => (box.kind === 'node' ? pick(box.nodes[0]?.id ?? '') : toggle(box.title))}
+              />
+            );
+          })}
+        </g>
+      </svg>
+    </div>
+  );
+}
+
+interface EdgesProps {
+  readonly edges: CollapsedGraph['edges'];
+  readonly routes: GraphPlaces['routes'];
+  readonly picked: string | undefined;
+  readonly isSeen: (point: Point) => boolean;
+}
+
+function Edges({ edges, routes, picked, isSeen }: EdgesProps) {
+  return (
+    <>
+      {edges.map(({ from, to }, index) => {
+        const route = routes[index] ?? [];
+        if (!route.some(isSeen)) return null;
+        const look = from === picked || to === picked ? 'edge near' : 'edge';
+        return <path key={`${from} ${to}`} class={look} d={drawPath(route)} marker-end="url(#model-arrow)" />;
+      })}
+    </>
+  );
+}
+
+function ZoomButtons({ zoom, fit }: { readonly zoom: (factor: number) => void; readonly fit: () => void }) {
+  return (
+    <div class="zoom">
+      <button type="button" onClick={() => zoom(1.3)} aria-label="Zoom in">
+        +
+      </button>
+      <button type="button" onClick={() => zoom(1 / 1.3)} aria-label="Zoom out">
+        −
+      </button>
+      <button type="button" onClick={fit}>
+        Fit
+      </button>
+    </div>
+  );
+}
+
+interface BoxProps {
+  readonly box: ModelBox;
+  readonly place: Point;
+  readonly look: { readonly tone: string; readonly note: string };
+  readonly isPicked: boolean;
+  readonly press: () => void;
+}
+
+function Box({ box, place, look, isPicked, press }: BoxProps) {
+  const width = widthOf(box);
+  const label = box.kind === 'scope' ? `${box.title}, ${box.nodes.length} nodes: open` : `${box.title} ${box.nodes[0]?.id ?? ''}`;
+  return (
+    <g
+      class={`box model ${box.kind} tone-${look.tone}${isPicked ? ' picked' : ''}`}
+      transform={`translate(${place.x - width / 2} ${place.y - BOX_HEIGHT / 2})`}
+    >
+      <rect class="body" width={width} height={BOX_HEIGHT} rx={box.kind === 'scope' ? 10 : 4} />
+      <rect class="strip" width={4} height={BOX_HEIGHT} rx={2} />
+      <text class="title" x={PADDING} y={17}>
+        {plainText(clip(titleOf(box), LONGEST))}
+      </text>
+      <text class="time left" x={PADDING} y={32}>
+        {plainText(clip(look.note, LONGEST))}
+      </text>
+      <rect
+        class="press"
+        width={width}
+        height={BOX_HEIGHT}
+        role="button"
+        tabindex={0}
+        aria-label={plainText(label)}
+        aria-pressed={isPicked}
+        onClick={press}
+        onKeyDown={event => event.key === 'Enter' && press()}
+      >
+        <title>{plainText(label)}</title>
+      </rect>
+    </g>
+  );
+}
+
+function titleOf({ kind, title, nodes }: ModelBox): string {
+  return kind === 'scope' ? `▸ ${title}` : `${title}${nodes[0] === undefined ? '' : ` · ${nodes[0].id.split('/').at(-1)}`}`;
+}
+
+function widthOf(box: ModelBox): number {
+  return Math.max(110, Math.min(titleOf(box).length, LONGEST) * CHARACTER + 2 * PADDING);
+}
+
+const TONES: readonly (readonly [RegExp, string])[] = [
+  [/Conv|Gemm|MatMul/, 'blue'],
+  [/Quantize|Dequantize/, 'olive'],
+  [/Relu|Sigmoid|Clip|Softmax|Tanh|Silu|Gelu|HardSwish/, 'orange'],
+  [/Pool|Resize|Upsample/, 'teal'],
+  [/Add|Mul|Sub|Div|Concat|Sum/, 'violet'],
+  [/Norm/, 'green'],
+];
+
+function lookOf({ kind, nodes, hidden }: ModelBox, { values, macs }: ModelView, color: ColorBy): BoxProps['look'] {
+  const own = nodes.reduce((sum, node) => sum + (node.macs ?? 0), 0);
+  const output = nodes.at(-1)?.outputs.find(name => name !== null);
+  const type = output === undefined || output === null ? undefined : values[output];
+  const count = kind === 'scope' ? `${formatCount(nodes.length + hidden)} nodes` : (type?.shape ?? '');
+  if (color === 'macs') {
+    const share = macs > 0 ? own / macs : 0;
+    const tone = share > 0.1 ? 'red' : share > 0.02 ? 'orange' : share > 0 ? 'blue' : 'soft';
+    return { tone, note: own === 0 ? count : `${formatNumber(own)} MAC` };
+  }
+  if (color === 'dtype') {
+    const dtype = type?.dtype ?? '?';
+    return {
+      tone: /int8/.test(dtype) ? 'green' : /int16|int32/.test(dtype) ? 'teal' : /float/.test(dtype) ? 'blue' : 'soft',
+      note: `${dtype} ${kind === 'scope' ? '' : (type?.shape ?? '')}`,
+    };
+  }
+  const op = kind === 'node' ? (nodes[0]?.op ?? '') : '';
+  return { tone: TONES.find(([form]) => form.test(op))?.[1] ?? 'soft', note: count };
+}
+
+function useSize(frame: { readonly current: HTMLDivElement | null }): { readonly width: number; readonly height: number } {
+  const [size, setSize] = useState({ width: 900, height: 600 });
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [frame.current]);
+  return size;
+}
+
+function useDrag(sight: Sight, setSight: (sight: Sight) => void) {
+  const start = useRef<{ readonly at: Point; readonly sight: Sight; readonly pointer: number } | undefined>(undefined);
+  return {
+    onPointerDown(event: PointerEvent & { readonly currentTarget: HTMLElement }) {
+      if (event.button !== 0) return;
+      start.current = { at: { x: event.clientX, y: event.clientY }, sight, pointer: event.pointerId };
+    },
+    onPointerMove(event: PointerEvent & { readonly currentTarget: HTMLElement }) {
+      const from = start.current;
+      if (from === undefined) return;
+      const [dx, dy] = [event.clientX - from.at.x, event.clientY - from.at.y];
+      // A click moves a little too.
+      if (Math.abs(dx) + Math.abs(dy) < 4) return;
+      event.currentTarget.setPointerCapture(from.pointer);
+      setSight({ ...from.sight, x: from.sight.x + dx, y: from.sight.y + dy });
+    },
+    onPointerUp() {
+      start.current = undefined;
+    },
+    onPointerCancel() {
+      start.current = undefined;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** One node: attributes, inputs and outputs with shapes, statistics of its weights, and links to its neighbors and other views. */
+import { formatBytes } from '../../../base/text/format.js';
+import { formatCount, formatNumber } from '../../../report/numbers.js';
+import type { ModelView, ValueView } from '../../model/model-view.js';
+import type { StageRow } from '../../views/pipeline-view.js';
+import { Link } from '../parts/link.js';
+import { Empty } from '../parts/notice.js';
+import { Scroll } from '../parts/scroll.js';
+import { plainText } from '../parts/text.js';
+
+interface PanelProps {
+  readonly model: ModelView;
+  readonly id: string;
+  readonly show: (id: string) => void;
+  readonly stage: StageRow;
+  readonly stages: readonly StageRow[];
+  readonly close: () => void;
+}
+
+export function NodePanel({ model, id, show, stage, stages, close }: PanelProps) {
+  const node = model.nodes.find(one => one.id === id);
+  if (node === undefined) return null;
+  const attributes = Object.entries(node.attributes);
+  const quantize = stages.find(
+    ({ plugin, inputs, built }) => plugin === 'quantize' && built && inputs.some(one => one.name === 'model' && one.stage === stage.id),
+  );
+  const producer = (name: string): string | undefined => model.nodes.find(({ outputs }) => outputs.includes(name))?.id;
+  const readers = (name: string): readonly string[] => model.nodes.filter(({ inputs }) => inputs.includes(name)).map(one => one.id);
+  return (
+    <aside class="panel" aria-label={`Node ${id}`} onKeyDown={event => event.key === 'Escape' && close()}>
+      <div class="panel-head">
+        <h2>
+          {node.op} <code>{plainText(id)}</code>
+        </h2>
+        <button type="button" class="quiet" onClick={close} aria-label="Close the node">
+          ✕
+        </button>
+      </div>
+      <p class="soft">
+        {node.macs === null ? 'MACs are not known' : `${formatNumber(node.macs)} MAC`}, {formatCount(node.parameters)} parameters
+        {quantize !== undefined && node.outputs[0] !== undefined && (
+          <>
+            ;{' '}
+            <Link view="quantization" query={{ stage: quantize.id, value: node.outputs[0] ?? undefined }}>
+              its range and errors
+            </Link>
+          </>
+        )}
+      </p>
+      <section>
+        <h3>Attributes</h3>
+        {attributes.length === 0 ? (
+          <Empty>None.</Empty>
+        ) : (
+          <Scroll label="Attributes">
+            <table class="narrow">
+              <tbody>
+                {attributes.map(([name, value]) => (
+                  <tr key={name}>
+                    <th scope="row">{name}</th>
+                    <td>
+                      <code>{plainText(value)}</code>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+        )}
+      </section>
+      <Values
+        title="Inputs"
+        names={node.inputs}
+        model={model}
+        ends={name => [producer(name)].filter(one => one !== undefined)}
+        show={show}
+      />
+      <Values title="Outputs" names={node.outputs} model={model} ends={readers} show={show} />
+    </aside>
+  );
+}
+
+interface ValuesProps {
+  readonly title: string;
+  readonly names: readonly (string | null)[];
+  readonly model: ModelView;
+  readonly ends: (name: string) => readonly string[];
+  readonly show: (id: string) => void;
+}
+
+function Values({ title, names, model, ends, show }: ValuesProps) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul class="outputs">
+        {names.map(
+          (name, index) =>
+            name !== null &&
+            name !== '' && (
+              <li key={`${index} ${name}`}>
+                <code>{plainText(name)}</code> <span class="soft">{describeType(model.values[name])}</span>
+                <Weight value={model.values[name]} />
+                {ends(name).map(id => (
+                  <div key={id}>
+                    {title === 'Inputs' ? '← ' : '→ '}
+                    <button type="button" class="as-link" onClick={() => show(id)}>
+                      {plainText(id)}
+                    </button>
+                  </div>
+                ))}
+              </li>
+            ),
+        )}
+      </ul>
+    </section>
+  );
+}
+
+function describeType(value: ValueView | undefined): string {
+  return [value?.dtype, value?.shape].filter(text => text !== undefined).join(' ');
+}
+
+function Weight({ value }: { readonly value: ValueView | undefined }) {
+  const constant = value?.constant;
+  if (constant === undefined) return null;
+  const { elements, bytes, min, max, mean, std } = constant;
+  return (
+    <div class="soft">
+      {formatCount(elements)} elements{bytes > 0 && `, ${formatBytes(bytes)}`}
+      {min !== undefined &&
+        max !== undefined &&
+        mean !== undefined &&
+        std !== undefined &&
+        `; ${formatNumber(min)} … ${formatNumber(max)}, mean ${formatNumber(mean)}, deviation ${formatNumber(std)}`}
+    </div>
+  );
+}

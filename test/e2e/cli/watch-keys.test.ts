@@ -1,0 +1,77 @@
+/** `tanren watch` on a terminal: keys compare figures, show logs and states, build again and end; without a terminal there are none. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { type CliProcess, type CliWorld, followProcess, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
+import { DIST } from '../../support/world.js';
+
+/** util-linux's `script` runs a program on a terminal of its own. */
+const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
+
+const READY = 'watching; b compares, l log, m figures, s states, r builds again, q ends';
+
+(hasScript ? describe : describe.skip)('watch on a terminal of 80 columns', () => {
+  let world: CliWorld;
+  let child: ChildProcess;
+  let watch: CliProcess;
+  const press = (key: string): void => void child.stdin?.write(key);
+  beforeEach(async () => {
+    world = givenProject(TEXT_PROJECT);
+    const command = `stty cols 80 rows 24; exec ${process.execPath} ${join(DIST, 'bin/tanren.js')} watch`;
+    const env = { ...process.env, TERM: 'xterm', CI: undefined, NO_COLOR: '1', FORCE_COLOR: undefined };
+    child = spawn('script', ['-qfec', command, '/dev/null'], { cwd: world.folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    watch = followProcess(child);
+    await watch.waitFor(READY);
+  });
+  afterEach(() => {
+    child.kill('SIGKILL');
+    world.remove();
+  });
+
+  it('shows the log, the figures and the states, and ends with q', async () => {
+    press('s');
+    expect(await watch.waitFor(READY)).toContain('nothing to do: 4 stages up to date');
+    press('m');
+    expect(await watch.waitFor(READY)).toContain('quality.words');
+    press('l');
+    expect(await watch.waitFor(READY)).toContain('── shout');
+    press('q');
+    expect(await watch.ended).toBe(130);
+  });
+
+  it('compares with the run before and with each baseline in turn', async () => {
+    world.write('score.txt', '{"quality": {"words": 5}}\n');
+    await watch.waitFor(READY);
+    expect(world.run('metrics', '--save', 'five').exitCode).toBe(0);
+    world.write('score.txt', '{"quality": {"words": 7}}\n');
+    await watch.waitFor(READY);
+    press('b');
+    expect(await watch.waitFor(READY)).toMatch(/against the run before[\s\S]*quality\.words\s+5\s+7/);
+    press('b');
+    expect(await watch.waitFor(READY)).toMatch(/against the baseline five[\s\S]*quality\.words\s+5\s+7/);
+    press('b');
+    expect(await watch.waitFor(READY)).toContain('against the run before');
+  });
+
+  it('builds again with r, also what nobody edited, and ends with Ctrl-C', async () => {
+    press('r');
+    expect(await watch.waitFor(READY)).toContain('nothing to do');
+    press('\u0003');
+    expect(await watch.ended).toBe(130);
+  });
+
+  it('prints lines of at most 80 columns', () => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: sequences that move the cursor
+    const lines = watch
+      .output()
+      .replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')
+      .split(/\r?\n/);
+    expect(lines.filter(line => line.length > 80)).toEqual([]);
+  });
+});
+
+it('watch without a terminal has no keys', async () => {
+  const world = givenProject(TEXT_PROJECT);
+  const watch = world.start('watch');
+  expect(await watch.waitFor('watching; Ctrl-C ends')).not.toContain('b compares');
+  world.remove();
+});
