@@ -11,10 +11,13 @@ import { StagePanel } from './stage-panel.js';
 import { useStageStates } from './stage-states.js';
 import { Timeline } from './timeline.js';
 
+/** A graph in a narrower window shows two boxes. */
+const NARROW_PX = 700;
+
 export function PipelinePage({ pipeline }: ViewProps) {
   const { query } = usePlace();
   const states = useStageStates(pipeline);
-  const form = query.as === 'list' ? 'list' : 'graph';
+  const form = query.as === 'list' || (query.as === undefined && innerWidth < NARROW_PX) ? 'list' : 'graph';
   const picked = pipeline.stages.some(({ id }) => id === query.stage) ? query.stage : undefined;
   const pick = (stage: string | undefined): void => setQuery({ stage: stage === picked ? undefined : stage });
   return (
@@ -29,12 +32,7 @@ export function PipelinePage({ pipeline }: ViewProps) {
               <fieldset class="choice">
                 <legend class="sr">Form</legend>
                 {(['graph', 'list'] as const).map(one => (
-                  <button
-                    type="button"
-                    key={one}
-                    aria-pressed={one === form}
-                    onClick={() => setQuery({ as: one === 'graph' ? undefined : one })}
-                  >
+                  <button type="button" key={one} aria-pressed={one === form} onClick={() => setQuery({ as: one })}>
                     {one === 'graph' ? 'Graph' : 'List'}
                   </button>
                 ))}
