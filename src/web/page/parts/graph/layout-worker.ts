@@ -1,12 +1,17 @@
 /** Lays out graphs in a worker, so that the page stays quick meanwhile. A layout that is no longer wanted ends with its worker. */
 import dagre from '@dagrejs/dagre';
 import type { GraphOrder, GraphPlaces, Point } from './graph-types.js';
+import { layOutLayers } from './layer-layout.js';
 
 /** Network simplex gives shorter edges, and takes too long for large graphs. */
 const MOST_EXACT = 150;
 
+/** Larger graphs take dagre minutes, and long chains exceed its recursion. */
+const MOST_DAGRE = 400;
+
 addEventListener('message', (event: MessageEvent<GraphOrder>) => {
-  postMessage(layOut(event.data));
+  const { nodes } = event.data;
+  postMessage(nodes.length > MOST_DAGRE ? layOutLayers(event.data) : layOut(event.data));
 });
 
 /** dagre writes places and routes into the labels. */
