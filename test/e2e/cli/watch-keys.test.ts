@@ -60,10 +60,9 @@ const READY = 'watching; b compares, l log, m figures, s states, r builds again,
   });
 
   it('prints lines of at most 80 columns', () => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: sequences that move the cursor
     const lines = watch
       .output()
-      .replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')
+      .replace(/\p{Cc}\[[0-9;]*[A-Za-z]/gu, '')
       .split(/\r?\n/);
     expect(lines.filter(line => line.length > 80)).toEqual([]);
   });
