@@ -71,6 +71,19 @@ describe('try', () => {
     expect(equal).toBeLessThanOrEqual(total);
   });
 
+  it('compares the classes of pixels of a segmentation network', () => {
+    give(`${HEAD}g (float[1, 3, 32, 32] image) => (float[1, 4, 32, 32] maps) <float[4, 3, 3, 3] w = ${weights(108)}> {
+      maps = Conv<pads = [1, 1, 1, 1]>(image, w) }`);
+    const { stdout, exitCode } = world.run('try', 'net.onnx', '--json');
+    expect(exitCode).toBe(0);
+    const { what, rows } = JSON.parse(stdout) as Tried;
+    expect(what).toBe('a segmentation network of 4 classes');
+    const { of, equal = 0, total = 0 } = rows.find(({ preset }) => preset === 'a16w8')?.agreement ?? {};
+    expect({ of, total }).toEqual({ of: 'pixels', total: 16 * 32 * 32 });
+    expect(equal / total).toBeGreaterThan(0.9);
+    expect(equal).toBeLessThan(total);
+  });
+
   it('says what it cannot quantize', () => {
     give(NO_IMAGE);
     const { stdout, exitCode } = world.run('try', 'net.onnx', '--json');

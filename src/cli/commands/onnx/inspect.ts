@@ -92,7 +92,10 @@ function formatInspection(file: string, found: Inspection): readonly string[] {
     ['weights', `${weights}${outside}`],
     ...(found.functions === 0 ? [] : [['functions', `${found.functions}, kept and not examined`] as [string, string]]),
     ...(found.trainingInfo === 0 ? [] : [['training', `${found.trainingInfo}, kept and not examined`] as [string, string]]),
-    ...Object.entries(found.metadata).map(([key, value]): [string, string] => ['metadata', `${key}: ${value.split('\n')[0]}`]),
+    ...Object.entries(found.metadata).map(([key, value]): [string, string] => [
+      'metadata',
+      `${key}: ${shorten(value.split('\n')[0] ?? '')}`,
+    ]),
   ];
   const width = widest(facts.map(([label]) => label));
   const heading = [`IR version ${found.irVersion}`, ...opsets, ...(found.producer === '' ? [] : [`by ${found.producer}`])];
@@ -100,4 +103,11 @@ function formatInspection(file: string, found: Inspection): readonly string[] {
     `${file}: ${formatBytes(found.sizeBytes)}, ${heading.join(', ')}`,
     ...facts.map(([label, text]) => `  ${padEnd(label, width)}  ${text}`),
   ];
+}
+
+/** Some exporters keep whole documents in the metadata; `--json` has them. */
+const MOST_CHARACTERS = 200;
+
+function shorten(text: string): string {
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}… (${text.length.toLocaleString('en-US')} characters)` : text;
 }

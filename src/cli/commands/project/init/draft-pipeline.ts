@@ -6,7 +6,7 @@ import { findDecoder } from '../../../../detection/families/single/decoder/find-
 import { EXTERNAL_DATA_SUFFIXES } from '../../../../onnx/serde/external-names.js';
 import { formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
 import { BIASES, calibrateStage, captureStage, EVALUATION, factorsStage, measuredBy } from './draft-stages.js';
-import { countClasses, flowOf, type ModelFacts, type Port, quote } from './model-facts.js';
+import { countClasses, findPixelClasses, flowOf, type ModelFacts, type Port, quote } from './model-facts.js';
 
 export interface DraftRequest {
   readonly facts: ModelFacts;
@@ -61,7 +61,7 @@ export function draftPipeline(request: DraftRequest): Draft {
       : decoding === undefined
         ? isWhole
           ? WHOLE
-          : 'a network that takes images'
+          : nameNetwork(facts)
         : `a detector of ${decoding.classes === 'ids of coco' ? decoding.classes : classesOf(decoding.classes)}`;
   const preprocess =
     classes !== undefined ? CLASSIFIER_IMAGES : isWhole ? WHOLE_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
@@ -108,6 +108,11 @@ ${recovers ? BIASES : ''}
     inputs: {models: {model: ${quantized}}}
 ${request.presets === undefined ? measuredBy(network, int8) : ''}${(isWhole ? evaluateWhole(found) : evaluateOf(classes, decoding, request)).replaceAll('quantize.model', request.presets === undefined ? int8 : 'quantize@a8w8.model')}${request.presets === undefined ? pageOf(request) : ''}`;
   return { text, what, needsImages: true, isDetector: decoding !== undefined };
+}
+
+function nameNetwork(facts: ModelFacts): string {
+  const pixels = findPixelClasses(facts);
+  return pixels === undefined ? 'a network that takes images' : `a segmentation network of ${classesOf(pixels.classes)}`;
 }
 
 const SAMPLES = 16;

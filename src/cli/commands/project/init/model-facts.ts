@@ -63,6 +63,16 @@ function sizeOf(dim: Dim): number | undefined {
   return typeof dim === 'number' && dim > 0 ? dim : undefined;
 }
 
+/** The first output with a score per class and pixel, [N, classes, H, W] at the size of the image. @returns its name, and the number of classes. */
+export function findPixelClasses({ outputs, image }: ModelFacts): { readonly output: string; readonly classes: number } | undefined {
+  for (const { name, dims, dtype } of outputs) {
+    const [, classes, height, width] = dims ?? [];
+    if (dims?.length !== 4 || dtype !== 'float32' || typeof classes !== 'number' || classes < 2) continue;
+    if (typeof height === 'number' && height === image?.height && width === image.width) return { output: name, classes };
+  }
+  return undefined;
+}
+
 /** One output with a score per class: [N, classes], also with sizes of 1 after it. @returns the number of classes. */
 export function countClasses({ outputs: [output, ...others] }: ModelFacts): number | undefined {
   if (output?.dims === undefined || output.dims.length < 2 || others.length > 0) return undefined;

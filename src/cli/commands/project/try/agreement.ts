@@ -33,10 +33,11 @@ export async function measureAgreement(project: TryProject, plan: Plan, pathOf: 
   const listed = takeFromFolders(await listImageFolder(imageFolder), images.count);
   const recipe = pathOf('detector', 'recipe');
   const isClassifier = project.what.startsWith('a classifier');
-  if (recipe === undefined && !isClassifier) return new Map();
+  const { pixels } = project;
+  if (recipe === undefined && !isClassifier && pixels === undefined) return new Map();
   const results = new Map<string, Agreement>();
   const read =
-    recipe === undefined ? readClasses(plan, listed, imageFolder) : readObjects(recipe, hostPartsOf(pathOf), listed, imageFolder);
+    recipe === undefined ? readClasses(plan, listed, imageFolder, pixels) : readObjects(recipe, hostPartsOf(pathOf), listed, imageFolder);
   const reference = await read(float);
   for (const preset of presets) {
     const path = pathOf(`quantize@${preset}`, 'model');
@@ -57,7 +58,13 @@ interface Results {
   compare(other: Results): Agreement;
 }
 
-function readClasses(plan: Plan, listed: readonly ListedImage[], folder: string): (model: string) => Promise<Results> {
+/** @param pixels the output with a score per class and pixel; undefined: the only output has a score per class. */
+function readClasses(
+  plan: Plan,
+  listed: readonly ListedImage[],
+  folder: string,
+  pixels: string | undefined,
+): (model: string) => Promise<Results> {
   const preprocessing = readPreprocessing(plan);
   return async path => {
     const samples = makeImageSamples(listed, folder, listModelInputs(await readModel(path)), preprocessing);
@@ -65,21 +72,32 @@ function readClasses(plan: Plan, listed: readonly ListedImage[], folder: string)
     const classes: number[] = [];
     try {
       for (const sample of samples) {
-        const [output] = Object.values(await session.run(await sample.read()));
-        classes.push(
-          output?.dtype === 'float32' ? output.data.indexOf(output.data.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)) : -1,
-        );
+        const outputs = await session.run(await sample.read());
+        const output = pixels === undefined ? Object.values(outputs)[0] : outputs[pixels];
+        const best =
+          output?.dtype === 'float32' ? findBest(output.data, pixels === undefined ? output.data.length : (output.dims[1] ?? 1)) : [-1];
+        for (const one of best) classes.push(one);
       }
     } finally {
       await session.close();
     }
     const compare = (other: Results): Agreement => ({
-      of: 'top-1',
+      of: pixels === undefined ? 'top-1' : 'pixels',
       total: classes.length,
       equal: classes.filter((one, index) => one === other.classes?.[index]).length,
     });
     return { classes, compare };
   };
+}
+
+/** The class with the highest score at each place, where `data` is [classes, places]; of equal scores the first. */
+function findBest(data: Float32Array, classes: number): Int32Array {
+  const places = data.length / classes;
+  const best = new Int32Array(places);
+  for (let label = 1; label < classes; label++)
+    for (let place = 0; place < places; place++)
+      if ((data[label * places + place] as number) > (data[(best[place] as number) * places + place] as number)) best[place] = label;
+  return best;
 }
 
 /** As `calibrate` has it. */

@@ -8,7 +8,7 @@ import { findProjectFolder } from '../../../../engine/config/project-folder.js';
 import { EngineError, messageOf } from '../../../../engine/model/engine-error.js';
 import { draftPipeline } from '../init/draft-pipeline.js';
 import { copyExamples, STAND_INS, schemaComment } from '../init/example-files.js';
-import { readFacts } from '../init/model-facts.js';
+import { findPixelClasses, readFacts } from '../init/model-facts.js';
 
 export interface TryProject {
   readonly file: string;
@@ -16,6 +16,8 @@ export interface TryProject {
   readonly keep: 'yes' | 'no';
   readonly model: string;
   readonly what: string;
+  /** The output with a score per class and pixel, if the network is not read as another. */
+  readonly pixels: string | undefined;
   /** Of the file. */
   readonly nodes: number;
   readonly presets: readonly string[];
@@ -72,6 +74,7 @@ export async function composeProject({ model, images, file, keep }: TryRequest):
       keep,
       model,
       what: draft.what,
+      pixels: draft.what.startsWith('a segmentation network') ? findPixelClasses(facts)?.output : undefined,
       nodes: facts.nodes,
       presets: draft.needsImages ? PRESETS : [],
       imageFolder: draft.needsImages ? imageFolder : undefined,

@@ -19,7 +19,8 @@ export interface TriedRow {
 
 /** How many results of the float model the quantized one has too. */
 export interface Agreement {
-  readonly of: 'top-1' | 'detections';
+  /** Of pixels, the class with the highest score. */
+  readonly of: 'top-1' | 'detections' | 'pixels';
   readonly equal: number;
   readonly total: number;
 }
@@ -62,13 +63,17 @@ export function formatTried(
         show(parts, 0),
         estimatedMs === undefined ? '–' : `${estimatedMs.toFixed(2)} ms`,
         sqnrDb === undefined ? '–' : Number.isFinite(sqnrDb) ? `${sqnrDb.toFixed(1)} dB` : 'equal',
-        agreement === undefined ? '–' : `${agreement.equal} of ${agreement.total}`,
+        agreement === undefined ? '–' : showAgreement(agreement),
       ]),
     ]),
     '',
     style('bold', 'next'),
     ...next.flatMap((step, index) => wrapText(step, WIDTH - 3).map((line, at) => `${at === 0 ? `${index + 1}.` : '  '} ${line}`)),
   ];
+}
+
+function showAgreement({ of, equal, total }: Agreement): string {
+  return of === 'pixels' ? `${((100 * equal) / total).toFixed(1)} %` : `${equal} of ${total}`;
 }
 
 const WIDTH = 80;
