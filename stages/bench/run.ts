@@ -57,7 +57,8 @@ export async function runBench(job: BenchJob): Promise<void> {
     const where = describeWhere(params, runner);
     const conditions = { before, after: readConditions() };
     const report: BenchReport = { format: BENCH_FORMAT, where, conditions, warmup, repeats, parts: reports };
-    for (const line of [...describeBest(report), ...describeDisturbed(reports)]) context.log('info', line);
+    for (const line of describeBest(report)) context.log('info', line);
+    for (const line of describeDisturbed(reports)) context.log('warning', line);
     await writeJsonFile(getOutputPath(outputs, 'report'), report);
     await writeMetricsFile(getOutputPath(outputs, 'metrics'), { ...metricsOf(report), spread: makeSpread(reports) });
   } finally {

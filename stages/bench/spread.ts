@@ -61,7 +61,7 @@ function bestSpread({ counts }: PartReport, form: FormReport | undefined): numbe
 /** A share of the median beyond which repeats were likely disturbed by other programs. */
 const DISTURBED = 0.3;
 
-/** For the log: the parts whose repeats lie far apart. */
+/** A warning for each part whose repeats lie far apart. */
 export function describeDisturbed(parts: readonly PartReport[]): readonly string[] {
   return parts.flatMap(({ part, forms }) =>
     forms.flatMap(form => {

@@ -101,7 +101,7 @@ export const BUILDS: readonly Declared[] = [
       jobs,
     },
     after:
-      'Examples:\n  tanren tune --gate "delta.bbox.AP >= -0.005" --minimize estimatedMs --budget 10m\n  tanren tune evaluate-int8 compile --minimize size -m quantize.range=min-max,mse',
+      'Examples:\n  tanren tune --gate "delta.bbox.AP >= -0.005" --minimize estimatedMs\n  tanren tune evaluate-int8 --minimize size -m quantize.range=min-max,mse',
     run: async (targets, options) => (await import('../commands/build/tune.js')).runTune(targets, options),
   }),
   command({
