@@ -1,5 +1,5 @@
 /** Random graphs on several machines: whatever results travel through, and whatever goes wrong on the way, the bytes are those of a build alone. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
@@ -140,10 +140,12 @@ class Play {
         : await startHttpProxy(port, () => (random() < often ? httpFault(random) : undefined));
       try {
         const world = this.machine('after');
-        const use = { write: random() < 0.5 };
+        const use = { write: random() < 0.5, download: random() < 0.5 ? ('none' as const) : ('all' as const) };
         const built = await this.rig.build(world, address.replace(String(port), String(proxy.port)), use, { jobs: this.one.jobs });
         expectEqual(`${address} with faults: conclusion`, built.report.conclusion, 'built');
-        expectEqual(`${address} with faults: bytes`, artifactsOf(world), bytes);
+        // Results that stay remote are not published; what is published is right.
+        const found = use.download === 'all' ? artifactsOf(world) : { ...bytes, ...publishedIn(world) };
+        expectEqual(`${address} with faults, download ${use.download}: bytes`, sorted(found), sorted(bytes));
         const ran = new Set(executedIn(built));
         expectEqual(
           `${address} with faults: stages that had to run`,
@@ -204,6 +206,14 @@ function httpFault(random: () => number): HttpFault {
     { kind: 'hang' },
   ];
   return faults[Math.floor(random() * faults.length)] ?? { kind: 'reset' };
+}
+
+function publishedIn(world: World): Readonly<Record<string, string>> {
+  return existsSync(world.path('artifacts')) ? artifactsOf(world) : {};
+}
+
+function sorted(texts: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  return Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function executedIn({ outcomes }: Built): readonly string[] {
