@@ -2,7 +2,12 @@
 import { command, type Declared } from './command.js';
 import { choice, flag, optional, required } from './option.js';
 import { cache, json, PIPELINE } from './shared-options.js';
-import { parseInteger, parseText } from './values.js';
+import { parseText, parseWith } from './values.js';
+
+const parsePort = parseWith(
+  text => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
+  'a port from 0 to 65535',
+);
 
 export const VIEWS: readonly Declared[] = [
   command({
@@ -49,7 +54,7 @@ export const VIEWS: readonly Declared[] = [
       cache,
       readOnly: flag('--read-only', 'show everything, and start and change nothing'),
       newToken: flag('--new-token', 'replace the token: addresses printed before are no longer valid'),
-      port: optional('--port <n>', "port to listen at (default: the project's own)", parseInteger(0)),
+      port: optional('--port <n>', "port to listen at (default: the project's own)", parsePort),
     },
     run: async (files, options) => (await import('../commands/ui/ui.js')).runUi(files, options),
   }),

@@ -1,6 +1,6 @@
 /** The HTTP server of the page: on the loopback interface, with bounded requests, and every request checked before it is looked at. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isCodedError } from '../../base/coded-error.js';
+import { CodedError, isCodedError } from '../../base/coded-error.js';
 import { hasCode } from '../../base/system-error.js';
 import type { AccessToken } from '../access/access-token.js';
 import { DATA, findRefusal } from '../access/check-request.js';
@@ -31,7 +31,7 @@ const LOOPBACK = '127.0.0.1';
 
 const LONGEST_PATH = 8_000;
 
-/** @throws EADDRINUSE, and other system errors of listening. */
+/** @throws CodedError `ui-port`; other system errors of listening. */
 export async function listen(ports: readonly number[], options: ServeOptions): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer({ maxHeaderSize: 16_384, requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 10_000 });
   server.maxConnections = 128;
@@ -40,10 +40,19 @@ export async function listen(ports: readonly number[], options: ServeOptions): P
     try {
       return { server, port: await listenAt(server, port) };
     } catch (error) {
-      if (!hasCode(error, 'EADDRINUSE', 'EACCES') || index === ports.length - 1) throw error;
+      if (!hasCode(error, 'EADDRINUSE', 'EACCES')) throw error;
+      if (index === ports.length - 1) throw portError(ports, error);
     }
   }
   throw new RangeError('no port to listen at');
+}
+
+function portError(ports: readonly number[], cause: unknown): CodedError {
+  const what = ports.length === 1 ? `port ${ports[0]} is` : `the ports ${ports[0]} to ${ports.at(-1)} are`;
+  return new CodedError('ui-port', `${what} in use, or reserved for the system`, {
+    help: 'name another one with --port, or 0 for any',
+    cause,
+  });
 }
 
 function listenAt(server: Server, port: number): Promise<number> {

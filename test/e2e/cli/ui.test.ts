@@ -153,6 +153,13 @@ describe('the page of a project', () => {
     events.close();
   });
 
+  it('names a port that is in use, and refuses one that is none', () => {
+    const taken = world.run('ui', '--port', String(page.port));
+    expect([taken.exitCode, taken.stderr]).toEqual([2, expect.stringContaining(`error[ui-port]: port ${page.port} is in use`)]);
+    for (const port of ['70000', '80.5', '80x'])
+      expect(world.run('ui', '--port', port)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('port from 0 to 65535') });
+  });
+
   it('has the same port in every start, and another one while that is in use', async () => {
     const first = world.start('ui');
     const one = await findPage(first);
