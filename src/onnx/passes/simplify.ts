@@ -12,7 +12,7 @@ import { fuseInstanceNorm } from '../rules/simplify/fuse-instance-norm.js';
 import { fuseL2Normalization } from '../rules/simplify/fuse-l2-normalization.js';
 import { fuseLayerNorm } from '../rules/simplify/fuse-layer-norm.js';
 import { mergeConcats } from '../rules/simplify/merge-concats.js';
-import { fixReshape, mergeReshapes, mergeTransposes, reshapeBeforeTranspose } from '../rules/simplify/merge-reshapes.js';
+import { fixFreeReshape, fixReshape, mergeReshapes, mergeTransposes, reshapeBeforeTranspose } from '../rules/simplify/merge-reshapes.js';
 import { mergeSlices } from '../rules/simplify/merge-slices.js';
 import { NO_OP_RULES } from '../rules/simplify/no-ops.js';
 import { removeAddZero, removeDivideByOne, removeMultiplyByOne, removeSubtractZero } from '../rules/simplify/remove-unit-factor.js';
@@ -42,9 +42,17 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   unrollLoops,
   ...NO_OP_RULES.map(passOfRule),
   ...[removeMultiplyByOne, removeDivideByOne, removeAddZero, removeSubtractZero].map(passOfRule),
-  ...[mergeTransposes, mergeReshapes, reshapeBeforeTranspose, mergeSlices, mergeConcats, sliceChannels, scalarRange, fixReshape].map(
-    passOfRule,
-  ),
+  ...[
+    mergeTransposes,
+    mergeReshapes,
+    reshapeBeforeTranspose,
+    mergeSlices,
+    mergeConcats,
+    sliceChannels,
+    scalarRange,
+    fixReshape,
+    fixFreeReshape,
+  ].map(passOfRule),
   ...[splitBatchNormalization, foldBatchNormalization, ...CHANNEL_AFFINE_RULES, foldPad, foldPoolPad].map(passOfRule),
   ...[fuseGemm, fuseGelu, fuseLayerNorm, fuseInstanceNorm, fuseL2Normalization].map(passOfRule),
   { ...passOfRule(getRule('hard-swish', 'fuse')), name: 'fuse-hard-swish' },

@@ -113,7 +113,7 @@ function planUnits({
 export const fixReshape: RewriteRule = {
   name: 'fix-reshape',
   proof: 'exact',
-  proofText: 'A computed shape is a constant with 0 for dims that it keeps, and −1 for at most one other unknown dim.',
+  proofText: 'A computed shape with at most one unknown dim is a constant with −1 for that dim.',
   pattern: op('Reshape', { inputs: [any('x'), any('shape')] }),
   rewrite(match) {
     if (match.constantOf(match.find('shape')) !== undefined) return decline('its shape is already constant', match.node);
@@ -121,10 +121,19 @@ export const fixReshape: RewriteRule = {
   },
 };
 
+export const fixFreeReshape: RewriteRule = {
+  name: 'fix-free-reshape',
+  proof: 'exact',
+  proofText: 'A computed shape is a constant with 0 for dims that it keeps, and −1 for at most one other unknown dim.',
+  pattern: op('Reshape', { inputs: [any('x'), any('shape')] }),
+  rewrite(match) {
+    if (match.constantOf(match.find('shape')) !== undefined) return decline('its shape is already constant', match.node);
+    return reshapeTo(match, copyingShape(match, outputDims(match)));
+  },
+};
+
 /** One Reshape of "x" to the shape of the root's output. */
-function reshapeTo(match: Match): ReturnType<RewriteRule['rewrite']> {
-  const dims = outputDims(match);
-  const shape = constantShape(dims) ?? copyingShape(match, dims);
+function reshapeTo(match: Match, shape = constantShape(outputDims(match))): ReturnType<RewriteRule['rewrite']> {
   if (match.opset < 5) return decline('it needs opset 5, from which on Reshape takes its shape as an input', match.node);
   if (shape === undefined) return decline('more than one dim of the result is not known', match.node);
   const target = newConstant(`${match.nameOf(match.output())}_shape`, encodeRawTensor(makeTensor('int64', [shape.length], shape)));
