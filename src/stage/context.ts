@@ -51,6 +51,8 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Receives each chunk of output; for `start`, of standard error only. The output is also written to the stage's log. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
+  /** Of `spawn`: ends the program and its process group as the end of the stage does. The run then resolves as usual. */
+  readonly signal?: AbortSignal;
 }
 
 export interface SpawnResult {

@@ -80,7 +80,8 @@ export interface StartedProgram {
 export type OutputStream = 'stdout' | 'stderr';
 
 /** Runs a program to its end. Resolves with its exit code or signal; on abort, after all its processes are gone. */
-export async function runTool(command: readonly string[], options: SpawnOptions, surroundings: ToolSurroundings): Promise<SpawnResult> {
+export async function runTool(command: readonly string[], options: SpawnOptions, given: ToolSurroundings): Promise<SpawnResult> {
+  const surroundings = options.signal === undefined ? given : { ...given, signal: AbortSignal.any([given.signal, options.signal]) };
   const elsewhere = startElsewhere(command, options, surroundings);
   if (elsewhere !== undefined) return elsewhere;
   const child = spawnTool(command, options, surroundings, 'ignore');

@@ -10,6 +10,9 @@ export function checkDescription({ version, run, modelName, findings, figures, e
       ...(continued === undefined ? [] : checkPattern(`describe.findings[${index}].continued`, continued)),
     ]),
     ...Object.entries(figures).flatMap(([name, pattern]) => checkPattern(`describe.figures.${name}`, pattern, 'value')),
+    ...Object.keys(figures)
+      .filter(name => /^findings(?:\.|$)/.test(name))
+      .map(name => `describe.figures.${name} has the name of a metric of this stage: findings.{error, refused, warning, note}`),
     ...(['.', '..', 'output'].includes(modelName) ? [`describe.modelName cannot be "${modelName}"`] : []),
     ...(run.some(part => part.includes('{model}')) ? [] : ['describe.run names no {model}']),
     ...(run.some(part => part.includes('{output}')) ? [] : ['describe.run names no {output}']),

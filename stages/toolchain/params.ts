@@ -94,7 +94,7 @@ export const TOOLCHAIN_PARAMS = {
       exclusiveMinimum: 0,
       maximum: 86_400,
       default: 3600,
-      description: 'The compiler and everything that it started are killed after this time.',
+      description: 'The compiler and the processes of its group are killed after this time.',
     },
   },
 } as const;

@@ -15,12 +15,15 @@ export interface ToolFinding extends JsonObject {
 
 export interface ToolLog {
   readonly findings: readonly ToolFinding[];
+  /** Lines that are findings, those that were left out too. */
+  readonly counts: Readonly<Record<ToolFinding['severity'], number>>;
   readonly figures: Readonly<Record<string, number>>;
   /** Findings that were left out. */
   readonly leftOut: number;
 }
 
 const MOST_CHARACTERS = 1000;
+/** Of one severity in one stream: many notes hide no error. */
 const MOST_FINDINGS = 5000;
 /** Of the reason of one finding. */
 const MOST_LINES = 20;
@@ -28,19 +31,47 @@ const MOST_LINES = 20;
 const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, 'g');
 
 export interface LogReader {
-  add(text: string): void;
+  add(stream: OutputStream, text: string): void;
   end(): ToolLog;
 }
 
-/** Reads line by line, so that a log of any size takes bounded memory. Patterns must be valid. */
-export function openLogReader({ findings: rules, figures }: Pick<ToolDescription, 'findings' | 'figures'>): LogReader {
-  const patterns = rules.map(({ pattern, continued, severity }) => ({
-    pattern: new RegExp(pattern, 'u'),
-    continued: continued === undefined ? undefined : new RegExp(continued, 'u'),
-    severity,
-  }));
-  const values = Object.entries(figures).map(([name, pattern]) => ({ name, pattern: new RegExp(pattern, 'u') }));
+type OutputStream = 'stdout' | 'stderr';
+
+/**
+ * Reads line by line, so that a log of any size takes bounded memory. Each stream has its own lines, and those of standard output come first: how the system
+ * mixes the streams changes nothing. Patterns must be valid.
+ */
+export function openLogReader(description: LogRules): LogReader {
+  const rules = compileRules(description);
+  const streams = { stdout: openStream(rules), stderr: openStream(rules) };
+  return {
+    add: (stream, text) => streams[stream].add(text),
+    end: () => joinLogs([streams.stdout.end(), streams.stderr.end()]),
+  };
+}
+
+type LogRules = Pick<ToolDescription, 'findings' | 'figures'>;
+
+interface CompiledRules {
+  readonly findings: readonly Rule[];
+  readonly figures: readonly { readonly name: string; readonly pattern: RegExp }[];
+}
+
+function compileRules({ findings, figures }: LogRules): CompiledRules {
+  return {
+    findings: findings.map(({ pattern, continued, severity }) => ({
+      pattern: new RegExp(pattern, 'u'),
+      continued: continued === undefined ? undefined : new RegExp(continued, 'u'),
+      severity,
+    })),
+    figures: Object.entries(figures).map(([name, pattern]) => ({ name, pattern: new RegExp(pattern, 'u') })),
+  };
+}
+
+function openStream({ findings: rules, figures }: CompiledRules): { add(text: string): void; end(): ToolLog } {
   const found = new Map<string, { finding: ToolFinding; count: number }>();
+  const kept = noCounts();
+  const counts = noCounts();
   const numbers = new Map<string, number>();
   let rest = '';
   let leftOut = 0;
@@ -51,28 +82,33 @@ export function openLogReader({ findings: rules, figures }: Pick<ToolDescription
     const reason = [...(open.finding.reason === undefined ? [] : [open.finding.reason]), ...open.lines].join('; ');
     const finding = { ...open.finding, ...(reason === '' ? {} : { reason }) };
     open = undefined;
+    counts[finding.severity]++;
     const key = JSON.stringify(finding);
     const known = found.get(key);
     if (known !== undefined) known.count++;
-    else if (found.size >= MOST_FINDINGS) leftOut++;
-    else found.set(key, { finding, count: 1 });
+    else if (kept[finding.severity] >= MOST_FINDINGS) leftOut++;
+    else {
+      kept[finding.severity]++;
+      found.set(key, { finding, count: 1 });
+    }
   };
   const readLine = (line: string): void => {
     const text = line.replace(ESCAPES, '').trimEnd().slice(0, MOST_CHARACTERS);
-    for (const { name, pattern } of values) {
-      const value = Number(pattern.exec(text)?.groups?.value ?? Number.NaN);
-      if (Number.isFinite(value)) numbers.set(name, value);
+    for (const { name, pattern } of figures) {
+      const value = toNumber(pattern.exec(text)?.groups?.value);
+      if (value !== undefined) numbers.set(name, value);
     }
     if (open?.continued?.test(text) === true && open.lines.length < MOST_LINES) {
       open.lines.push(text.replace(/^[\s-]+/, ''));
       return;
     }
     close();
-    open = matchLine(text, patterns);
+    open = matchLine(text, rules);
   };
   return {
     add(text) {
-      const lines = (rest + text).split(/\r\n|\n|\r/);
+      // A carriage return at the end may be the first half of a line's end.
+      const lines = (rest + text).split(/\r\n|\n|\r(?!$)/);
       rest = (lines.pop() ?? '').slice(0, MOST_CHARACTERS);
       for (const line of lines) readLine(line);
     },
@@ -82,10 +118,41 @@ export function openLogReader({ findings: rules, figures }: Pick<ToolDescription
       close();
       return {
         findings: [...found.values()].map(({ finding, count }) => ({ ...finding, count })),
-        figures: Object.fromEntries([...numbers].sort(([a], [b]) => (a < b ? -1 : 1))),
+        counts,
+        figures: Object.fromEntries(numbers),
         leftOut,
       };
     },
+  };
+}
+
+function noCounts(): Record<ToolFinding['severity'], number> {
+  return { error: 0, refused: 0, warning: 0, note: 0 };
+}
+
+/** Undefined for an empty text, and for one that is no number. */
+function toNumber(text: string | undefined): number | undefined {
+  const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** Equal findings of two streams become one. Of a figure in both, that of the last stream counts. */
+function joinLogs(logs: readonly ToolLog[]): ToolLog {
+  const found = new Map<string, ToolFinding>();
+  const counts = noCounts();
+  for (const log of logs) {
+    for (const finding of log.findings) {
+      const key = JSON.stringify({ ...finding, count: 1 });
+      found.set(key, { ...finding, count: finding.count + (found.get(key)?.count ?? 0) });
+    }
+    for (const severity of ['error', 'refused', 'warning', 'note'] as const) counts[severity] += log.counts[severity];
+  }
+  const figures = logs.flatMap(log => Object.entries(log.figures)).sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+  return {
+    findings: [...found.values()],
+    counts,
+    figures: Object.fromEntries(figures),
+    leftOut: logs.reduce((sum, log) => sum + log.leftOut, 0),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Runs a compiler in a folder of its own, with a limit of time, and reports what its log says. */
-import { cpSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { Context } from '../../src/stage/context.js';
@@ -36,7 +36,7 @@ export async function runToolchain({ params, inputs, outputs, context }: StageJo
     cwd: work,
     env: tool.env,
     seconds: params.timeoutSeconds,
-    onText: text => log.add(text),
+    onText: (stream, text) => log.add(stream, text),
   });
   const read = log.end();
   report(context, tool, read);
@@ -49,7 +49,7 @@ export async function runToolchain({ params, inputs, outputs, context }: StageJo
       'raise `timeoutSeconds`, or compile a smaller part of the model',
     );
   const errors = read.findings.filter(({ severity }) => severity === 'error');
-  if (ended.exitCode !== 0 || errors.length > 0) {
+  if (ended.exitCode !== 0 || read.counts.error > 0) {
     const how = ended.signal === undefined ? `exit code ${ended.exitCode ?? 'none'}` : `signal ${ended.signal}`;
     throw failed(
       'toolchain-failed',
@@ -59,7 +59,7 @@ export async function runToolchain({ params, inputs, outputs, context }: StageJo
       "the stage's log has the whole output of the compiler",
     );
   }
-  const written = readdirSync(output, { recursive: true }).map(String).sort();
+  const written = listWritten(output);
   const missing = tool.required.filter(name => !written.some(file => matches(name, file)));
   if (missing.length > 0 || written.length === 0)
     throw failed(
@@ -80,7 +80,7 @@ export async function runToolchain({ params, inputs, outputs, context }: StageJo
     figures: read.figures,
     leftOut: read.leftOut,
   });
-  await writeMetricsFile(getOutputPath(outputs, 'metrics'), { ...read.figures, findings: countBySeverity(read.findings) });
+  await writeMetricsFile(getOutputPath(outputs, 'metrics'), { ...read.figures, findings: read.counts });
 }
 
 /** The version is a param, and so part of the key: the installed compiler must be that one. */
@@ -96,7 +96,7 @@ async function checkVersion(
     cwd,
     env: {},
     seconds: VERSION_SECONDS,
-    onText: more => {
+    onText: (_stream, more) => {
       text = (text + more).slice(0, 64 * 1024);
     },
   });
@@ -122,31 +122,25 @@ interface Limited {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly seconds: number;
-  readonly onText: (text: string) => void;
+  readonly onText: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
 type Ended =
   | { readonly kind: 'ended'; readonly exitCode: number | undefined; readonly signal: string | undefined; readonly tail: string }
   | { readonly kind: 'timeout'; readonly tail: string };
 
-/** Output of both streams goes to `onText`. After the time, the program and all that it started are killed. */
+/** Output of both streams goes to `onText`, and to the log. After the time, the program and its process group are killed. */
 async function runLimited(command: readonly string[], { context, cwd, env, seconds, onText }: Limited): Promise<Ended> {
   let tail = '';
-  const take = (text: string): void => {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), seconds * 1000);
+  const onOutput = (stream: 'stdout' | 'stderr', text: string): void => {
     tail = (tail + text).slice(-TAIL_CHARACTERS);
-    onText(text);
+    onText(stream, text);
   };
-  const program = context.start(command, { cwd, env, onOutput: (_stream, text) => take(text) });
-  program.stdin.on('error', () => undefined).end();
-  program.stdout.setEncoding('utf8').on('data', (text: string) => take(text));
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    program.stop();
-  }, seconds * 1000);
   try {
-    const { exitCode, signal } = await program.ended;
-    return isLate ? { kind: 'timeout', tail: tail.trimEnd() } : { kind: 'ended', exitCode, signal, tail: tail.trimEnd() };
+    const { exitCode, signal } = await context.spawn(command, { cwd, env, onOutput, signal: late.signal });
+    return late.signal.aborted ? { kind: 'timeout', tail: tail.trimEnd() } : { kind: 'ended', exitCode, signal, tail: tail.trimEnd() };
   } finally {
     clearTimeout(timer);
   }
@@ -168,14 +162,14 @@ function describe(findings: readonly ToolFinding[]): string {
 }
 
 function failed(code: string, message: string, { findings }: ToolLog, tail: string, help: string): StageError {
-  const output = tail === '' ? ' without output' : `; its last output:\n${tail}`;
+  const output = tail === '' ? '; it printed nothing' : `; its last output:\n${tail}`;
   return new StageError(code, `${message}${output}`, { details: { findings: findings.slice(0, SHOWN_FINDINGS) }, help });
 }
 
-function countBySeverity(findings: readonly ToolFinding[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = { error: 0, refused: 0, warning: 0, note: 0 };
-  for (const { severity, count } of findings) counts[severity] = (counts[severity] ?? 0) + count;
-  return counts;
+/** Nothing if the compiler removed the folder, or put something else in its place. */
+function listWritten(output: string): readonly string[] {
+  if (lstatSync(output, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  return readdirSync(output, { recursive: true }).map(String).sort();
 }
 
 /** "*" stands for any characters but "/". */

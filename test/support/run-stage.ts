@@ -13,6 +13,8 @@ export interface StageRun {
   /** One path per output port. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly log: readonly string[];
+  /** What programs printed to the stage's log. */
+  readonly printed: readonly string[];
 }
 
 /** What a build could do to a stage while it runs. */
@@ -35,14 +37,15 @@ export async function runStage<Params>(
   const ports = outputPorts(plugin, parsed);
   const outputs = Object.fromEntries(Object.keys(ports).map(port => [port, join(here, port)]));
   const log: string[] = [];
+  const printed: string[] = [];
   const scratch = await mkdtemp(join(here, 'scratch-'));
   await plugin.run({
     params: parsed,
     inputs,
     outputs,
-    context: { ...testContext(scratch, log), ...interruption, ...(memo && { memo }), build },
+    context: { ...testContext(scratch, log, printed), ...interruption, ...(memo && { memo }), build },
   });
-  return { outputs, log };
+  return { outputs, log, printed };
 }
 
 /** Runs a part, and keeps nothing. */
@@ -75,9 +78,14 @@ export async function temporaryFolder(name: string): Promise<{ path: string; rem
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-function testContext(scratch: string, log: string[]): Context {
+function testContext(scratch: string, log: string[], printed: string[]): Context {
   const { signal } = new AbortController();
-  const programs = { env: baseEnvironment(process.env, scratch), signal, group: 'own', log: () => undefined } as const;
+  const programs = {
+    env: baseEnvironment(process.env, scratch),
+    signal,
+    group: 'own',
+    log: (text: string) => void printed.push(text),
+  } as const;
   return {
     signal,
     scratch,

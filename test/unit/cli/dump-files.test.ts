@@ -1,5 +1,5 @@
 /** Files of dumped tensors, matched with the values of a model by their names. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readDumpFolder } from '../../../src/cli/commands/models/dump-files.js';
@@ -49,6 +49,37 @@ describe('a folder of dumps', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('may be the working directory, and hold links', async () => {
+    write('other/c.npy', npy);
+    mkdirSync(join(folder, 'linked'));
+    symlinkSync('../other/c.npy', join(folder, 'linked/c.npy'));
+    symlinkSync('nowhere', join(folder, 'linked/a_b.npy'));
+    const before = process.cwd();
+    process.chdir(join(folder, 'linked'));
+    try {
+      expect([...(await readDumpFolder('.', { values, inputs, layout: 'nchw' })).dumps.keys()]).toEqual([2]);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  it.each([
+    ['dump-file', 'c.npy', npy.subarray(0, 40)],
+    ['dump-file', 'c.npy', Uint8Array.of(1, 2, 3)],
+    ['dump-file', 'image.bin', bytes],
+    ['sample-mismatch', 'image.npy', npy],
+  ])('fails with %s and the name of the file %s', async (code, name, content) => {
+    write(name, content);
+    expect(await failureOf(read)).toMatchObject({ code, message: expect.stringContaining(join(folder, name)) });
+  });
+
+  it('has one file of each input', async () => {
+    const input = new Uint8Array(Float32Array.of(0.5, 2).buffer);
+    write('image.bin', input);
+    write('image.raw', input);
+    expect(await failureOf(read)).toMatchObject({ code: 'dump-name', message: expect.stringContaining('same input "image"') });
+  });
+
   it('has the inputs of the model, and files that are nothing of it', async () => {
     write('c.npy', npy);
     write('image.bin', new Uint8Array(Float32Array.of(0.5, 2).buffer));
@@ -77,6 +108,6 @@ describe('a folder of dumps', () => {
   it('is refused where it does not exist, or a file is cut off', async () => {
     expect((await failureOf(() => readDumpFolder(join(folder, 'none'), { values, inputs, layout: 'nchw' }))).code).toBe('dump-folder');
     write('c.npy', npy.subarray(0, npy.length - 1));
-    expect((await failureOf(read)).code).toBe('truncated');
+    expect((await failureOf(read)).code).toBe('dump-file');
   });
 });

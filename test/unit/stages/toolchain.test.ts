@@ -160,7 +160,9 @@ describe('a compiler of your own', () => {
   };
 
   it('is run as described', async () => {
-    const { outputs } = await runIt('cp "$1" "$2"; echo cycles 12; echo cycles 14', { figures: { cycles: '^cycles (?<value>\\d+)$' } });
+    const script = 'cp "$1" "$2"; echo cycles 12; echo cycles 14; echo hello >&2';
+    const { outputs, printed } = await runIt(script, { figures: { cycles: '^cycles (?<value>\\d+)$' } });
+    for (const line of ['mycc 7', 'cycles 12', 'cycles 14', 'hello']) expect(printed.join('')).toContain(line);
     expect(readFileSync(join(outputs.compiled ?? '', 'out.bin'), 'utf8')).toBe('a model');
     expect(readOutput(outputs.metrics)).toMatchObject({ cycles: 14 });
   });
@@ -180,7 +182,9 @@ describe('a compiler of your own', () => {
 
   it.each([
     ['toolchain-failed', 'echo no memory; exit 3', 'mine ended with exit code 3; its last output:\nno memory'],
-    ['toolchain-failed', 'kill -9 $$', 'mine ended with signal SIGKILL without output'],
+    ['toolchain-failed', 'kill -9 $$', 'mine ended with signal SIGKILL; it printed nothing'],
+    ['toolchain-output', 'rm -rf output', 'mine ended with exit code 0 and did not write a file; it printed nothing'],
+    ['toolchain-output', 'rm -rf output; echo x > output', 'mine ended with exit code 0 and did not write a file; it printed nothing'],
     ['toolchain-output', 'echo done', 'mine ended with exit code 0 and did not write a file; its last output:\ndone'],
   ])('fails with %s', async (code, script, message) => {
     expect(await failureOf(() => runIt(script))).toMatchObject({ code, message });
@@ -209,6 +213,7 @@ describe('a compiler of your own', () => {
       'describe.findings[0].pattern is no regular expression',
     );
     expect(parse({ describe: describeIt({ figures: { a: 'x (\\d+)' } }) })).toThrow('describe.figures.a has no group (?<value>…)');
+    expect(parse({ describe: describeIt({ figures: { findings: '(?<value>\\d+)' } }) })).toThrow('has the name of a metric');
     expect(parse({ describe: describeIt({ modelName: '..' }) })).toThrow('describe.modelName cannot be ".."');
     expect(parse({ describe: describeIt({ run: ['mycc', '{model}'] }) })).toThrow('describe.run names no {output}');
   });
@@ -219,7 +224,7 @@ describe('the log of a compiler', () => {
 
   it('is read in chunks, counts equal lines, and leaves out colors', () => {
     const reader = openLogReader(rules);
-    for (const text of ['ba', 'd a\r\nbad b\nbad', ' a\n', '\u001b[31mbad c\u001b[0m']) reader.add(text);
+    for (const text of ['ba', 'd a\r\nbad b\nbad', ' a\n', '\u001b[31mbad c\u001b[0m']) reader.add('stdout', text);
     expect(reader.end().findings.map(({ node, count }) => [node, count])).toEqual([
       ['a', 2],
       ['b', 1],
@@ -229,9 +234,50 @@ describe('the log of a compiler', () => {
 
   it('is bounded in the number of findings and in the length of lines', () => {
     const reader = openLogReader(rules);
-    for (let index = 0; index < 6000; index++) reader.add(`bad ${index}\n`);
-    reader.add(`bad ${'x'.repeat(1e6)}`);
-    const { findings, leftOut } = reader.end();
-    expect([findings.length, leftOut]).toEqual([5000, 1001]);
+    for (let index = 0; index < 6000; index++) reader.add('stdout', `bad ${index}\n`);
+    reader.add('stdout', `bad ${'x'.repeat(1e6)}`);
+    const { findings, leftOut, counts } = reader.end();
+    expect([findings.length, leftOut, counts.refused]).toEqual([5000, 1001, 6001]);
+  });
+
+  it('keeps an error behind more findings than it keeps', () => {
+    const reader = openLogReader({ ...rules, findings: [...rules.findings, { pattern: '^error', severity: 'error' }] });
+    for (let index = 0; index < 5001; index++) reader.add('stdout', `bad ${index}\n`);
+    reader.add('stdout', 'error: no memory');
+    const { findings, counts } = reader.end();
+    expect([findings.at(-1)?.message, counts.error]).toEqual(['error: no memory', 1]);
+  });
+
+  it('has lines of one stream each, however the streams are mixed', () => {
+    const chunks = [
+      ['stdout', 'bad a\nba'],
+      ['stderr', 'bad x\nnoi'],
+      ['stdout', 'd b\n'],
+      ['stderr', 'se\nbad a\n'],
+    ] as const;
+    const readAll = (order: readonly (typeof chunks)[number][]) => {
+      const reader = openLogReader(rules);
+      for (const [stream, text] of order) reader.add(stream, text);
+      return reader.end();
+    };
+    const mixed = readAll(chunks);
+    expect(mixed.findings.map(({ node, count }) => [node, count])).toEqual([
+      ['a', 2],
+      ['b', 1],
+      ['x', 1],
+    ]);
+    expect(mixed).toEqual(readAll([...chunks].sort(([a], [b]) => (a < b ? -1 : Number(a > b)))));
+  });
+
+  it("joins the further lines of a finding where a line's end is divided", () => {
+    const reader = openLogReader({ findings: [{ pattern: '^bad', continued: '^ - ', severity: 'refused' }], figures: {} });
+    for (const text of ['bad\r', '\n - why\r', '\n']) reader.add('stdout', text);
+    expect(reader.end().findings).toMatchObject([{ reason: 'why' }]);
+  });
+
+  it('has no figure where the value is empty or no number', () => {
+    const reader = openLogReader({ findings: [], figures: { a: '^a=(?<value>.*)', b: '^b=(?<value>.*)' } });
+    reader.add('stdout', 'a=\nb=7\nb=none\n');
+    expect(reader.end().figures).toEqual({ b: 7 });
   });
 });

@@ -41,11 +41,13 @@ export async function collectBoardFiles(paths: readonly string[]): Promise<reado
 }
 
 /** @throws TargetError `board-file-unreadable`, `board-file-large`. */
-export async function readBounded(path: string): Promise<Uint8Array> {
-  const { size } = await stat(path).catch(cause => refuse(path, cause));
+export async function readBounded(path: string, helpIfLarge = 'cut the log to one session'): Promise<Uint8Array> {
+  const found = await stat(path).catch(cause => refuse(path, cause));
+  if (found.isDirectory()) throw new TargetError('board-file-unreadable', `${path} is a folder`, { help: 'name a file in it' });
+  const { size } = found;
   if (size > MOST_BYTES)
     throw new TargetError('board-file-large', `${path} has ${formatBytes(size)}; at most ${formatBytes(MOST_BYTES)} are read`, {
-      help: 'cut the log to one session',
+      help: helpIfLarge,
     });
   return readFile(path).catch(cause => refuse(path, cause));
 }
@@ -70,5 +72,8 @@ async function listFolder(folder: string): Promise<readonly string[]> {
 }
 
 function refuse(path: string, cause: unknown): never {
-  throw new TargetError('board-file-unreadable', `${path} cannot be read: ${codeOrText(cause)}`, { cause });
+  throw new TargetError('board-file-unreadable', `${path} cannot be read: ${codeOrText(cause)}`, {
+    cause,
+    help: 'check the path and the permissions of the file',
+  });
 }

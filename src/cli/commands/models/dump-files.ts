@@ -1,16 +1,17 @@
 /** The files of a folder of dumped tensors, matched with the values of a model by their names. */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { codeOrText } from '../../../base/system-error.js';
 import { findClosest } from '../../../base/text/did-you-mean.js';
 import type { ValueId } from '../../../onnx/ir/model.js';
 import { QuantError } from '../../../quant/integers/quant-error.js';
 import { type DumpedSteps, decodeRawDump, type Layout, toSteps } from '../../../quant/simulate/dumps/dumped-tensor.js';
 import type { QuantizedValue } from '../../../quant/simulate/dumps/quantized-values.js';
-import type { ModelInput } from '../../../runtime/session/model-inputs.js';
+import { type ModelInput, pickFeeds } from '../../../runtime/session/model-inputs.js';
 import { decodeNpy } from '../../../tensor/formats/npy.js';
 import { decodeRawTensor, makeRawTensor } from '../../../tensor/raw-tensor.js';
 import type { Tensor } from '../../../tensor/tensor.js';
+import { TensorError } from '../../../tensor/tensor-error.js';
 import { readBounded } from './board-files.js';
 
 export interface DumpFolder {
@@ -32,7 +33,7 @@ const MOST_FILES = 20_000;
 /**
  * A file is named after its tensor: the quantized value, the same in float before or after it, or an input of the model. Characters that a file name cannot
  * have may be replaced by "_", and "/" may be a folder.
- * @throws QuantError `dump-folder`, `dump-name`, `dump-shape`, `dump-type`; TensorError of damaged files; TargetError of reading.
+ * @throws QuantError `dump-folder`, `dump-name`, `dump-shape`, `dump-type`, `dump-file`; RuntimeError `sample-mismatch`; TargetError of reading.
  */
 export async function readDumpFolder(folder: string, { values, inputs, layout }: DumpNames): Promise<DumpFolder> {
   const listed = await readdir(folder, { recursive: true, withFileTypes: true }).catch((cause: unknown) => {
@@ -41,10 +42,13 @@ export async function readDumpFolder(folder: string, { values, inputs, layout }:
       help: 'name the folder with the dumped tensors',
     });
   });
-  const files = listed
-    .filter(entry => entry.isFile() && FORMS.test(entry.name))
-    .map(entry => join(entry.parentPath, entry.name))
-    .sort();
+  const files: string[] = [];
+  for (const entry of listed) {
+    if (!FORMS.test(entry.name)) continue;
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() || (entry.isSymbolicLink() && (await isFile(path)))) files.push(path);
+  }
+  files.sort();
   if (files.length === 0 || files.length > MOST_FILES)
     throw new QuantError('dump-folder', `${folder} has ${files.length} files .npy, .bin or .raw; expected 1 to ${MOST_FILES}`, {
       help: 'name the folder with the tensors of one run',
@@ -54,13 +58,15 @@ export async function readDumpFolder(folder: string, { values, inputs, layout }:
   const fed: Record<string, Tensor> = {};
   const unknown: string[] = [];
   for (const path of files) {
-    const name = path.slice(join(folder, '/').length).replace(FORMS, '');
+    const name = relative(folder, path).replace(FORMS, '');
     const owner = byName.get(name) ?? byName.get(toFileName(name));
     if (owner === 'several')
       throw new QuantError('dump-name', `${path}: several tensors of the model have this name as a file name`, {
         help: 'name the file after the output of QuantizeLinear',
       });
     if (owner === undefined) unknown.push(name);
+    else if (owner.kind === 'input' && Object.hasOwn(fed, owner.input.name))
+      throw new QuantError('dump-name', `${path}: another file has the same input "${owner.input.name}"`, { help: 'keep one of them' });
     else if (owner.kind === 'input') fed[owner.input.name] = await readInput(path, owner.input);
     else if (dumps.has(owner.value.id))
       throw new QuantError('dump-name', `${path}: another file has the same value "${owner.value.name}"`, { help: 'keep one of them' });
@@ -96,21 +102,47 @@ function toFileName(name: string): string {
   return name.replace(/[^A-Za-z0-9._-]/g, '_');
 }
 
-async function readValue(path: string, value: QuantizedValue, layout: Layout): Promise<Tensor> {
-  const bytes = await readBounded(path);
-  return path.endsWith('.npy') ? decodeNpy(bytes) : decodeRawDump(bytes, value, layout);
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    found => found.isFile(),
+    () => false,
+  );
 }
 
-/** An input of the model as the model takes it. @throws QuantError `dump-shape`. */
-async function readInput(path: string, { name, dtype, dims }: ModelInput): Promise<Tensor> {
-  const bytes = await readBounded(path);
-  if (path.endsWith('.npy')) return decodeNpy(bytes);
+async function readValue(path: string, value: QuantizedValue, layout: Layout): Promise<Tensor> {
+  const bytes = await readDump(path);
+  return decodeFile(path, () => (path.endsWith('.npy') ? decodeNpy(bytes) : decodeRawDump(bytes, value, layout)));
+}
+
+/** An input of the model as the model takes it. @throws QuantError `dump-shape`, `dump-file`; RuntimeError `sample-mismatch`. */
+async function readInput(path: string, input: ModelInput): Promise<Tensor> {
+  const { name, dtype, dims } = input;
+  const bytes = await readDump(path);
+  if (path.endsWith('.npy')) {
+    const tensor = decodeFile(path, () => decodeNpy(bytes));
+    pickFeeds([input], { [name]: tensor }, path);
+    return tensor;
+  }
   const fixed = dims?.filter(dim => typeof dim === 'number');
   if (dtype === undefined || dtype === 'string' || fixed === undefined || fixed.length !== dims?.length)
     throw new QuantError('dump-shape', `${path}: the model does not fix type and shape of its input "${name}"`, {
       help: 'save it as .npy',
     });
-  return decodeRawTensor(makeRawTensor(dtype, fixed, bytes));
+  return decodeFile(path, () => decodeRawTensor(makeRawTensor(dtype, fixed, bytes)));
+}
+
+function readDump(path: string): Promise<Uint8Array> {
+  return readBounded(path, 'dump the tensor of one image');
+}
+
+/** @throws QuantError `dump-file`. */
+function decodeFile(path: string, decode: () => Tensor): Tensor {
+  try {
+    return decode();
+  } catch (cause) {
+    if (!(cause instanceof TensorError)) throw cause;
+    throw new QuantError('dump-file', `${path} cannot be read: ${cause.message}`, { cause, help: 'dump it again, as integers or float32' });
+  }
 }
 
 function noneKnown(folder: string, unknown: readonly string[], names: readonly string[]): QuantError {
