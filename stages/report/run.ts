@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { getDefined } from '../../src/base/invariant.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
-import { parseSensitivityReport } from '../../src/quant/sensitivity/sensitivity-report.js';
+import { parseSensitivityReport } from '../../src/quant/sensitivity/report-schema.js';
 import { drawBadge, drawPage, type Section } from '../../src/report/document.js';
 import { cleanText, type HtmlValue, html } from '../../src/report/html.js';
 import type { BuildSummary } from '../../src/stage/build-summary.js';

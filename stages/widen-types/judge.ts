@@ -3,7 +3,7 @@ import { holdsBound, parseBound } from '../../src/base/bound.js';
 import { EQUAL, type Figure, rankOf } from '../../src/base/figure.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
-import type { OutputError } from '../../src/quant/sensitivity/sensitivity-report.js';
+import type { OutputError } from '../../src/quant/sensitivity/report-schema.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { WidenTypesParams } from './params.js';
 

@@ -1,6 +1,6 @@
 /** Formats the costs of layers as a table, the most expensive first. */
 import { countOf } from '../../base/text/count-of.js';
-import type { LayerSensitivity, SensitivityReport } from '../../quant/sensitivity/sensitivity-report.js';
+import type { LayerSensitivity, SensitivityReport } from '../../quant/sensitivity/report-schema.js';
 import { formatSqnr } from '../../tensor/compare.js';
 import { formatTable } from '../terminal/text-table.js';
 

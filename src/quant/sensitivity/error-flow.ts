@@ -8,14 +8,12 @@ import type { ValueId } from '../../onnx/ir/model.js';
 import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { type KeptDocument, parseKept } from '../integers/parse-kept.js';
+import { parseKept } from '../integers/parse-kept.js';
 import { QuantError } from '../integers/quant-error.js';
 import { sumErrors, sumReached } from './error-sums.js';
 import type { SteppedModels } from './find-steps.js';
 import { makeFlowModel, type Probe } from './flow-model.js';
-
-/** The report of `sensitivity`, and what the stage keeps for it. */
-export const SENSITIVITY_DOCUMENT: KeptDocument = { code: 'bad-sensitivity-report', what: 'costs of layers' };
+import { SENSITIVITY_DOCUMENT } from './report-schema.js';
 
 const STEP_ERROR = object({
   value: text('Name in the float model.'),

@@ -1,6 +1,6 @@
 /** Report section on what each layer costs: the most expensive ones as bars, and the setting that takes each one's error away. */
 
-import { costOf, type LayerSensitivity, type SensitivityReport } from '../../../src/quant/sensitivity/sensitivity-report.js';
+import { costOf, type LayerSensitivity, type SensitivityReport } from '../../../src/quant/sensitivity/report-schema.js';
 import { AXIS, drawChart, LABEL } from '../../../src/report/chart.js';
 import { standIn, variable } from '../../../src/report/colors.js';
 import type { Section } from '../../../src/report/document.js';

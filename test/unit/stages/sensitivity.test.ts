@@ -1,7 +1,7 @@
 /** The stage `sensitivity` on a quantized network of three layers: what it reports, what it keeps, and how it resumes. */
 import type { JsonObject } from '../../../src/base/json.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
-import { costOf, parseSensitivityReport } from '../../../src/quant/sensitivity/sensitivity-report.js';
+import { costOf, parseSensitivityReport } from '../../../src/quant/sensitivity/report-schema.js';
 import { sensitivity } from '../../../stages/sensitivity/stage.js';
 import { IMAGE } from '../../support/coarse-network.js';
 import { refusalOf, useCoarseStage } from '../../support/coarse-stage.js';

@@ -1,7 +1,7 @@
 /** `tanren quant sensitivity STAGE`: ranks the layers of a quantized model by what they cost. It reads artifacts and writes nothing. */
 import { CodedError } from '../../../base/coded-error.js';
 import type { InputBinding, Plan, PlannedStage, StageId } from '../../../engine/model/plan.js';
-import { parseSensitivityReport, type SensitivityReport } from '../../../quant/sensitivity/sensitivity-report.js';
+import { parseSensitivityReport, type SensitivityReport } from '../../../quant/sensitivity/report-schema.js';
 import { openPlan, type PipelineOptions } from '../../pipeline/open-plan.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { formatSensitivity } from '../../render/sensitivity-report.js';

@@ -1,5 +1,7 @@
 /** Data of the server by address: fetched when the address changes, and again when the server says that something has changed. */
 import { useEffect, useState } from 'preact/hooks';
+import { CodedError } from '../../../base/coded-error.js';
+import type { Json } from '../../../base/json.js';
 import { ApiError, getJson } from './client.js';
 import { changes } from './live.js';
 import { useStore } from './store.js';
@@ -14,14 +16,22 @@ interface Kept<T> extends Loaded<T> {
   readonly of: string | undefined;
 }
 
-/** @param path undefined: nothing is asked. @param follow 'once': for data that never changes under its address. */
-export function useData<T>(path: string | undefined, follow: 'changes' | 'once' = 'changes'): Loaded<T> {
+/**
+ * @param path undefined: nothing is asked. @param follow 'once': for data that never changes under its address.
+ * @param read checks the answer: for files, which other versions may have written. Answers of the server's own views have its types.
+ */
+export function useData<T>(
+  path: string | undefined,
+  follow: 'changes' | 'once' = 'changes',
+  read: (answer: Json) => T = answer => answer as T,
+): Loaded<T> {
   const change = useStore(changes);
   const [kept, setKept] = useState<Kept<T>>({ of: path, data: undefined, error: undefined });
   useEffect(() => {
     if (path === undefined) return undefined;
     const controller = new AbortController();
-    getJson<T>(path, controller.signal).then(
+    const answer = getJson<Json>(path, controller.signal).then(read);
+    answer.then(
       data => setKept(before => (isSame(before, path, data) ? before : { of: path, data, error: undefined })),
       (error: unknown) => {
         if (!controller.signal.aborted)
@@ -43,5 +53,7 @@ function withoutVersion(data: unknown): string {
 }
 
 export function asApiError(error: unknown): ApiError {
-  return error instanceof ApiError ? error : new ApiError(0, 'internal', error instanceof Error ? error.message : String(error));
+  if (error instanceof ApiError) return error;
+  if (error instanceof CodedError) return new ApiError(0, error.code, error.message, error.help);
+  return new ApiError(0, 'internal', error instanceof Error ? error.message : String(error));
 }

@@ -11,7 +11,7 @@ import { Badge, Empty, Waiting } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
 import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
-import type { CompiledModel, CompileReport, Unit } from './compile-report.js';
+import { type CompiledModel, parseCompileReport, type Unit } from './compile-report.js';
 import { MemoryChart } from './memory-chart.js';
 import { Roofline } from './roofline.js';
 
@@ -26,7 +26,7 @@ export function CompilePage({ pipeline }: ViewProps) {
 function CompiledStage({ stage, stages }: { readonly stage: StageRow; readonly stages: readonly StageRow[] }) {
   const { query } = usePlace();
   const digest = stage.outputs.find(({ port }) => port === 'report')?.digest?.slice(0, 16);
-  const { data, error } = useData<CompileReport>(address('artifact', { stage: stage.id, port: 'report', v: digest }), 'once');
+  const { data, error } = useData(address('artifact', { stage: stage.id, port: 'report', v: digest }), 'once', parseCompileReport);
   if (data === undefined) return <Waiting error={error} what="the report of the stage" />;
   const model = data.models.find(({ name }) => name === query.model) ?? data.models[0];
   return (
@@ -80,11 +80,11 @@ function ModelReport({ model }: { readonly model: CompiledModel }) {
       <dl class="facts tiles">
         <Fact
           term="On the NPU"
-          value={`${formatShare(counts.npuMacShare ?? 0)} of the work`}
-          note={`${formatCount(counts.npuUnits ?? 0)} of ${formatCount(counts.units ?? 0)} units`}
+          value={`${formatShare(counts.npuMacShare)} of the work`}
+          note={`${formatCount(counts.npuUnits)} of ${formatCount(counts.units)} units`}
         />
-        <Fact term="Parts" value={formatCount(parts.length)} note={`${formatCount(counts.npuParts ?? 0)} on the NPU`} />
-        <Fact term="Multiply-accumulates" value={formatNumber(counts.macs ?? 0)} note="per call" />
+        <Fact term="Parts" value={formatCount(parts.length)} note={`${formatCount(counts.npuParts)} on the NPU`} />
+        <Fact term="Multiply-accumulates" value={formatNumber(counts.macs)} note="per call" />
         {perImage !== undefined && (
           <Fact
             term="Time per image, estimated"
@@ -154,7 +154,7 @@ function ModelReport({ model }: { readonly model: CompiledModel }) {
                     <td class="n soft">
                       {low !== undefined && high !== undefined && low !== high ? `${formatNumber(low)} … ${formatNumber(high)}` : ''}
                     </td>
-                    <td class="soft t">{plainText(`${source.title ?? ''} ${source.ref ?? ''}`)}</td>
+                    <td class="soft t">{plainText(`${source.title} ${source.ref}`)}</td>
                   </tr>
                 ))}
               </tbody>
@@ -183,20 +183,17 @@ function Reasons({ units, findings }: { readonly units: readonly Unit[]; readonl
       <h2>Not on the NPU</h2>
       <ul>
         {findings.map((finding, index) => (
-          <li key={index}>{plainText(finding.message ?? finding.code ?? '')}</li>
+          <li key={index}>{plainText(finding.message)}</li>
         ))}
         {units.map(({ id, opType, name, findings: own, demoted }) => (
           <li key={id}>
-            {opType} <code>{plainText(name)}</code>: {plainText(demoted ?? own.map(({ message, code }) => message ?? code).join('; '))}
-            {own.map(
-              ({ source }, index) =>
-                source?.title !== undefined && (
-                  <span key={index} class="soft">
-                    {' '}
-                    ({plainText(`${source.title} ${source.ref ?? ''}`)})
-                  </span>
-                ),
-            )}
+            {opType} <code>{plainText(name)}</code>: {plainText(demoted ?? own.map(({ message }) => message).join('; '))}
+            {own.map(({ source }, index) => (
+              <span key={index} class="soft">
+                {' '}
+                ({plainText(`${source.title} ${source.ref}`)})
+              </span>
+            ))}
           </li>
         ))}
       </ul>

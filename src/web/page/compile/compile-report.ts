@@ -1,89 +1,21 @@
-/** The parts of the report of `compile` that the page uses. Times are estimates. */
+/** Reads the report of `compile`, of any version. Times are estimates. */
+import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
+import type { Json } from '../../../base/json.js';
+import type { FromSchema } from '../../../base/schema/from-schema.js';
+import { readerOf } from '../../../base/schema/schema-reader.js';
+import { COMPILE_REPORT_OF_ANY_VERSION } from '../../../target/report/compile-report.js';
+import { ApiError } from '../api/client.js';
 
-export interface CompileReport {
-  readonly target: {
-    readonly profile: string;
-    readonly title: string;
-    readonly device: string;
-    readonly dtype: string;
-    readonly version: string;
-  };
-  readonly models: readonly CompiledModel[];
-}
+export type CompileReport = FromSchema<typeof COMPILE_REPORT_OF_ANY_VERSION>;
+export type CompiledModel = CompileReport['models'][number];
+export type Unit = CompiledModel['units'][number];
 
-export interface CompiledModel {
-  readonly name: string;
-  readonly legal: boolean;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly findings: readonly Finding[];
-  readonly units: readonly Unit[];
-  readonly parts: readonly Part[];
-  readonly estimate?: {
-    readonly image?: { readonly calls: number; readonly perImage: Latency };
-    readonly basis: { readonly formula: string; readonly constants: readonly EstimateConstant[] };
-  };
-}
+const reader = readerOf(COMPILE_REPORT_OF_ANY_VERSION);
 
-export interface Latency {
-  readonly ms: number;
-  readonly lowMs: number;
-  readonly highMs: number;
-}
-
-export interface Finding {
-  readonly code?: string;
-  readonly severity?: string;
-  readonly message?: string;
-  readonly help?: string;
-  readonly source?: { readonly title?: string; readonly ref?: string };
-}
-
-export interface Unit {
-  readonly id: number;
-  readonly opType: string;
-  readonly name: string;
-  readonly activation?: string;
-  readonly device: 'npu' | 'cpu';
-  readonly edge: boolean;
-  readonly part: number;
-  readonly findings: readonly Finding[];
-  readonly outputs: readonly { readonly name: string; readonly dtype: string; readonly dims: readonly number[] }[];
-  readonly macs: number;
-  readonly weightBytes: number;
-  readonly inputBytes: number;
-  readonly outputBytes: number;
-  readonly demoted?: string;
-  readonly estimate?: Latency & { readonly bound: 'compute' | 'memory' };
-  readonly callMs?: number;
-}
-
-export interface Part {
-  readonly index: number;
-  readonly name: string;
-  readonly device: 'npu' | 'cpu';
-  readonly units: readonly number[];
-  readonly macs: number;
-  readonly estimate?: Latency;
-  readonly memory?: {
-    readonly peakBytes: number;
-    readonly boundBytes: number;
-    readonly units: readonly number[];
-    readonly tensors: readonly {
-      readonly name: string;
-      readonly bytes: number;
-      readonly offset: number;
-      readonly first: number;
-      readonly last: number;
-    }[];
-    readonly onChip?: { readonly bytes: number };
-  };
-}
-
-export interface EstimateConstant {
-  readonly name: string;
-  readonly value: number;
-  readonly low?: number;
-  readonly high?: number;
-  readonly unit: string;
-  readonly source: { readonly title?: string; readonly ref?: string; readonly kind?: string };
+/** @throws ApiError `report-input`. */
+export function parseCompileReport(json: Json): CompileReport {
+  const read = readJsonShape(reader, json);
+  if (read.kind === 'ok') return read.value;
+  const problems = formatJsonProblems(read.problems);
+  throw new ApiError(0, 'report-input', `invalid report of compile: ${problems.slice(0, 5).join('; ')}`, 'build the stage again');
 }

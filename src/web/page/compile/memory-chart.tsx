@@ -1,11 +1,12 @@
 /** The arena of a part over time: each tensor at its place, from the unit that writes it to the last that reads it. */
 import { formatBytes } from '../../../base/text/format.js';
+import type { MemoryReport } from '../../../target/report/memory-report.js';
 import { linearScale } from '../parts/scale.js';
 import { Scroll } from '../parts/scroll.js';
-import type { Part, Unit } from './compile-report.js';
+import type { Unit } from './compile-report.js';
 
 interface MemoryProps {
-  readonly memory: NonNullable<Part['memory']>;
+  readonly memory: MemoryReport;
   readonly units: readonly Unit[];
   readonly picked: number | undefined;
   readonly pick: (id: number) => void;

@@ -1,8 +1,8 @@
 /** The histogram of a value on a logarithmic scale, with what saturates and the steps of the integers. */
+import type { ActivationEntry } from '../../../quant/report/report-entries.js';
 import { type GridHistogram, makeBars } from '../../../report/bars.js';
 import { formatCount, formatNumber } from '../../../report/numbers.js';
 import { linearScale } from '../parts/scale.js';
-import type { ActivationEntry } from './layers.js';
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [460, 210, 10, 26, 26, 10];
 

@@ -1,62 +1,7 @@
 /** The values of a quantized model with everything that the reports of several stages say about them. */
-import type { Figure } from '../../../base/figure.js';
-
-/** The parts of the report of `quantize` that the page uses. */
-export interface QuantReport {
-  readonly scheme: { readonly preset?: { readonly name: string } };
-  readonly samples: number;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly activations: readonly ActivationEntry[];
-  readonly weights: readonly WeightEntry[];
-  /** Activation functions that no Q and DQ precede. */
-  readonly fused: readonly { readonly node: string; readonly opType: string; readonly input: string }[];
-  readonly inFloat: readonly { readonly node: string; readonly opType: string; readonly reason: string }[];
-  readonly positions?: { readonly moves: readonly unknown[] };
-}
-
-export interface ActivationEntry {
-  readonly name: string;
-  readonly method: string;
-  readonly range: readonly number[];
-  readonly dtype: string;
-  readonly scale: number;
-  readonly zeroPoint: number;
-  readonly dataRange?: readonly number[];
-  readonly saturationShare?: number;
-  /** null: nothing is lost. */
-  readonly sqnrDb?: number | null;
-  readonly sharedWith?: string;
-}
-
-export interface WeightEntry {
-  readonly name: string;
-  readonly role: string;
-  readonly method: string;
-  readonly dtype: string;
-  readonly scale: readonly number[];
-  readonly zeroPoint: readonly number[];
-  readonly sqnrDb: number | null;
-  readonly axis?: number;
-}
-
-/** The part of the report of `verify` with `values: all`. */
-export interface VerifyReport {
-  readonly propagated?: readonly { readonly part: string; readonly values: readonly PropagatedEntry[] }[];
-}
-
-interface PropagatedEntry {
-  readonly value: string;
-  readonly node: string;
-  readonly opType: string;
-  readonly sqnrDb: Figure;
-  readonly maxAbs?: number;
-  readonly cosine?: number;
-}
-
-/** The part of the report of `sensitivity` that the page uses. */
-export interface SensitivityReport {
-  readonly layers: readonly { readonly values: readonly string[]; readonly share: number; readonly alone?: { readonly cost: number } }[];
-}
+import type { PartErrors } from '../../../quant/compare/propagated-error.js';
+import type { ActivationEntry, QuantizationReport } from '../../../quant/report/report-entries.js';
+import { costOf, type SensitivityReport } from '../../../quant/sensitivity/report-schema.js';
 
 export interface Layer {
   readonly name: string;
@@ -76,12 +21,12 @@ export interface Layer {
 
 /** In the order of the graph: that of the propagated errors where they are known, else that of the report. */
 export function joinLayers(
-  { activations, fused }: QuantReport,
-  verify: VerifyReport | undefined,
+  { activations, fused }: QuantizationReport,
+  errors: readonly PartErrors[] | undefined,
   sensitivity: SensitivityReport | undefined,
 ): readonly Layer[] {
   const byName = new Map(activations.map(one => [one.name, one]));
-  const part = verify?.propagated?.find(({ values }) => values.some(({ value }) => byName.has(value)));
+  const part = errors?.find(({ values }) => values.some(({ value }) => byName.has(value)));
   const costs = costsOf(sensitivity);
   const fusedInto = new Map(fused.map(({ input, opType }) => [input, opType]));
   const propagated = new Map((part?.values ?? []).map(one => [one.value, one]));
@@ -104,8 +49,7 @@ export function joinLayers(
   });
 }
 
-/** The exact cost of a layer where it was measured, else its share to first order. */
 function costsOf(sensitivity: SensitivityReport | undefined): ReadonlyMap<string, number> {
   const layers = sensitivity?.layers ?? [];
-  return new Map(layers.flatMap(({ values, share, alone }) => values.map((value): [string, number] => [value, alone?.cost ?? share])));
+  return new Map(layers.flatMap(layer => layer.values.map((value): [string, number] => [value, costOf(layer)])));
 }

@@ -1,5 +1,9 @@
 /** The view "Quantization": the values of one model with their ranges and errors, in graph order or by cost, and one of them in detail. */
 import { useMemo, useState } from 'preact/hooks';
+import { isJsonObject, type Json } from '../../../base/json.js';
+import { findPropagatedErrors } from '../../../quant/compare/propagated-error.js';
+import { parseQuantizationReport, type QuantizationReport } from '../../../quant/report/report-entries.js';
+import { parseSensitivityReport } from '../../../quant/sensitivity/report-schema.js';
 import { formatCount, formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
 import type { StageRow } from '../../views/pipeline-view.js';
 import { address } from '../api/client.js';
@@ -11,7 +15,7 @@ import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { ErrorChart } from './error-chart.js';
 import { LayerPanel } from './layer-panel.js';
-import { joinLayers, type Layer, type QuantReport, type SensitivityReport, type VerifyReport } from './layers.js';
+import { joinLayers, type Layer } from './layers.js';
 
 export function QuantizationPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
@@ -55,16 +59,18 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   const { query } = usePlace();
   const [filter, setFilter] = useState('');
   const version = versionOf(stage, 'report');
-  const report = useData<QuantReport>(address('artifact', { stage: stage.id, port: 'report', v: version }), 'once');
+  const report = useData(address('artifact', { stage: stage.id, port: 'report', v: version }), 'once', readReport);
   const verify = findReader(all, stage.id, 'verify');
-  const errors = useData<VerifyReport>(
+  const errors = useData(
     verify === undefined ? undefined : address('artifact', { stage: verify.id, port: 'report', v: versionOf(verify, 'report') }),
     'once',
+    findPropagatedErrors,
   );
   const costs = findReader(all, stage.id, 'sensitivity');
-  const sensitivity = useData<SensitivityReport>(
+  const sensitivity = useData(
     costs === undefined ? undefined : address('artifact', { stage: costs.id, port: 'report', v: versionOf(costs, 'report') }),
     'once',
+    parseSensitivityReport,
   );
   const layers = useMemo(
     () => (report.data === undefined ? [] : joinLayers(report.data, errors.data, sensitivity.data)),
@@ -121,6 +127,11 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   );
 }
 
+/** Also reads former names of fields, without a warning: the next build writes the present ones. */
+function readReport(json: Json): QuantizationReport {
+  return parseQuantizationReport(json, () => undefined);
+}
+
 /** The content decides: an equal artifact is not fetched again. */
 function versionOf({ outputs }: StageRow, port: string): string {
   return outputs.find(one => one.port === port)?.digest?.slice(0, 16) ?? '';
@@ -137,23 +148,24 @@ function findReader(stages: readonly StageRow[], quantize: string, plugin: strin
 }
 
 function Summary({
-  report: { scheme, counts, samples, positions },
+  report: { scheme, activations, weights, inFloat, samples, positions },
   verify,
   sensitivity,
 }: {
-  readonly report: QuantReport;
+  readonly report: QuantizationReport;
   readonly verify: StageRow | undefined;
   readonly sensitivity: StageRow | undefined;
 }) {
+  const preset = isJsonObject(scheme.preset) ? scheme.preset.name : undefined;
   return (
     <p class="soft">
-      {scheme.preset?.name !== undefined && (
+      {typeof preset === 'string' && (
         <>
-          Preset <b>{scheme.preset.name}</b>;{' '}
+          Preset <b>{plainText(preset)}</b>;{' '}
         </>
       )}
-      {formatCount(counts.activations ?? 0)} activations, {formatCount(counts.weights ?? 0)} weights,{' '}
-      {formatCount(counts.nodesInFloat ?? 0)} nodes in float; calibrated on {samples} samples.
+      {formatCount(activations.length)} activations, {formatCount(weights.length)} weights, {formatCount(inFloat.length)} nodes in float;
+      calibrated on {samples} samples.
       {positions !== undefined && ` ${positions.moves.length} scales were moved into the bounds of the target.`}{' '}
       {verify === undefined
         ? 'Propagated errors need a “verify” stage with values: all.'
