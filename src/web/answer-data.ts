@@ -107,7 +107,7 @@ export async function answerData(request: DataRequest, context: DataContext): Pr
   const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
   if (handler === undefined) return errorAnswer(404, 'ui-not-found', `the page has no data "${name.slice(0, 80)}"`);
   if (method === 'POST' && context.ports.access === 'read-only')
-    return errorAnswer(403, 'ui-read-only', 'this page shows and changes nothing', 'start `tanren ui` without --read-only');
+    return errorAnswer(403, 'ui-read-only', 'this page is read-only', 'start `tanren ui` without --read-only');
   return handler(request, context);
 }
 

@@ -1,4 +1,4 @@
-/** Declaration of the `refit-statistics` plugin: brings mean and deviation of each channel back after an approximate rewrite. */
+/** Declaration of the `refit-statistics` plugin: restores mean and deviation of each channel after an approximate rewrite. */
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import { REFIT_STATISTICS_PARAMS } from './params.js';

@@ -1,4 +1,4 @@
-/** Compilers that are described here, by their documentation. */
+/** Built-in descriptions of compilers, after their documentation. */
 import type { ToolchainParams, ToolDescription } from './params.js';
 
 /**

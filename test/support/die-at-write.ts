@@ -1,5 +1,5 @@
 /**
- * How does a process die between two of its writes? Loaded by `node --import` before the program, this counts every call that changes the file system, and at
+ * Ends a process between two of its writes. Loaded by `node --import` before the program, it counts every call that changes the file system, and at
  * the call DIE_AT_WRITE, or the first whose line matches DIE_AT_CALL, ends the process by SIGKILL: before the call, or with DIE_HOW=torn in the middle of it, where it can be left half done.
  * With WRITES_TO, the calls are listed in that file when the process ends.
  */

@@ -25,7 +25,7 @@ export const PROJECT: readonly Declared[] = [
         'with --images: their COCO annotations; the draft then evaluates float and int8',
         parseText,
       ),
-      recover: flag('--recover', 'with --model: add stages that bring accuracy back (channel factors, bias correction)'),
+      recover: flag('--recover', 'with --model: add stages that recover accuracy (channel factors, bias correction)'),
     },
     after:
       'Examples:\n  tanren init                              a trained example that builds at once\n  tanren init --model detector.onnx        all stages for a model of your own',

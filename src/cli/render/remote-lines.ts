@@ -1,4 +1,4 @@
-/** What a build did with its remote cache, in words. */
+/** Describes what a build did with its remote cache. */
 import { countOf } from '../../base/text/count-of.js';
 import { formatBytes, formatDuration } from '../../base/text/format.js';
 import { listSome } from '../../base/text/list-some.js';

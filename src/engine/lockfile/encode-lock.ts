@@ -1,4 +1,4 @@
-/** Writes a lock file: sorted, one fact per line, an empty line between stages. Equal results give equal text, whoever writes it. */
+/** Writes a lock file: sorted, one fact per line, an empty line between stages. Equal results give equal text on every machine. */
 import { assertNever } from '../../base/assert-never.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';

@@ -1,6 +1,6 @@
 /**
  * The check that no other user may write to a cache folder.
- * Digests detect damage, but records are trusted: whoever can write them decides what a build returns.
+ * Digests detect damage, but records are trusted: anyone who can write them controls what a build returns.
  */
 import { lstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';

@@ -117,7 +117,7 @@ function openSame({ path, identity }: FileRange): number {
   const changed = (cause?: unknown): OnnxError =>
     new OnnxError('external-data-changed', `external data file "${basename(path)}" was changed or removed after its model was read`, {
       cause,
-      help: 'run the command again, and do not change the file meanwhile',
+      help: 'run the command again, and do not change the file while it runs',
     });
   let file: number;
   try {

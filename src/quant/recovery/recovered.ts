@@ -14,7 +14,7 @@ export function countResults<Layer extends { readonly result: string }>(layers: 
   return layers.filter(layer => layer.result === result).length;
 }
 
-/** What the change brought, one line per output; a warning for each output that became worse. */
+/** The gain by the change, one line per output; a warning for each output that became worse. */
 export function summarizeRecovery<Layer extends { readonly result: string }>(
   { layers, skipped, outputs }: Recovered<Layer>,
   /** `done`: such as "rounded the weights"; `result`: that of the layers it was done to; `change`: its noun. */

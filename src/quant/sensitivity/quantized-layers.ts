@@ -16,7 +16,7 @@ export interface QuantizedLayer {
 /** Operators that move the elements of their inputs, or choose or average among them. */
 const KEEPS: ReadonlySet<string> = new Set([...MOVING_OPERATORS, 'AveragePool', 'Gather', 'MaxPool', 'Pad', 'Resize']);
 
-/** In graph order. The step alone in float would bring nothing where the next one rounds its values as coarsely. */
+/** In graph order. The step alone in float would gain nothing where the next one rounds its values as coarsely. */
 export function findQuantizedLayers({ quantized, steps }: SteppedModels): readonly QuantizedLayer[] {
   const groups = new Map<ValueId, ValueId[]>();
   for (const [id, step] of steps) {

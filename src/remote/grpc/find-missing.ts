@@ -1,4 +1,4 @@
-/** Questions for missing blobs, joined: many results that are looked up at once share a few calls. */
+/** Joined queries for missing blobs: results that are looked up at the same time share a few calls. */
 import type { BlobDigest } from '../transport/remote-cache.js';
 
 /** Calls under way at once. Further questions wait for one of them, and are then asked together. */

@@ -16,8 +16,8 @@ export interface RemoteCache {
   /** Everything that the result names must have been uploaded before. */
   putResult(action: BlobDigest, result: WireResult): Promise<void>;
   /**
-   * The blobs that the cache lacks. A cache that cannot answer without sending the blobs is 'unable': whoever reads must then try, and
-   * whoever writes must send everything.
+   * The blobs that the cache lacks. A cache that cannot answer without sending the blobs is 'unable': a reader must then try, and a
+   * writer must send everything.
    */
   findMissing(blobs: readonly BlobDigest[]): Promise<readonly BlobDigest[] | 'unable'>;
   /** The verified bytes of small blobs by hash. Blobs that the cache lacks are absent. */

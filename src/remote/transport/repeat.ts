@@ -1,4 +1,4 @@
-/** Repetition of calls that failed for a passing reason: with growing waits, or the wait that the server asks for. */
+/** Retries calls after temporary failures, with growing waits or the wait that the server asks for. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing } from '../error/remote-error.js';
 import type { Patience } from './remote-cache.js';

@@ -68,7 +68,7 @@ function report(target: Target, form: QuantizationForm, rule: string, measured: 
       severity: severityOf(seen),
       measured,
       limit: `seen on ${describeSeen(seen)}`,
-      message: `it has ${measured}; with such a form nothing of a model was observed on the NPU`,
+      message: `it has ${measured}; with such a form no part of a model was observed on the NPU`,
       note: seen.note,
       source: seen.source,
     }),

@@ -39,7 +39,7 @@ export const OBSERVATION_SCHEMA = object(
     subject: anyOf([OPERATOR_SCHEMA, FORM_SCHEMA]),
     outcome: oneOf(
       ['npu', 'cpu', 'mixed', 'whole-model', 'wrong', 'unreliable', 'fails'],
-      'npu, cpu: it ran there. mixed: on both, by what else differed. whole-model: nothing of the model ran on the NPU. wrong: it ran on the NPU and computed wrong values. unreliable: it did in some models. fails: it could not be compiled.',
+      'npu, cpu: it ran there. mixed: on both, by what else differed. whole-model: no part of the model ran on the NPU. wrong: it ran on the NPU and computed wrong values. unreliable: it did in some models. fails: it could not be compiled.',
     ),
     versions: list(text(), "Versions of the vendor's software."),
     dtypes: list(text()),

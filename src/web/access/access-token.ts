@@ -41,7 +41,7 @@ function followToken(path: string, first: string): AccessToken {
   let known = { stamp: stampOf(path), token: first };
   const current = (): string => {
     const stamp = stampOf(path);
-    // Where the file is gone, as after `clean --all`, the token stays valid for the processes that know it.
+    // If the file was removed, as by `clean --all`, the token stays valid for the processes that know it.
     if (stamp !== undefined && stamp !== known.stamp) known = { stamp, token: readToken(path) ?? known.token };
     return known.token;
   };

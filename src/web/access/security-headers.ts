@@ -1,4 +1,4 @@
-/** Headers of every answer: the page may load only its own files, may not be framed, and tells no other site anything. */
+/** Headers of every answer: the page may load only its own files, may not be framed, and sends no referrer to other sites. */
 
 /** The page has no inline scripts or styles, and asks no other server. Pictures of artifacts are blobs that the page has fetched. */
 const CONTENT_POLICY = [

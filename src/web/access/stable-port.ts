@@ -1,4 +1,4 @@
-/** The port of a project's page: derived from its folder and pipeline, so that a kept address stays valid. */
+/** The port of a project's page: derived from its folder and pipeline, so that a bookmarked address stays valid. */
 import { digestBytes } from '../../base/digest.js';
 
 /** Registered ports below those that systems give to outgoing connections. */

@@ -11,15 +11,15 @@ const SETTINGS = ['dtype', 'range', 'symmetric', 'scale', 'zeroPoint'];
 export function parseEdit(body: JsonObject, plan: Plan): { readonly edit: Edit; readonly group: string } {
   const { kind, stage, value, set, name, to } = body;
   if (kind === 'param') {
-    if (typeof name !== 'string' || !isScalar(to)) throw bad('a parameter is changed by its name and a plain value');
+    if (typeof name !== 'string' || !isScalar(to)) throw bad('an edit of a parameter needs its name and a plain value');
     return { edit: { kind, name, to }, group: '' };
   }
   const planned = typeof stage === 'string' ? plan.stages.get(stage as StageId) : undefined;
-  if (planned === undefined || planned.plugin.name !== 'quantize') throw bad('values are changed of a stage that uses "quantize"');
+  if (planned === undefined || planned.plugin.name !== 'quantize') throw bad('an edit of a value needs a stage that uses "quantize"');
   if (typeof value !== 'string' || value === '' || value.length > 1000) throw bad('the name of the value is missing');
   if (kind === 'exclude') return { edit: { kind, stage: planned.id, value }, group: planned.group };
   if (kind !== 'override' || !isJsonObject(set) || Object.keys(set).length === 0 || Object.keys(set).some(key => !SETTINGS.includes(key)))
-    throw bad('the edit is none that the page knows');
+    throw bad('the kind of edit is unknown, or its settings are');
   return { edit: { kind, stage: planned.id, value, set }, group: planned.group };
 }
 

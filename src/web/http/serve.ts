@@ -1,4 +1,4 @@
-/** The HTTP server of the page: on the loopback interface, with bounded requests, and every request checked before it is looked at. */
+/** The HTTP server of the page: on the loopback interface, with bounded requests, and every request is checked before it is handled. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { CodedError, isCodedError } from '../../base/coded-error.js';
 import { hasCode } from '../../base/system-error.js';

@@ -6,7 +6,7 @@ import type { Answer } from '../http/answer.js';
 import { RequestError } from '../http/read-body.js';
 import { answerArtifact, findArtifact, findInside, readRegular } from './artifact-file.js';
 
-/** Formats that browsers show as pictures and run nothing of. */
+/** Image formats that cannot contain scripts. */
 const PICTURES: Readonly<Record<string, string>> = {
   '.jpg': 'image/jpeg',
   '.jpeg': 'image/jpeg',

@@ -110,7 +110,7 @@ async function buildTargets(
   printBuildReport(plan, report, console, { of: 'all', metrics: options.metrics, warnings: renderer.warnings() });
   if (options.json) console.json(encodeBuildReport(report));
   observer.ended(plan, report);
-  // Everything is built, but results that should have gone up did not.
+  // Everything is built, but some results were not uploaded.
   const stopped = signal.aborted && (report.remote?.dropped.length ?? 0) > 0;
   return stopped ? EXIT.interrupted : exitCodeOf(report);
 }

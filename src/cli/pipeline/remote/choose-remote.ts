@@ -43,7 +43,7 @@ export type Chosen =
   | { readonly kind: 'untrusted'; readonly address: RemoteAddress };
 
 /**
- * @param named the cache that the pipeline file names. Whoever can write that file must not learn a token or give results by it.
+ * @param named the cache that the pipeline file names. An author of that file must not get a token or supply results through it.
  * @throws CodedError `remote-address`, `remote-settings`.
  */
 export function chooseRemote(

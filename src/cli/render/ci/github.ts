@@ -1,4 +1,4 @@
-/** Workflow commands of GitHub Actions: annotations at lines of the pipeline file. What stages print cannot be taken for a command. */
+/** Workflow commands of GitHub Actions: annotations at lines of the pipeline file. Output of stages is not interpreted as commands. */
 import type { Diagnostic } from '../../../engine/model/diagnostic.js';
 import type { SourceSpan } from '../../../engine/model/source-span.js';
 import { boundOf, type EndedCommand, missOf, pathOf } from './ended-command.js';
@@ -18,7 +18,7 @@ export function formatAnnotations(ended: EndedCommand, cwd: string, folder: stri
   return [...found].sort((a, b) => rank(a) - rank(b)).map(one => formatCommand(one, cwd, folder));
 }
 
-/** From here to `resumeCommands` the runner takes no line for a command. @param token nobody can guess. */
+/** From here to `resumeCommands` the runner interprets no line as a command. @param token cannot be guessed. */
 export function stopCommands(token: string): string {
   return `::stop-commands::${token}`;
 }

@@ -66,7 +66,7 @@ export function keepJournal(outer: EnginePorts): BuildJournal {
     open(path) {
       try {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        // A new file: whoever reads the former one sees that it was replaced.
+        // A new file: readers of the former one see that it was replaced.
         rmSync(path, { force: true });
         file = openSync(path, 'wx', 0o600);
       } catch (error) {

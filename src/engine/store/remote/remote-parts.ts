@@ -1,4 +1,4 @@
-/** Parts of stages in a remote cache: they travel in packs, which an index per stage lists. */
+/** Parts of stages in a remote cache: they are stored in packs, which an index per stage lists. */
 import { RemoteError } from '../../../remote/error/remote-error.js';
 import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
 import type { ActionResult } from '../action-records.js';
@@ -18,7 +18,7 @@ import {
 import { decodePack, encodePack, type PackedPart, readPart } from './part-pack.js';
 import { checkSignature, signEntry } from './signatures.js';
 
-/** A pack is closed when it has this many bytes: a few calls bring thousands of parts, and little comes that nobody asks for. */
+/** A pack is closed when it has this many bytes: a few calls fetch thousands of parts, and few that are not needed. */
 const PACK_BYTES = 8 << 20;
 
 /** The packs of a stage; none if the cache has no index. @throws RemoteError. */
@@ -83,7 +83,7 @@ async function fetchTrusted(ends: Ends, stage: string, plugin: string): Promise<
 }
 
 /**
- * Packs that stay in the index: those with parts of the result, and the newest others. Many small packs of one result are packed anew, so that
+ * Packs that stay in the index: those with parts of the result, and the newest others. Many small packs of one result are repacked, so that
  * their number does not grow with every build.
  */
 function packsToKeep(packs: readonly Pack[], wanted: ReadonlySet<string>): readonly Pack[] {

@@ -1,4 +1,4 @@
-/** Requests to the server of the page. The token comes from the address's fragment and travels as a header. */
+/** Requests to the server of the page. The token comes from the fragment of the address, and is sent in a header. */
 import type { Json } from '../../../base/json.js';
 
 /** An error that the server states, or that it cannot be reached. */

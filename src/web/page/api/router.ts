@@ -1,4 +1,4 @@
-/** The address of the page: one path per view, its state in the query, and the token in the fragment, so that an address can be kept. */
+/** The address of the page: one path per view, its state in the query, and the token in the fragment, so that an address can be bookmarked. */
 import { createStore, useStore } from './store.js';
 
 export interface Place {

@@ -91,7 +91,7 @@ export function EditPanel({ stage, value, dtype, range }: EditPanelProps) {
       {shown !== undefined && (
         <div class="card">
           <p>
-            Changes <b>{shown.preview.place}</b>. The list serves every instance of the stage; a model without this value ignores it.
+            Changes <b>{shown.preview.place}</b>. The list applies to every instance of the stage; a model without this value ignores it.
           </p>
           <DiffView lines={shown.preview.diff} />
           <span class="buttons">

@@ -1,4 +1,4 @@
-/** Sortable tables that stay quick with many rows: only the rows in sight are in the document. */
+/** Sortable tables for many rows: only visible rows are in the document. */
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-/** Sentences in the place of content: nothing there yet, still loading, or an error with its next step. */
+/** Messages in place of content: empty, loading, or an error with its next step. */
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client.js';
 

@@ -1,4 +1,4 @@
-/** Texts from files and other programs: control characters are shown, not obeyed. */
+/** Texts from files and other programs: control characters are shown, not interpreted. */
 
 /** Visible signs in place of control characters and of characters that turn the direction of text. */
 export function plainText(text: string): string {

@@ -6,7 +6,7 @@ import { linearScale } from '../parts/scale.js';
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [460, 210, 10, 26, 26, 10];
 
-/** More steps than this are no lines any more. */
+/** More steps than this are not drawn as lines. */
 const MOST_STEPS = 64;
 
 export function Histogram({

@@ -202,5 +202,5 @@ async function fetchPicture(at: string, signal: AbortSignal): Promise<Blob> {
   const type = response.headers.get('content-type') ?? '';
   if (response.ok && type.startsWith('image/')) return response.blob();
   await getBytes(at, signal);
-  throw new Error('its format is none that browsers show');
+  throw new Error('browsers cannot show its format');
 }

@@ -23,7 +23,7 @@ export interface DraftRequest {
   readonly presets?: readonly string[];
   /** COCO annotations of the images, relative to the project folder. With them the draft evaluates a detector. */
   readonly annotations?: string;
-  /** 'recover': with stages that bring accuracy back. */
+  /** 'recover': with stages that recover accuracy. */
   readonly accuracy?: 'recover';
   /** Images that calibrate; default 16. */
   readonly samples?: number;

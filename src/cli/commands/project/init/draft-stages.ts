@@ -1,4 +1,4 @@
-/** Stages of a drafted pipeline, as text: calibration, what brings accuracy back, measurement, evaluation. */
+/** Stages of a drafted pipeline, as text: calibration, recovery of accuracy, measurement, evaluation. */
 
 export const factorsStage = (network: string): string => `
   # A scale per tensor rounds channels of small weights away. Powers of two bring them up, and a Mul behind the layer takes them back: exact in float.

@@ -1,4 +1,4 @@
-/** Lays out graphs in a worker, so that the page stays quick meanwhile. A layout that is no longer wanted ends with its worker. */
+/** Lays out graphs in a worker, so that the page stays responsive. Ending the worker cancels its layout. */
 import dagre from '@dagrejs/dagre';
 import type { GraphOrder, GraphPlaces, Point } from './graph-types.js';
 import { layOutLayers } from './layer-layout.js';
