@@ -3,13 +3,8 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocumen
 import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { refuse } from './edit-error.js';
+import type { Edit } from './edit-schema.js';
 import { addItem, addMember, applyChange, replaceNode, type TextChange } from './insert-yaml.js';
-
-/** What the page can change. `value` names a tensor of the float model. */
-export type Edit =
-  | { readonly kind: 'exclude'; readonly stage: string; readonly value: string }
-  | { readonly kind: 'override'; readonly stage: string; readonly value: string; readonly set: JsonObject }
-  | { readonly kind: 'param'; readonly name: string; readonly to: Json };
 
 export interface PlannedEdit {
   readonly text: string;

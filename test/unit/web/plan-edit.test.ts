@@ -1,8 +1,9 @@
 /** Edits of the pipeline file: one place changes, every other byte stays, and what is shared is refused. */
 import fc from 'fast-check';
 import { parse } from 'yaml';
+import type { Edit } from '../../../src/web/edit/edit-schema.js';
 import { diffLines } from '../../../src/web/edit/line-diff.js';
-import { type Edit, planEdit } from '../../../src/web/edit/plan-edit.js';
+import { planEdit } from '../../../src/web/edit/plan-edit.js';
 
 const exclude: Edit = { kind: 'exclude', stage: 'quantize@a', value: 'a/conv' };
 const widen: Edit = { kind: 'override', stage: 'quantize@a', value: 'a/conv', set: { dtype: 'int16' } };

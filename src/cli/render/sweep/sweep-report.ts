@@ -1,11 +1,11 @@
 /** Prints a sweep: one row per configuration, best first, with the Pareto front marked, and what went wrong. */
-import { formatBytes } from '../../base/text/format.js';
-import { type Objective, SIZE } from '../../engine/sweep/objectives.js';
-import type { RankedRow } from '../../engine/sweep/rank.js';
-import { type Axis, describeTarget } from '../../engine/sweep/resolve-axis.js';
-import type { Console } from '../terminal/console.js';
-import { formatTable } from '../terminal/text-table.js';
-import { formatMetric } from './format-metric.js';
+import { formatBytes } from '../../../base/text/format.js';
+import { type Objective, SIZE } from '../../../engine/sweep/objectives.js';
+import type { RankedRow } from '../../../engine/sweep/rank.js';
+import { type Axis, describeTarget } from '../../../engine/sweep/resolve-axis.js';
+import type { Console } from '../../terminal/console.js';
+import { formatTable } from '../../terminal/text-table.js';
+import { formatMetric } from '../format-metric.js';
 
 export interface Sweep {
   readonly pipeline: string;

@@ -1,7 +1,7 @@
 /** A sweep as a JSON document and as CSV. Equal results give equal bytes: there are no times in it. */
-import type { Json } from '../../base/json.js';
-import { isHeadline } from '../../engine/model/metrics.js';
-import { describeTarget } from '../../engine/sweep/resolve-axis.js';
+import type { Json } from '../../../base/json.js';
+import { isHeadline } from '../../../engine/model/metrics.js';
+import { describeTarget } from '../../../engine/sweep/resolve-axis.js';
 import type { Sweep } from './sweep-report.js';
 
 export function encodeSweep(sweep: Sweep): unknown {

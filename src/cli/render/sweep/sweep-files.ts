@@ -1,7 +1,7 @@
 /** Writes the result of a sweep to files. The extension selects the format: .json or .csv. */
 import { extname } from 'node:path';
-import { CodedError } from '../../base/coded-error.js';
-import { writeFiles } from '../process/write-files.js';
+import { CodedError } from '../../../base/coded-error.js';
+import { writeFiles } from '../../process/write-files.js';
 import { encodeSweep, formatSweepCsv } from './encode-sweep.js';
 import type { Sweep } from './sweep-report.js';
 

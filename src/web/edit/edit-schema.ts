@@ -1,0 +1,21 @@
+/** Edits that the page can request: one schema for the page, the server and the planner. */
+import { ANYTHING, anyOf, anyText, constant, flag, number, object, openObject, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+
+/** Settings of a tensor that the page changes: docs/stages/quantize.md. The plan checks their values. */
+const SETTINGS = {
+  ...object({}, { dtype: ANYTHING, range: ANYTHING, symmetric: ANYTHING, scale: ANYTHING, zeroPoint: ANYTHING }),
+  minProperties: 1,
+} as const;
+
+const STAGE = text('Id of a stage that uses `quantize`.');
+const VALUE = text('Name of a tensor of the float model.');
+
+/** A request also has the digest of the file that was shown. */
+export const EDIT_SCHEMA = anyOf([
+  openObject({ kind: constant('exclude'), stage: STAGE, value: VALUE }),
+  openObject({ kind: constant('override'), stage: STAGE, value: VALUE, set: SETTINGS }),
+  openObject({ kind: constant('param'), name: text(), to: anyOf([anyText(), number(), flag()]) }),
+]);
+
+export type Edit = FromSchema<typeof EDIT_SCHEMA>;
