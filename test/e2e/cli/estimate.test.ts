@@ -46,6 +46,34 @@ describe('estimate fit', () => {
   });
 });
 
+describe('estimate fit of a measurement', () => {
+  const latency = { repeats: 1, minMs: 4, meanMs: 4, stdMs: 0, p50Ms: 4, p90Ms: 4, p99Ms: 4 };
+  const form = {
+    form: 'int8',
+    rows: [{ strategy: { kind: 'whole' }, counts: [{ calls: 1, padded: 0, here: latency }], perImageMs: 4 }],
+    best: 0,
+    bestAt: [0],
+  };
+  /** As `runner.py check --json` writes it. */
+  const fitWith = (device: { kind: string; name: string }) => {
+    const { models } = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as { models: readonly { name: string }[] };
+    const parts = models.map(({ name }) => ({ part: name, fed: 'golden', counts: [], imagesWithout: 0, forms: [form] }));
+    const where = { runner: 'bundle', identity: { device: { ...device, driver: '1' } } };
+    writeFileSync(join(folder, 'measured.json'), JSON.stringify({ format: 'tanren-bench/1', where, warmup: 0, repeats: 1, parts }));
+    return world.run('estimate', 'fit', 'report.json', 'measured.json');
+  };
+
+  it.each([
+    [{ kind: 'npu', name: 'stx-krk' }, 0, ''],
+    [{ kind: 'npu', name: 'a name of its own' }, 0, ''],
+    [{ kind: 'npu', name: 'phx-hpt' }, 2, 'was measured on phx-hpt; the models were compiled for stx-krk'],
+    [{ kind: 'cpu', name: 'cpu' }, 2, 'was measured on a CPU'],
+  ])('of %j ends with exit code %d', (device, code, message) => {
+    const { exitCode, stderr } = fitWith(device);
+    expect([exitCode, stderr]).toEqual([code, expect.stringContaining(message)]);
+  });
+});
+
 describe('compare-dumps', () => {
   it('refuses a folder without dumps', () => {
     const { exitCode, stderr } = world.run('compare-dumps', 'neck.onnx', '.');

@@ -1,6 +1,6 @@
 /** `tanren estimate fit FILES -o PROFILE`: a profile whose estimates are fitted to measurements of a device. */
 import { digestBytes } from '../../../base/digest.js';
-import type { Json } from '../../../base/json.js';
+import { isJsonObject, type Json } from '../../../base/json.js';
 import { listOwnPoints, type OwnPoints } from '../../../target/estimate/fit/own-points.js';
 import { recalibrate } from '../../../target/estimate/fit/recalibrate.js';
 import { chooseTarget } from '../../../target/profile/choose-target.js';
@@ -12,6 +12,7 @@ import { formatFit } from '../../render/estimate-report.js';
 import { makeConsole } from '../../terminal/console.js';
 import { endWithError } from '../../terminal/end-with-error.js';
 import { type EstimateFile, readEstimateFile } from './estimate-files.js';
+import { checkMeasuredDevice } from './measured-device.js';
 import { readOwnProfile } from './own-profile.js';
 
 export interface EstimateFitOptions {
@@ -25,14 +26,16 @@ export async function runEstimateFit(paths: readonly string[], options: Estimate
   try {
     const files: EstimateFile[] = [];
     for (const path of paths) files.push(await readEstimateFile(path));
-    const { points, unused } = collectPoints(files);
     const identity = identityOf(files);
+    const profile = await readProfileOf(identity, options.output);
+    const known = listDevices(profile);
+    for (const file of files) if (file.kind === 'bench') checkMeasuredDevice(file, identity.device, known);
+    const { points, unused } = collectPoints(files);
     if (points.length === 0)
       throw new TargetError('estimate-unmatched', 'no measured time belongs to a compiled model', {
         details: unused.map(({ model, why }) => `${model}: ${why}`),
         help: 'name the compile report first, then the measurements of the same models',
       });
-    const profile = await readProfileOf(identity, options.output);
     const digest = digestBytes(files.map(file => (file.kind === 'bench' ? digestBytes(file.bytes) : '')).join('\n'));
     const fitted = recalibrate({ profile, identity, points, digest });
     const { output } = options;
@@ -61,11 +64,6 @@ function collectPoints(files: readonly EstimateFile[]): OwnPoints {
     if (compiled === undefined)
       throw new TargetError('estimate-unmatched', `${file.path} is named before a compile report`, {
         help: 'name the report of the stage `compile` whose models were measured first',
-      });
-    const { runner } = file.report.where;
-    if (runner === 'cpu' || runner === 'simulate')
-      throw new TargetError('estimate-unmatched', `${file.path} was measured on a CPU, not on the device`, {
-        help: 'measure with `runner: external` of bench, or `runner.py check --json` on the board',
       });
     all.push(listOwnPoints(compiled, file.report, file.path));
   }
@@ -115,4 +113,9 @@ async function readProfileOf(identity: TargetIdentity, path: string | undefined)
       },
     );
   return profile;
+}
+
+function listDevices(profile: Json): readonly string[] {
+  const devices = isJsonObject(profile) ? profile.devices : undefined;
+  return isJsonObject(devices) ? Object.keys(devices) : [];
 }
