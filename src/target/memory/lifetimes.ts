@@ -18,9 +18,10 @@ const VIEWS = new Set(['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'Identity']
 /**
  * The activations of `units`, which are the units that the device itself runs. Step i is the i-th of them.
  * Inputs of the part are live from step 0, outputs to the last step. A unit's inputs and outputs are live together.
+ * @param sizes bytes per byte of the model's file; 0.5 for a float32 model that the device computes in 16 bits.
  * @returns undefined if a size is unknown or 0.
  */
-export function findActivations(graph: UnitGraph, units: readonly number[]): readonly Activation[] | undefined {
+export function findActivations(graph: UnitGraph, units: readonly number[], sizes = 1): readonly Activation[] | undefined {
   const { model } = graph;
   const spans = new Map<ValueId, Span>();
   const views = new Map<ValueId, ValueId>();
@@ -35,7 +36,7 @@ export function findActivations(graph: UnitGraph, units: readonly number[]): rea
     }
   }
   for (const id of findLeaving(graph, units)) widen(spans, storageOf(id), Math.max(0, units.length - 1), Math.max(0, units.length - 1));
-  const found = [...spans].map(([id, span]) => ({ name: getValue(model.graph, id).name, bytes: bytesOf(model, id), ...span }));
+  const found = [...spans].map(([id, span]) => ({ name: getValue(model.graph, id).name, bytes: bytesOf(model, id) * sizes, ...span }));
   return found.some(({ bytes }) => bytes === 0) ? undefined : found;
 }
 

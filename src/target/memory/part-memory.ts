@@ -9,8 +9,10 @@ import { type Placement, placeTensors } from './place-tensors.js';
 import { findStrips } from './row-strips.js';
 
 /** @param units the units that the device itself runs, in their order. @returns undefined if there are none, or a size is unknown. */
-export function planMemory(graph: UnitGraph, units: readonly number[], { device }: Target): MemoryReport | undefined {
-  const activations = units.length === 0 ? undefined : findActivations(graph, units);
+export function planMemory(graph: UnitGraph, units: readonly number[], { device, dtype }: Target): MemoryReport | undefined {
+  // A float data type is bf16: the file has float32, the device 16 bits.
+  const sizes = dtype.form === 'float' ? 0.5 : 1;
+  const activations = units.length === 0 ? undefined : findActivations(graph, units, sizes);
   if (activations === undefined) return undefined;
   const bound = findBound(activations);
   const placement = placeTensors(activations);
@@ -31,7 +33,9 @@ export function planMemory(graph: UnitGraph, units: readonly number[], { device 
       first,
       last,
     })),
-    ...(onChip === undefined ? {} : { onChip: { bytes: onChip.value, units: units.map(unit => findStrips(graph, unit, onChip.value)) } }),
+    ...(onChip === undefined
+      ? {}
+      : { onChip: { bytes: onChip.value, units: units.map(unit => findStrips(graph, unit, onChip.value, sizes)) } }),
   };
 }
 

@@ -6,16 +6,19 @@ import type { NodeUnit, UnitGraph } from '../units/node-units.js';
 import { findWindow, tensorOf } from '../units/unit-facts.js';
 import { bytesOf, endsOf } from '../units/unit-work.js';
 
-export function findStrips(graph: UnitGraph, id: number, capacityBytes: number): StripReport {
+/** @param sizes bytes on the device per byte of the model's file; 0.5 for a float32 model that the device computes in 16 bits. */
+export function findStrips(graph: UnitGraph, id: number, capacityBytes: number, sizes = 1): StripReport {
   const unit = graph.units[id];
   if (unit === undefined) return { fit: 'unknown', bytes: 0 };
   const { inputs, outputs, constants } = endsOf(graph.model, unit);
-  const sum = (ids: readonly ValueId[]): number => ids.reduce((total, value) => total + bytesOf(graph.model, value), 0);
+  const sum = (ids: readonly ValueId[]): number => ids.reduce((total, value) => total + bytesOf(graph.model, value) * sizes, 0);
   const bytes = sum(inputs) + sum(outputs) + sum(constants);
   if (bytes <= capacityBytes) return { fit: 'fits', bytes };
   const rows = findRows(graph.model, unit, inputs, outputs);
   if (rows === undefined) return { fit: 'unknown', bytes };
-  const strips = chooseStrips({ ...rows, weightBytes: sum(constants) }, capacityBytes);
+  const inputRowBytes = rows.inputRowBytes * sizes;
+  const outputRowBytes = rows.outputRowBytes * sizes;
+  const strips = chooseStrips({ ...rows, inputRowBytes, outputRowBytes, weightBytes: sum(constants) }, capacityBytes);
   return strips === undefined ? { fit: 'too-large', bytes } : { fit: 'rows', bytes, strips };
 }
 

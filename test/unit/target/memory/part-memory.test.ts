@@ -6,6 +6,7 @@ import { compileModel } from '../../../../src/target/compile-model.js';
 import { chooseTarget, getBuiltInProfile } from '../../../../src/target/profile/choose-target.js';
 import type { MemoryReport } from '../../../../src/target/report/memory-report.js';
 import { qdqGraph } from '../../../support/qdq-graph.js';
+import { randomConstant, smallModel } from '../../../support/small-model.js';
 
 async function planOf(model: Model, profile: 'generic-int8' | 'ryzen-ai' = 'generic-int8'): Promise<MemoryReport> {
   const target = chooseTarget(getBuiltInProfile(profile), profile === 'ryzen-ai' ? { device: 'phx-hpt', dtype: 'xint8' } : {});
@@ -27,6 +28,27 @@ function residual(size = 8): Model {
   graph.output('b');
   return graph.build();
 }
+
+describe('the memory plan of a float model in bf16', () => {
+  it('has two bytes for each element', async () => {
+    const DIMS = [1, 16, 8, 8];
+    const model = smallModel({
+      inputs: { x: ['float32', DIMS] },
+      constants: { w: randomConstant([16, 16, 3, 3], 5) },
+      nodes: [{ op: 'Conv', in: ['x', 'w'], out: ['y'], attributes: { pads: ints([1, 1, 1, 1]) } }],
+      outputs: ['y'],
+    });
+    const target = chooseTarget(getBuiltInProfile('ryzen-ai'), { dtype: 'bf16' });
+    const { report } = await compileModel('net', model, target, { evaluate, undocumented: 'npu', accept: 'any' });
+    const [plan] = report.parts.flatMap(part => part.memory ?? []);
+    // 1,024 elements each; the weights are 2,304.
+    expect(plan?.tensors.map(({ name, bytes }) => [name, bytes])).toEqual([
+      ['x', 2048],
+      ['y', 2048],
+    ]);
+    expect(plan?.onChip?.units).toEqual([{ fit: 'fits', bytes: 2048 + 2048 + 2 * 2304 }]);
+  });
+});
 
 describe('the memory plan', () => {
   it('has the residual alive across the Conv, so that three tensors are live at the Add', async () => {
