@@ -20,7 +20,7 @@ interface GraphProps {
 }
 
 const HEIGHT = 48;
-const [CHARACTER, PADDING, LEAST, LONGEST] = [7.4, 14, 150, 30];
+const [CHARACTER, PADDING, LEAST, LONGEST] = [8.2, 14, 150, 30];
 
 export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
   const shape = pipeline.stages.map(({ id, dependsOn }) => `${id}<${dependsOn.join()}`).join('\n');
