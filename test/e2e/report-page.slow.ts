@@ -62,7 +62,7 @@ describeInBrowser('the report page', path => {
     const { page, heard } = await open({ viewport: { width, height: 900 } });
     const overflow = (): Promise<number> =>
       page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-    expect(await page.locator('section').count()).toBe(13);
+    expect(await page.locator('section').count()).toBe(15);
     expect(await overflow()).toBe(0);
     await openAll(page);
     expect(await overflow()).toBe(0);
