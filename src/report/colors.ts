@@ -38,11 +38,13 @@ export function variable(color: Color): string {
   return `var(--${color})`;
 }
 
-/** CSS declarations of all colors in one scheme. */
-export function declareColors(scheme: keyof Shade): string {
-  return Object.entries(COLORS)
-    .map(([name, shade]) => `--${name}:${shade[scheme]}`)
-    .join(';');
+/** CSS rules that declare all colors: those of the system's scheme, or of the attribute `data-scheme` of the root element. */
+export function declareColors(): string {
+  const of = (scheme: keyof Shade): string =>
+    [`color-scheme:${scheme}`, ...Object.entries(COLORS).map(([name, shade]) => `--${name}:${shade[scheme]}`)].join(';');
+  return `:root{${of('light')}}
+@media (prefers-color-scheme:dark){:root:not([data-scheme]){${of('dark')}}}
+:root[data-scheme=dark]{${of('dark')}}`;
 }
 
 /**

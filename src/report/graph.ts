@@ -1,5 +1,6 @@
 /** Graphs as SVG with boxes and arrows, in a layered layout by dagre. */
 import { getDefined } from '../base/invariant.js';
+import { drawPath, type GraphEdge, type Point, roundToTenth } from './graph-edges.js';
 import { type Html, html } from './html.js';
 
 interface Size {
@@ -13,11 +14,6 @@ export interface GraphNode {
   readonly lines: readonly string[];
   /** CSS class for the kind of node. It is never the only indication. */
   readonly look: string;
-}
-
-export interface GraphEdge {
-  readonly from: string;
-  readonly to: string;
 }
 
 export interface Graph {
@@ -68,63 +64,20 @@ async function layOut({ nodes, edges, direction }: Graph) {
   };
 }
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
 function measure({ title, lines }: GraphNode): { width: number; height: number } {
   const widest = Math.max(shorten(title).length * TITLE_WIDTH, ...lines.map(line => shorten(line).length * LINE_WIDTH));
   return { width: Math.ceil(Math.max(72, widest + 2 * PADDING.x)), height: LINE * (1 + lines.length) + 2 * PADDING.y };
 }
 
 function drawBox({ title, lines, look }: GraphNode, place: Point & { readonly width: number; readonly height: number }): Html {
-  const left = round(place.x - place.width / 2);
-  const top = round(place.y - place.height / 2);
-  const x = round(left + PADDING.x);
-  const y = (line: number): number => round(top + PADDING.y + LINE * line + 12);
+  const left = roundToTenth(place.x - place.width / 2);
+  const top = roundToTenth(place.y - place.height / 2);
+  const x = roundToTenth(left + PADDING.x);
+  const y = (line: number): number => roundToTenth(top + PADDING.y + LINE * line + 12);
   return html`<g class="box ${look}"><title>${title}: ${lines.join('; ')}</title><rect x="${left}" y="${top}" width="${place.width}" height="${place.height}" rx="5"/><rect class="strip" x="${left}" y="${top}" width="4" height="${place.height}" rx="2"/><text class="title" x="${x}" y="${y(0)}">${shorten(title)}</text>${lines.map((line, index) => html`<text x="${x}" y="${y(index + 1)}">${shorten(line)}</text>`)}</g>
 `;
 }
 
 function shorten(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
-}
-
-/** A smooth line through the points: quadratic curves between midpoints. */
-function drawPath(points: readonly Point[]): string {
-  const [first, ...others] = points;
-  if (first === undefined) return '';
-  const last = others.at(-1) ?? first;
-  let path = `M${at(first)}`;
-  for (const [index, point] of others.slice(0, -1).entries()) {
-    const next = others[index + 1] ?? last;
-    const end = index === others.length - 2 ? last : { x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 };
-    path += `Q${at(point)} ${at(end)}`;
-  }
-  return others.length === 1 ? `${path}L${at(last)}` : path;
-}
-
-function at({ x, y }: Point): string {
-  return `${round(x)} ${round(y)}`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-/** Transitive reduction: removes edges that a longer path implies. The graph must be acyclic. */
-export function withoutImplied(edges: readonly GraphEdge[]): readonly GraphEdge[] {
-  const next = new Map<string, Set<string>>();
-  for (const { from, to } of edges) next.set(from, (next.get(from) ?? new Set()).add(to));
-  const reached = new Map<string, ReadonlySet<string>>();
-  const reach = (id: string): ReadonlySet<string> => {
-    const known = reached.get(id);
-    if (known !== undefined) return known;
-    const all = new Set<string>();
-    for (const one of next.get(id) ?? []) for (const other of [one, ...reach(one)]) all.add(other);
-    reached.set(id, all);
-    return all;
-  };
-  return edges.filter(({ from, to }) => ![...(next.get(from) ?? [])].some(other => other !== to && reach(other).has(to)));
 }

@@ -1,12 +1,8 @@
 /** The style sheet of the page. */
 import { declareColors } from './colors.js';
 
-const [LIGHT, DARK] = [declareColors('light'), declareColors('dark')];
-
 export const STYLE = `
-:root{color-scheme:light;${LIGHT}}
-@media (prefers-color-scheme:dark){:root:not([data-scheme]){color-scheme:dark;${DARK}}}
-:root[data-scheme=dark]{color-scheme:dark;${DARK}}
+${declareColors()}
 *{box-sizing:border-box}
 html{scroll-behavior:smooth;-webkit-text-size-adjust:100%;scroll-padding-top:3.5rem}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}

@@ -2,7 +2,8 @@
 import { formatBytes, formatDuration } from '../../../src/base/text/format.js';
 import type { Section } from '../../../src/report/document.js';
 import { drawBadge } from '../../../src/report/document.js';
-import { drawGraph, type GraphEdge, type GraphNode, withoutImplied } from '../../../src/report/graph.js';
+import { drawGraph, type GraphNode } from '../../../src/report/graph.js';
+import { type GraphEdge, withoutImplied } from '../../../src/report/graph-edges.js';
 import { type Html, html } from '../../../src/report/html.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
 import type { BuildSummary, SummarizedInput, SummarizedStage } from '../../../src/stage/build-summary.js';

@@ -1,7 +1,8 @@
 /** Charts and graphs: deterministic output, and names as escaped text. */
 import { drawChart } from '../../../src/report/chart.js';
 import { COLORS, standIn } from '../../../src/report/colors.js';
-import { drawGraph, withoutImplied } from '../../../src/report/graph.js';
+import { drawGraph } from '../../../src/report/graph.js';
+import { withoutImplied } from '../../../src/report/graph-edges.js';
 
 const HOSTILE = '<script>alert("1")</script> #01fe00 zr0-c0 class="x" {a|b}';
 

@@ -1,6 +1,7 @@
 /** The layered layout of large graphs: no overlaps, edges lead forward, linear time, cycles end. */
 import fc from 'fast-check';
-import type { GraphEdge } from '../../../src/web/page/parts/graph/graph-types.js';
+import type { GraphEdge } from '../../../src/report/graph-edges.js';
+
 import { layOutLayers } from '../../../src/web/page/parts/graph/layer-layout.js';
 
 const order = (count: number, edges: readonly GraphEdge[], direction: 'down' | 'right' = 'down') => ({

@@ -1,9 +1,9 @@
 /** The drawing of a model's graph: pan and zoom, only what is in sight is in the document, boxes open and close. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { drawPath, type Point } from '../../../report/graph-edges.js';
 import { formatCount, formatNumber } from '../../../report/numbers.js';
 import type { ModelView } from '../../model/model-view.js';
-import { drawPath } from '../parts/graph/draw-path.js';
-import type { GraphOrder, GraphPlaces, Point } from '../parts/graph/graph-types.js';
+import type { GraphOrder, GraphPlaces } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty } from '../parts/notice.js';
 import { clip, plainText } from '../parts/text.js';

@@ -1,15 +1,14 @@
 /** The graph of stages with their states. The critical path of the last run is drawn strong. */
 import { useMemo, useRef } from 'preact/hooks';
 import { formatDuration } from '../../../base/text/format.js';
+import { drawPath, type GraphEdge, type Point, withoutImplied } from '../../../report/graph-edges.js';
 import type { PipelineView, StageRow } from '../../views/pipeline-view.js';
-import { drawPath } from '../parts/graph/draw-path.js';
-import type { GraphEdge, GraphOrder, Point } from '../parts/graph/graph-types.js';
+import type { GraphOrder } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
 import { lookOf } from '../parts/states.js';
 import { clip } from '../parts/text.js';
-import { withoutImplied } from './reduce-edges.js';
 import type { StageState } from './stage-states.js';
 
 interface GraphProps {

@@ -1,19 +1,10 @@
 /** Graphs to lay out, and their places. */
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
+import type { GraphEdge, Point } from '../../../../report/graph-edges.js';
 
 export interface SizedNode {
   readonly id: string;
   readonly width: number;
   readonly height: number;
-}
-
-export interface GraphEdge {
-  readonly from: string;
-  readonly to: string;
 }
 
 export interface GraphOrder {

@@ -1,5 +1,6 @@
 /** A layered layout in linear time, for graphs that are too large or too deep for dagre: ranks by longest path, order by the places of predecessors. */
-import type { GraphEdge, GraphOrder, GraphPlaces, Point, SizedNode } from './graph-types.js';
+import type { GraphEdge, Point } from '../../../../report/graph-edges.js';
+import type { GraphOrder, GraphPlaces, SizedNode } from './graph-types.js';
 
 const MARGIN = 4;
 

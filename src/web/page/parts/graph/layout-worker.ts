@@ -1,6 +1,7 @@
 /** Lays out graphs in a worker, so that the page stays responsive. Ending the worker cancels its layout. */
 import dagre from '@dagrejs/dagre';
-import type { GraphOrder, GraphPlaces, Point } from './graph-types.js';
+import type { Point } from '../../../../report/graph-edges.js';
+import type { GraphOrder, GraphPlaces } from './graph-types.js';
 import { layOutLayers } from './layer-layout.js';
 
 /** Network simplex gives shorter edges, and takes too long for large graphs. */
