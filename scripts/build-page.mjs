@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /** Folders whose modules or types the page imports. */
 const SOURCES = ['src/web', 'src/report', 'src/base', 'src/engine', 'src/detection'];
@@ -19,6 +20,7 @@ export async function buildPage(root) {
     root: page,
     configFile: false,
     logLevel: 'warn',
+    plugins: [await colors(root)],
     esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
     build: {
       outDir: join(root, 'dist/page'),
@@ -32,6 +34,16 @@ export async function buildPage(root) {
     worker: { format: 'es' },
   });
   writeFileSync(stamp, digest);
+}
+
+/** The colors of the report page, at the head of the style sheet. */
+async function colors(root) {
+  const { declareColors } = await import(pathToFileURL(join(root, 'dist/src/report/colors.js')).href);
+  return {
+    name: 'colors',
+    enforce: 'pre',
+    transform: (code, id) => (id.endsWith('/app/page.css') ? `${declareColors()}\n${code}` : undefined),
+  };
 }
 
 function digestSources(root) {
