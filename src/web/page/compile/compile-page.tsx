@@ -7,6 +7,7 @@ import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
 import { plainText } from '../parts/text.js';
@@ -206,11 +207,7 @@ const COLUMNS: readonly ColumnSpec<Unit>[] = [
     name: 'unit',
     title: 'Unit',
     rank: ({ id }) => id,
-    cell: ({ name }) => (
-      <button type="button" class="as-link one-line">
-        {plainText(name)}
-      </button>
-    ),
+    cell: ({ name }) => <NameCell name={name} />,
   },
   {
     name: 'op',

@@ -10,6 +10,7 @@ import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
@@ -180,11 +181,7 @@ const COLUMNS: readonly ColumnSpec<Layer>[] = [
     name: 'value',
     title: 'Value',
     rank: ({ index }) => index,
-    cell: ({ name }) => (
-      <button type="button" class="as-link one-line">
-        {plainText(name)}
-      </button>
-    ),
+    cell: ({ name }) => <NameCell name={name} />,
   },
   { name: 'op', title: 'Operator', rank: ({ opType }) => opType, cell: ({ opType }) => opType },
   {

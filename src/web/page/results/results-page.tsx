@@ -2,6 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { setQuery, usePlace } from '../api/router.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
@@ -200,11 +201,7 @@ const COLUMNS: readonly ColumnSpec<FilteredRow>[] = [
     name: 'file',
     title: 'Image',
     rank: ({ row }) => row.file,
-    cell: ({ row }) => (
-      <button type="button" class="as-link one-line">
-        {plainText(row.file || row.id)}
-      </button>
-    ),
+    cell: ({ row }) => <NameCell name={row.file || row.id} />,
   },
   count('lost'),
   count('found'),
