@@ -30,13 +30,14 @@ export function playSteps(steps: readonly ConsoleStep[], cwd: string, env: NodeJ
   });
 }
 
-/** Durations, dates and digests differ from machine to machine, and the count of ended stages with their order. */
+/** Durations, dates and digests differ from machine to machine, columns with the length of durations, and the count of ended stages with their order. */
 export function withoutFigures(line: string): string {
   return line
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'DATE')
     .replace(/(\d+ min )?\d+(\.\d+)? (ms|s)\b/g, 'TIME')
     .replace(/ {2}\[\d+\/(\d+)\]$/, '  [N/$1]')
-    .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST');
+    .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST')
+    .replace(/(?<=\S) {2,}/g, '  ');
 }
 
 /** Lines of stages that run at once come in any order: neighbors that begin with a mark are compared as a set. */
