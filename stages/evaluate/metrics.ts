@@ -39,7 +39,7 @@ export function describeCollapses(figures: FiguresByType, baseline: CocoMetrics 
     const [own, before] = [figures[type]?.AP, baseline?.[type]?.AP];
     if (own === undefined || before === undefined || before < LEAST_AP || own >= before / 10) return [];
     return [
-      `${type}: AP ${own.toFixed(4)} is less than a tenth of the baseline's ${before.toFixed(4)}: \`verify\` on the models between them shows where values are lost; docs/tutorial-recover.md says what helps a network that quantization loses`,
+      `${type}: AP ${own.toFixed(4)} is less than a tenth of the baseline's ${before.toFixed(4)}: \`verify\` on the models between them shows where values are lost; docs/tutorial-recover.md shows how to recover accuracy`,
     ];
   });
 }

@@ -52,7 +52,7 @@ const LAYERS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'Gemm']);
 const ACTIVATIONS: ReadonlySet<string> = new Set(['Relu', 'Clip', 'LeakyRelu', 'PRelu']);
 const Q_AND_DQ: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear']);
 
-/** Layers are paired by node name and operator; without a name that is theirs alone, by the name of their output. */
+/** Layers are paired by node name and operator; a node without a unique name is paired by the name of its output. */
 export function pairLayers<Target extends object>(float: Model, quantized: Model, find: FindTarget<Target>): LayerPairs<Target> {
   const partners = new Map([...nameLayers(float.graph)].map(([node, name]) => [name, node]));
   const own = nameLayers(quantized.graph);

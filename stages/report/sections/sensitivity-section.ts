@@ -52,7 +52,7 @@ function nameOf({ values }: LayerSensitivity): string {
 }
 
 /** As an entry of the param `overrides`: the values of the layer in 16 bits. Values that a Concat joins may also keep a scale each. */
-export function fixOf({ values, nodes }: LayerSensitivity): string {
+function fixOf({ values, nodes }: LayerSensitivity): string {
   const wider = values.map(value => `{tensor: ${JSON.stringify(value)}, set: {dtype: int16}}`).join(', ');
   return `${nodes.some(({ opType }) => opType === 'Concat') ? 'joins: separate, or ' : ''}overrides: [${wider}]`;
 }

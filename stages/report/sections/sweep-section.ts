@@ -26,7 +26,7 @@ export async function drawSweeps(sweeps: readonly Named<SweepView>[]): Promise<S
   return {
     id: 'sweeps',
     title: 'Sweeps',
-    body: html`<p>Configurations of the pipeline that were built and compared. On the front are those that no other one beats in everything.</p>${drawn}`,
+    body: html`<p>Configurations of the pipeline that were built and compared. The Pareto front has those that no other one beats in everything.</p>${drawn}`,
   };
 }
 

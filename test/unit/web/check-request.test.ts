@@ -72,8 +72,8 @@ describe('a loopback name', () => {
 
 describe('the ports of a project', () => {
   it('are the same in every start, differ between pipelines, and are below those that systems give out', () => {
-    expect(portsOf('/work/a', 'pipeline')).toEqual(portsOf('/work/a', 'pipeline'));
-    expect(portsOf('/work/a', 'yolact')[0]).not.toBe(portsOf('/work/a', 'pipeline')[0]);
+    expect(portsOf('/projects/a', 'pipeline')).toEqual(portsOf('/projects/a', 'pipeline'));
+    expect(portsOf('/projects/a', 'yolact')[0]).not.toBe(portsOf('/projects/a', 'pipeline')[0]);
     fc.assert(
       fc.property(fc.string(), fc.string(), (folder, pipeline) => {
         const ports = portsOf(folder, pipeline);

@@ -1,14 +1,14 @@
 /** Stages of a drafted pipeline, as text: calibration, recovery of accuracy, measurement, evaluation. */
 
 export const factorsStage = (network: string): string => `
-  # A scale per tensor rounds channels of small weights away. Powers of two bring them up, and a Mul behind the layer takes them back: exact in float.
+  # With one scale per tensor, channels of small weights round to 0. Powers of two enlarge them, and a Mul after the layer divides again: exact in float.
   factors:
     uses: rewrite
     with: {rules: [{name: channel-factors, form: mul, matches: any}]}
     inputs: {model: ${network}}
 `;
 
-/** Behind `quantize`, in a pipeline with `factorsStage` and `captureStage`. */
+/** After `quantize`, in a pipeline with `factorsStage` and `captureStage`. */
 export const BIASES = `
   # Rounding shifts what a layer computes on average. The shift is measured, and taken out of the bias where that helps.
   biases:
