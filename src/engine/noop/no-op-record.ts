@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import type { GateResult } from '../model/gate-result.js';
-import { plainCrc32 } from '../store/files/crc32.js';
 import { readRegular } from '../store/files/read-regular.js';
 import type { RecordedStamps } from '../store/files/recorded-stamps.js';
+import { sumWords } from './word-sum.js';
 
 export interface NoOpRecord {
   /** The request, in the caller's format. */
@@ -34,7 +34,7 @@ export interface SettledReport {
   readonly gates: readonly GateResult[];
 }
 
-const HEAD = 'tanren-no-op 1';
+const HEAD = 'tanren-no-op 2';
 const LINE_END = 0x0a;
 
 /** Beside the state of the pipeline `pipelineName`. */
@@ -64,5 +64,5 @@ export function readNoOpRecord(path: string): NoOpRecord | undefined {
 }
 
 function checksum(body: Uint8Array): string {
-  return plainCrc32(body).toString(16).padStart(8, '0');
+  return sumWords(body).toString(16).padStart(8, '0');
 }

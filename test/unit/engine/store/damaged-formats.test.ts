@@ -14,6 +14,7 @@ import { loadHistory } from '../../../../src/engine/insight/history/history-file
 import { LockRefused } from '../../../../src/engine/lockfile/lock-refused.js';
 import { parseLock } from '../../../../src/engine/lockfile/parse-lock.js';
 import { readNoOpRecord } from '../../../../src/engine/noop/no-op-record.js';
+import { sumWords } from '../../../../src/engine/noop/word-sum.js';
 import { decodeRecord } from '../../../../src/engine/store/action-records.js';
 import { readFrames } from '../../../../src/engine/store/archive/archive-format.js';
 import { decodeTree } from '../../../../src/engine/store/files/tree.js';
@@ -56,10 +57,12 @@ const anyIn = (name: string, like: RegExp): string => {
   return latin1(join(name, path));
 };
 
+const encodeBody = (body: string): string => `tanren-no-op 2 ${sumWords(Buffer.from(body)).toString(16).padStart(8, '0')}\n${body}`;
+
 /** The record of 0.1 in the present form: its header and the name of the stamps were others. */
 function noOpRecordOf(former: string): string {
   const body = former.slice(former.indexOf('\n') + 1).replace('"sights":', '"stamps":');
-  return `tanren-no-op 1 ${crc32(body).toString(16).padStart(8, '0')}\n${body}`;
+  return encodeBody(body);
 }
 
 /** What 0.1 wrote, and how it is read: the value is there, undamaged. */
@@ -195,7 +198,7 @@ describe('a file with a valid checksum and invalid content', () => {
     body => `tanren-state 1\n${checked(body)}`,
     body => `tanren-history 1\n${checked(body)}`,
     body => `tanren-artifacts 1\n${checked(body)}`,
-    body => `tanren-no-op 1 ${checked(body).slice(0, 8)}\n${body}`,
+    encodeBody,
     body => `${digestBytes(body)}\n${body}\n`,
     body => `tanren-archive 1\nrecord ${'0'.repeat(64)} ${body.length}\n${body}end 1\n`,
     body => `version: 1\n\nstages:\n  x:\n    params:\n      a: ${body}\n`,
