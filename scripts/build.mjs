@@ -40,8 +40,8 @@ if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
     ...options,
     entryPoints: { tanren: 'dist/src/cli/launch.js' },
     format: 'cjs',
-    banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
-    define: { 'import.meta.url': '__url' },
+    // For `createRequire`, which takes a path too; making a URL of it takes time at every start.
+    define: { 'import.meta.url': '__filename' },
     plugins: [commandLineBeside('./main.mjs'), builtInsAsNeeded()],
   });
   writeFileSync(join(root, 'dist/bin/package.json'), '{ "type": "commonjs" }\n');

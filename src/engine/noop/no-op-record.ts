@@ -8,7 +8,7 @@ import { isJsonObject, parseJson } from '../../base/json.js';
 import type { GateResult } from '../model/gate-result.js';
 import { readRegular } from '../store/files/read-regular.js';
 import type { RecordedStamps } from '../store/files/recorded-stamps.js';
-import { sumWords } from './word-sum.js';
+import { checksumOf } from './checksum.js';
 
 export interface NoOpRecord {
   /** The request, in the caller's format. */
@@ -44,7 +44,7 @@ export function noOpRecordPath(projectFolder: string, pipelineName: string): str
 
 export function encodeNoOpRecord(record: NoOpRecord): string {
   const body = JSON.stringify(record);
-  return `${HEAD} ${checksum(Buffer.from(body))}\n${body}`;
+  return `${HEAD} ${checksumOf(Buffer.from(body))}\n${body}`;
 }
 
 /** The no-op record at `path`; undefined if it is missing, damaged or of another version. */
@@ -57,12 +57,8 @@ export function readNoOpRecord(path: string): NoOpRecord | undefined {
   }
   const end = bytes.indexOf(LINE_END);
   const body = bytes.subarray(end + 1);
-  if (end < 0 || bytes.toString('latin1', 0, end) !== `${HEAD} ${checksum(body)}`) return undefined;
+  if (end < 0 || bytes.toString('latin1', 0, end) !== `${HEAD} ${checksumOf(body)}`) return undefined;
   // The checksum shows that `encodeNoOpRecord` wrote it. A forged record can claim that nothing is out of date, and so can a forged state.
   const found = parseJson(body.toString());
   return isJsonObject(found) ? (found as unknown as NoOpRecord) : undefined;
-}
-
-function checksum(body: Uint8Array): string {
-  return sumWords(body).toString(16).padStart(8, '0');
 }

@@ -13,8 +13,8 @@ import { readBaseline } from '../../../../src/engine/insight/history/baseline.js
 import { loadHistory } from '../../../../src/engine/insight/history/history-file.js';
 import { LockRefused } from '../../../../src/engine/lockfile/lock-refused.js';
 import { parseLock } from '../../../../src/engine/lockfile/parse-lock.js';
+import { checksumOf } from '../../../../src/engine/noop/checksum.js';
 import { readNoOpRecord } from '../../../../src/engine/noop/no-op-record.js';
-import { sumWords } from '../../../../src/engine/noop/word-sum.js';
 import { decodeRecord } from '../../../../src/engine/store/action-records.js';
 import { readFrames } from '../../../../src/engine/store/archive/archive-format.js';
 import { decodeTree } from '../../../../src/engine/store/files/tree.js';
@@ -57,7 +57,7 @@ const anyIn = (name: string, like: RegExp): string => {
   return latin1(join(name, path));
 };
 
-const encodeBody = (body: string): string => `tanren-no-op 2 ${sumWords(Buffer.from(body)).toString(16).padStart(8, '0')}\n${body}`;
+const encodeBody = (body: string): string => `tanren-no-op 2 ${checksumOf(Buffer.from(body))}\n${body}`;
 
 /** The record of 0.1 in the present form: its header and the name of the stamps were others. */
 function noOpRecordOf(former: string): string {
