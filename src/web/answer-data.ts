@@ -1,5 +1,5 @@
 /** Answers the page's requests for data and for actions. Each name of the API has one function. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { getRunIndex } from '../engine/insight/history/run-name.js';
 import { findRunLog, findStageLog } from '../engine/insight/history/stage-log.js';
 import type { Plan, PlannedStage, StageId } from '../engine/model/plan.js';
@@ -53,20 +53,21 @@ const READS: Readonly<Record<string, Handler>> = {
     return jsonAnswer(viewComparison(names, state, getPlan(state.plan)));
   },
   artifact: async ({ query }, { project }) => {
-    const { plan } = await project.state();
-    return answerArtifact(findArtifact(getPlan(plan), get(query, 'stage'), get(query, 'port'), query.get('path') ?? undefined));
+    const state = await project.state();
+    const [stage, port, path] = [get(query, 'stage'), get(query, 'port'), query.get('path') ?? undefined];
+    return answerArtifact(await findArtifact(getPlan(state.plan), state, stage, port, path));
   },
   model: async ({ query }, { project, models }) => {
-    const { plan, accepted } = await project.state();
+    const state = await project.state();
     const [stage, port] = [get(query, 'stage'), get(query, 'port')];
-    const path = findArtifact(getPlan(plan), stage, port, undefined);
-    const output = accepted.get(stage)?.outputs[port];
-    const body = await models.read(path, output === undefined ? path : `${output.digest} ${output.signature}`);
+    const found = await findArtifact(getPlan(state.plan), state, stage, port, query.get('path') ?? undefined);
+    if (found.kind === 'folder') throw new RequestError(422, 'ui-bad-request', `${stage}.${port} is a folder`, 'name a file in it');
+    const body = await models.read(found.path, keyOf(found.path));
     return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }, body };
   },
   input: async ({ query }, { project }) => {
-    const { plan } = await project.state();
-    return answerInput(getPlan(plan), get(query, 'stage'), get(query, 'name'), query.get('path') ?? undefined);
+    const state = await project.state();
+    return answerInput(getPlan(state.plan), state, get(query, 'stage'), get(query, 'name'), query.get('path') ?? undefined);
   },
   events: async (request, { follow }) =>
     follow(request) ? 'taken' : errorAnswer(503, 'ui-too-many', 'too many pages are open', 'close some of them'),
@@ -116,6 +117,12 @@ const MOST_LOG = 200_000;
 
 function clipLog(text: string): string {
   return text.length <= MOST_LOG ? text : `… (${text.length - MOST_LOG} characters before this)\n${text.slice(-MOST_LOG)}`;
+}
+
+/** Equal as long as the file is the same. */
+function keyOf(path: string): string {
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${path} ${ino} ${size} ${mtimeNs}`;
 }
 
 function get(query: URLSearchParams, name: string): string {

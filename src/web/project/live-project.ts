@@ -10,6 +10,7 @@ import { loadState } from '../../engine/store/state-log.js';
 import { watchedPaths } from '../../engine/watch/watched-paths.js';
 import type { FileWatcher } from '../../engine/watch/watcher.js';
 import type { LoadedProject, ProjectPorts } from './project-ports.js';
+import { findResults, type StageResult } from './stage-results.js';
 
 /** Everything known at one moment. */
 export interface ProjectState extends LoadedProject {
@@ -18,6 +19,8 @@ export interface ProjectState extends LoadedProject {
   /** Empty if the pipeline file has errors. */
   readonly explained: ReadonlyMap<StageId, Explanation>;
   readonly accepted: ReadonlyMap<string, AcceptedStage>;
+  /** What the views show: accepted results, and those that only the cache has. */
+  readonly results: ReadonlyMap<string, StageResult>;
   /** Oldest first. */
   readonly runs: readonly RunRecord[];
   readonly cache: CacheFolder;
@@ -54,12 +57,14 @@ export function openLiveProject(ports: ProjectPorts, onChange: () => void): Live
     const loaded = await loadWatched();
     const { state } = loadState(cache.state(ports.pipeline));
     const { plan } = loaded;
-    const explained = plan === undefined ? new Map() : await explainStages(plan, 'all', ports.engine, { sharedCache: ports.sharedCache });
+    const explained: ReadonlyMap<StageId, Explanation> =
+      plan === undefined ? new Map() : await explainStages(plan, 'all', ports.engine, { sharedCache: ports.sharedCache });
     return {
       ...loaded,
       version: ++version,
       explained,
       accepted: state.stages,
+      results: findResults(state.stages, explained, cache),
       runs: loadHistory(cache.history(ports.pipeline)).runs,
       cache,
     };

@@ -1,26 +1,80 @@
 /** The bytes of an artifact: a file of a stage's outputs, and nothing outside of them. */
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import type { Digest } from '../../base/digest.js';
 import { hasCode, isMissing } from '../../base/system-error.js';
+import type { Artifact } from '../../engine/model/artifact.js';
 import { artifactPath } from '../../engine/model/artifact-path.js';
 import type { Plan, StageId } from '../../engine/model/plan.js';
+import type { CacheFolder } from '../../engine/store/cache-folder.js';
+import { decodeTree } from '../../engine/store/files/tree.js';
+import { openStores } from '../../engine/store/shared-cache.js';
 import { ARTIFACT_HEADERS } from '../access/security-headers.js';
 import { type Answer, jsonAnswer } from '../http/answer.js';
 import { RequestError } from '../http/read-body.js';
+import type { ProjectState } from '../project/live-project.js';
 
 /** Larger files are for other tools. */
 export const MOST_FILE_BYTES = 256_000_000;
 
 const MOST_ENTRIES = 10_000;
 
+/** Where the bytes of an output are: `name` is that of the file under artifacts/, whose extension says what it is. */
+export type FoundArtifact =
+  | { readonly kind: 'file'; readonly path: string; readonly name: string }
+  | { readonly kind: 'folder'; readonly files: readonly FolderFile[] };
+
+export interface FolderFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+type Places = Pick<ProjectState, 'results' | 'cache'>;
+
 /**
- * The path of an output, or of a file in an output folder.
+ * An output, or a file in an output folder: under artifacts/, or in the cache where no build has placed it, or it was removed.
  * @throws RequestError `ui-not-found` for an unknown stage, port or file, and for every path that leads out of the output.
  */
-export function findArtifact(plan: Plan, stage: string, port: string, inner: string | undefined): string {
+export async function findArtifact(
+  plan: Plan,
+  { results, cache }: Places,
+  stage: string,
+  port: string,
+  inner: string | undefined,
+): Promise<FoundArtifact> {
   const planned = plan.stages.get(stage as StageId);
   if (planned === undefined || !Object.hasOwn(planned.outputPorts, port)) throw notFound(`${stage}.${port}`);
-  return findInside(join(plan.projectFolder, artifactPath(plan, planned, port)), inner, `${stage}.${port}`);
+  const at = artifactPath(plan, planned, port);
+  const result = results.get(stage);
+  const place = join(plan.projectFolder, at);
+  const artifact = result === undefined || !Object.hasOwn(result.outputs, port) ? undefined : result.outputs[port];
+  const isPlaced = artifact === undefined || (result?.at === 'artifacts' && realOf(place) !== undefined);
+  if (!isPlaced) return findInCache(cache, artifact, inner, at);
+  const path = findInside(place, inner, `${stage}.${port}`);
+  return foundAt(path);
+}
+
+/** A blob is verified before its path is given. */
+async function findInCache(cache: CacheFolder, artifact: Artifact, inner: string | undefined, at: string): Promise<FoundArtifact> {
+  const { store } = openStores(cache, 'read', 'copies', () => undefined);
+  const locate = async (digest: Digest, name: string): Promise<FoundArtifact> => {
+    const path = await store.locate(digest);
+    if (path === undefined) throw notFound(name);
+    return { kind: 'file', path, name };
+  };
+  if (artifact.kind === 'file') {
+    if (inner !== undefined && inner !== '') throw notFound(`${at}/${inner}`);
+    return locate(artifact.digest, at);
+  }
+  const bytes = await store.read(artifact.digest);
+  const tree = bytes === undefined ? undefined : decodeTree(bytes.toString());
+  if (tree === undefined) throw notFound(at);
+  const files = tree.filter(entry => entry.kind === 'file');
+  if (inner === undefined || inner === '')
+    return { kind: 'folder', files: files.slice(0, MOST_ENTRIES).map(({ path, sizeBytes }) => ({ path, sizeBytes })) };
+  const file = files.find(({ path }) => path === inner);
+  if (file === undefined) throw notFound(`${at}/${inner}`);
+  return locate(file.digest, inner);
 }
 
 /**
@@ -51,12 +105,15 @@ function realOf(path: string): string | undefined {
 }
 
 /** The content of a file, or the list of the files of a folder. @throws RequestError. */
-export function answerArtifact(path: string): Answer {
-  const stats = statSync(path);
-  if (stats.isDirectory()) return jsonAnswer({ files: listFolder(path) });
-  const body = readRegular(path);
-  const headers = { ...ARTIFACT_HEADERS, 'content-type': typeOf(path), 'cache-control': 'no-store' };
-  return { status: 200, headers, body };
+export function answerArtifact(found: FoundArtifact): Answer {
+  if (found.kind === 'folder') return jsonAnswer({ files: found.files });
+  const headers = { ...ARTIFACT_HEADERS, 'content-type': typeOf(found.name), 'cache-control': 'no-store' };
+  return { status: 200, headers, body: readRegular(found.path) };
+}
+
+/** What is at a path outside of artifacts/. */
+export function foundAt(path: string): FoundArtifact {
+  return statSync(path).isDirectory() ? { kind: 'folder', files: listFolder(path) } : { kind: 'file', path, name: path };
 }
 
 /** A pipe or device in the place of a file is not read. */
@@ -82,7 +139,7 @@ function typeOf(path: string): string {
 }
 
 /** Files below a folder, without following links, with slashes. */
-function listFolder(folder: string): readonly { readonly path: string; readonly sizeBytes: number }[] {
+function listFolder(folder: string): readonly FolderFile[] {
   const files: { path: string; sizeBytes: number }[] = [];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || files.length >= MOST_ENTRIES) continue;

@@ -4,7 +4,8 @@ import type { InputRef, Plan, StageId } from '../../engine/model/plan.js';
 import { ARTIFACT_HEADERS } from '../access/security-headers.js';
 import type { Answer } from '../http/answer.js';
 import { RequestError } from '../http/read-body.js';
-import { answerArtifact, findArtifact, findInside, readRegular } from './artifact-file.js';
+import type { ProjectState } from '../project/live-project.js';
+import { answerArtifact, findArtifact, findInside, foundAt, readRegular } from './artifact-file.js';
 
 /** Image formats that cannot contain scripts. */
 const PICTURES: Readonly<Record<string, string>> = {
@@ -17,13 +18,19 @@ const PICTURES: Readonly<Record<string, string>> = {
 };
 
 /** @param name "port" or "port.entry". @throws RequestError `ui-not-found`, also for every path that leads out of the source. */
-export function answerInput(plan: Plan, stage: string, name: string, inner: string | undefined): Answer {
+export async function answerInput(
+  plan: Plan,
+  state: Pick<ProjectState, 'results' | 'cache'>,
+  stage: string,
+  name: string,
+  inner: string | undefined,
+): Promise<Answer> {
   const ref = findRef(plan, stage, name);
   if (ref === undefined) throw new RequestError(404, 'ui-not-found', `${stage} has no input "${name}"`);
-  if (ref.kind === 'artifact') return answerArtifact(findArtifact(plan, ref.stage, ref.port, inner));
+  if (ref.kind === 'artifact') return answerArtifact(await findArtifact(plan, state, ref.stage, ref.port, inner));
   const path = findInside(resolve(plan.projectFolder, ref.path), inner, ref.name);
   const type = PICTURES[/\.[a-z]+$/.exec(path.toLowerCase())?.[0] ?? ''];
-  if (type === undefined) return answerArtifact(path);
+  if (type === undefined) return answerArtifact(foundAt(path));
   return { status: 200, headers: { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store' }, body: readRegular(path) };
 }
 

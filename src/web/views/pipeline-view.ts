@@ -4,7 +4,6 @@ import type { Explanation } from '../../engine/insight/explain/explain-stages.js
 import { headlinesOf } from '../../engine/insight/history/record-run.js';
 import type { RunRecord } from '../../engine/insight/history/run-record.js';
 import type { StageStatus } from '../../engine/insight/status/stage-status.js';
-import type { AcceptedStage } from '../../engine/model/accepted-stage.js';
 import { artifactPath } from '../../engine/model/artifact-path.js';
 import { dependenciesOf } from '../../engine/model/dependencies.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
@@ -13,6 +12,7 @@ import type { InputRef, Plan, PlannedStage } from '../../engine/model/plan.js';
 import { withCheckedParams } from '../../stage/define-stage.js';
 import type { ProjectState } from '../project/live-project.js';
 import type { ProjectPorts } from '../project/project-ports.js';
+import type { StageResult } from '../project/stage-results.js';
 
 export interface ProjectFacts {
   readonly folder: string;
@@ -137,9 +137,9 @@ export function viewProblem({ severity, code, message, help, span }: Diagnostic)
   return { severity, code, message, ...(help === undefined ? {} : { help }), ...place };
 }
 
-function viewRow(plan: Plan, stage: PlannedStage, { explained, accepted }: ProjectState): StageRow {
+function viewRow(plan: Plan, stage: PlannedStage, { explained, results }: ProjectState): StageRow {
   const explanation = explained.get(stage.id);
-  const result = accepted.get(stage.id);
+  const result = results.get(stage.id);
   return {
     id: stage.id,
     group: stage.group,
@@ -185,7 +185,7 @@ export function reasonsOf({ status, causes }: Explanation): readonly string[] {
 }
 
 /** The headlines that the plugin names; of a plugin that names none, its first figures. */
-function figuresOf({ plugin, params }: PlannedStage, result: AcceptedStage | undefined): readonly FigureView[] {
+function figuresOf({ plugin, params }: PlannedStage, result: StageResult | undefined): readonly FigureView[] {
   if (result?.metrics === undefined) return [];
   const values = headlinesOf(result.metrics);
   const previous = result.previousMetrics === undefined ? {} : headlinesOf(result.previousMetrics);
@@ -205,7 +205,7 @@ function figuresOf({ plugin, params }: PlannedStage, result: AcceptedStage | und
   });
 }
 
-function gatesOf({ id, gate }: PlannedStage, result: AcceptedStage | undefined): readonly GateView[] {
+function gatesOf({ id, gate }: PlannedStage, result: StageResult | undefined): readonly GateView[] {
   return gate.map(one => {
     const bound = `${one.operator} ${one.bound}`;
     if (result === undefined) return { metric: one.metric, bound, verdict: 'unknown' };
@@ -214,7 +214,7 @@ function gatesOf({ id, gate }: PlannedStage, result: AcceptedStage | undefined):
   });
 }
 
-export function outputsOf(plan: Plan, stage: PlannedStage, result: AcceptedStage | undefined): readonly OutputView[] {
+export function outputsOf(plan: Plan, stage: PlannedStage, result: StageResult | undefined): readonly OutputView[] {
   return Object.entries(stage.outputPorts).map(([port, { kind }]) => {
     const artifact = result?.outputs[port];
     const known = artifact === undefined ? {} : { sizeBytes: artifact.sizeBytes, digest: artifact.digest };

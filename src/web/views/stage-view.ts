@@ -70,7 +70,7 @@ export function viewStage(
   file: { readonly name: string; readonly text: string },
 ): StageView {
   const explanation = state.explained.get(stage.id);
-  const result = state.accepted.get(stage.id);
+  const result = state.results.get(stage.id);
   const record = result === undefined ? undefined : readRecord(state.cache, result.key);
   const manifest = record === undefined || record === 'damaged' ? undefined : record.manifest;
   const origins = originsOf(stage, file);

@@ -1,6 +1,7 @@
 /** Explains why stages would run: for each stage the changes, starting at the root cause, and the path from there to the stage. */
 import { getDefined } from '../../../base/invariant.js';
 import type { JsonObject } from '../../../base/json.js';
+import type { KnownResult } from '../../model/known-result.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
 import type { KnownDevice } from '../../store/state.js';
@@ -17,6 +18,8 @@ export interface Explanation {
   readonly lastBuilt: 'before' | 'never';
   /** The current manifest; absent if an input is not known yet. */
   readonly manifest: JsonObject | undefined;
+  /** Of a restorable stage: the result in the cache. */
+  readonly cached?: KnownResult | undefined;
   /** What is known of the device that the stage measures on. */
   readonly device: KnownDevice | undefined;
   readonly causes: readonly RootCause[];
@@ -42,7 +45,7 @@ export async function explainStages(
   const examined = await examineIn(session, { ...options, targets, force });
   const causes = await findCauses(session, examined);
   return new Map(
-    [...examined].map(([stage, { status, manifest, accepted, device }]) => {
+    [...examined].map(([stage, { status, manifest, accepted, cached, device }]) => {
       const trails = causes.get(stage) ?? [];
       const roots = trails.map(trail => ({
         cause: trail.cause,
@@ -52,7 +55,8 @@ export async function explainStages(
           return pathOf(trail);
         },
       }));
-      return [stage, { stage, status, lastBuilt: accepted === undefined ? 'never' : 'before', manifest, device, causes: roots }];
+      const lastBuilt = accepted === undefined ? 'never' : 'before';
+      return [stage, { stage, status, lastBuilt, manifest, cached, device, causes: roots }];
     }),
   );
 }

@@ -31,6 +31,8 @@ export interface Examined {
   /** The complete manifest; absent if an input is not known. */
   readonly manifest: JsonObject | undefined;
   readonly accepted: AcceptedStage | undefined;
+  /** Of a restorable stage: the result in the cache. */
+  readonly cached?: KnownResult | undefined;
   /** What is known of the device that the stage measures on, from its last start. */
   readonly device: KnownDevice | undefined;
 }

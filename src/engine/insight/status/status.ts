@@ -81,7 +81,7 @@ export async function examineIn(session: Session, options: StatusOptions): Promi
     const device = findDevice(stage, session.state.devices);
     examination.statuses.set(stage.id, found.status);
     const manifest = found.isWhole ? found.pinned?.manifest : undefined;
-    examined.set(stage.id, { status: found.status, pinned: found.pinned, manifest, accepted, device });
+    examined.set(stage.id, { status: found.status, pinned: found.pinned, manifest, accepted, cached: found.result, device });
     const known = found.status.kind === 'up-to-date' ? accepted : found.result;
     if (known !== undefined) examination.results.set(stage.id, known);
     if (found.status.kind === 'stale' || found.status.kind === 'undecided')
