@@ -59,6 +59,12 @@ export interface StagePlugin<Params = never> {
   /** Checks that JSON Schema cannot express. Messages are shown at the stage's `with`. */
   readonly checkParams?: (params: Params) => readonly string[];
   /**
+   * The files of a folder that another input names. If sources are connected to both ports, only these files of the folder are inputs, as a record
+   * by their paths in the folder; so the folder may be the project's own. `list` gives those paths, with forward slashes, of the file at `path`, which may be
+   * missing or unreadable. It is called while planning, so it is fast and does not throw.
+   */
+  readonly namedFiles?: { readonly port: string; readonly input: string; readonly list: (path: string) => readonly string[] };
+  /**
    * Further files and folders of its code, relative to its module or as `file:` URLs. They are part of the code digest and may be loaded:
    * modules imported by a computed name, and data files beside the module.
    */

@@ -12,7 +12,7 @@ import { evaluate } from '../../src/runtime/session/evaluate.js';
 import type { Context } from '../../src/stage/context.js';
 import type { InputPaths, StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
-import { findInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { getOutputPath, readInput } from '../../src/stage/paths.js';
 import type { ImportParams } from './params.js';
 import { assertProved, claimImport, type ImportClaim, proveImport } from './proof.js';
 import { describeImport, describeProof, listOtherDomains } from './report.js';
@@ -59,7 +59,7 @@ async function importAndWrite({
 
 /** Files of weights that are not connected are missing from the folder of a run; the help tells how they are connected. */
 async function readOriginal(inputs: InputPaths): Promise<Model> {
-  const externalData = findInputPath(inputs, 'externalData');
+  const externalData = inputs.externalData;
   try {
     return await readInput(inputs, 'model', path => readModel(path, externalData === undefined ? {} : { externalData }));
   } catch (error) {

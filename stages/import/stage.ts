@@ -1,5 +1,6 @@
 /** Declaration of the `import` plugin: reads any ONNX file with external data, and writes one file with a known operator set and static shapes. */
 
+import { listExternalLocations } from '../../src/onnx/serde/external-locations.js';
 import { EXTERNAL_DATA_SUFFIXES } from '../../src/onnx/serde/external-names.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
@@ -14,7 +15,7 @@ export const importStage = defineStage({
     model: port('onnx-model', 'Any ONNX file from operator set 7 on.'),
     externalData: port(
       'any',
-      "The model's external data: its folder, or its only file. Default: a file beside the source, with the model's name and `.data` or `_data`.",
+      "The model's external data: its folder, of which only the files that the model names are read, or its only file. Default: a file beside the source, with the model's name and `.data` or `_data`.",
       { optional: true, beside: { input: 'model', suffixes: EXTERNAL_DATA_SUFFIXES } },
     ),
   },
@@ -22,6 +23,7 @@ export const importStage = defineStage({
     model: port('onnx-model', 'The model with its weights in one file.'),
     report: port('report', 'Pinned, converted, removed and folded nodes; inputs and outputs; the proof.'),
   },
+  namedFiles: { port: 'externalData', input: 'model', list: listExternalLocations },
   determinism: 'exact',
   runsModels: 'always',
   run: async job => (await import('./run.js')).runImport(job),

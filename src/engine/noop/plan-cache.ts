@@ -1,8 +1,9 @@
 /** The plan cache: plans as JSON, used instead of parsing the pipeline file while everything that determines the plan is unchanged. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
-import { isRegularFile } from '../../base/files/regular-file.js';
+import { findPathKind, type PathKind } from '../../base/files/path-kind.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.js';
 import { pipelineNameOf } from '../config/pipeline-name.js';
 import { findProjectFolder } from '../config/project-folder.js';
@@ -10,7 +11,7 @@ import { readConfigText } from '../config/read-text.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import { namesakePaths } from '../planning/check-pipeline-name.js';
-import type { LoadedPipeline, PipelineRequest, PlanObserver } from '../planning/load-pipeline.js';
+import type { LoadedPipeline, NamedFiles, PipelineRequest, PlanObserver } from '../planning/load-pipeline.js';
 import { readRegularText } from '../store/files/read-regular.js';
 import { writeWhole } from '../store/files/write-file.js';
 
@@ -30,7 +31,8 @@ interface StoredPlan {
   readonly pools: Readonly<Record<string, number>>;
   readonly remoteCache?: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  readonly probes: readonly (readonly [string, boolean])[];
+  readonly kinds: readonly (readonly [string, PathKind])[];
+  readonly named: readonly NamedFiles[];
 }
 
 /**
@@ -69,10 +71,7 @@ export function findPlanKey(request: PipelineRequest, code: string, observer: Pi
 export function findStoredPlan(key: PlanKey, request: PipelineRequest): LoadedPipeline | undefined {
   const kept = readKept(key);
   if (kept === undefined) return undefined;
-  for (const [path, was] of kept.probes) {
-    request.observer?.file(path);
-    if (isRegularFile(path) !== was) return undefined;
-  }
+  if (!hasEqualFiles(kept, request)) return undefined;
   const stages = new Map<StageId, PlannedStage>();
   for (const { plugin: name, ...stage } of kept.stages) {
     const plugin = request.builtIn.find(name);
@@ -88,7 +87,16 @@ export function findStoredPlan(key: PlanKey, request: PipelineRequest): LoadedPi
     pools: kept.pools,
     remoteCache: kept.remoteCache,
   };
-  return { plan, diagnostics: kept.diagnostics, sources: key.texts, probes: new Map(kept.probes) };
+  return { plan, diagnostics: kept.diagnostics, sources: key.texts, probes: { kinds: new Map(kept.kinds), named: kept.named } };
+}
+
+/** Whether planning would learn the same about files as when the plan was made. */
+function hasEqualFiles({ kinds, named }: StoredPlan, { observer, builtIn }: PipelineRequest): boolean {
+  for (const path of [...kinds.map(([path]) => path), ...named.map(({ path }) => path)]) observer?.file(path);
+  return (
+    kinds.every(([path, was]) => findPathKind(path) === was) &&
+    named.every(({ plugin, path, files }) => isDeepStrictEqual(builtIn.find(plugin)?.plugin.namedFiles?.list(path), files))
+  );
 }
 
 /** The first line is the digest of the rest, so that an incomplete or edited file is not used as a plan. */
@@ -125,7 +133,8 @@ export async function storePlan(key: PlanKey, { plan, diagnostics, sources, prob
     pools: plan.pools,
     remoteCache: plan.remoteCache,
     diagnostics,
-    probes: [...probes],
+    kinds: [...probes.kinds],
+    named: probes.named,
   };
   const body = JSON.stringify(kept);
   await writeWhole(key.path, `${digestBytes(body)}\n${body}`, 'no-flush').catch(() => undefined);

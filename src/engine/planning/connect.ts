@@ -9,6 +9,7 @@ import { parseArtifactReference, parseSourceReference } from '../config/scalars.
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import type { InputBinding, InputRef, StageId } from '../model/plan.js';
 import type { SourceSpan } from '../model/source-span.js';
+import type { FileFacts } from './narrow-folders.js';
 
 /** A source: one path, or paths by key. */
 export type Source =
@@ -22,8 +23,7 @@ export interface Surroundings {
   readonly groups: ReadonlyMap<string, ReadonlyMap<string | undefined, StageId>>;
   /** Returns the output ports of an instance; undefined if its plugin or params are wrong, which is reported elsewhere. */
   findOutputs(stage: StageId): Ports | undefined;
-  /** Whether there is a file at a path of the pipeline file. */
-  isFile(path: string): boolean;
+  readonly files: FileFacts;
 }
 
 /** Some plugins, such as `command`, have the inputs that their params declare. */
@@ -75,13 +75,13 @@ function connectBeside(
   ports: Ports,
   bindings: Readonly<Record<string, InputBinding>>,
   given: ReadonlyMap<string, unknown>,
-  { isFile }: Surroundings,
+  { files }: Surroundings,
 ): Readonly<Record<string, InputBinding>> {
   const found: Record<string, InputBinding> = {};
   for (const [name, { beside }] of Object.entries(ports)) {
     const main = beside === undefined || given.has(name) ? undefined : findOwn(bindings, beside.input);
     if (main?.kind !== 'source') continue;
-    const suffix = beside?.suffixes.find(one => isFile(main.path + one));
+    const suffix = beside?.suffixes.find(one => files.kindOf(main.path + one) === 'file');
     if (suffix !== undefined) found[name] = { ...main, name: `${main.name}${suffix}`, path: main.path + suffix };
   }
   return found;

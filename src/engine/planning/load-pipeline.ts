@@ -1,6 +1,6 @@
 /** Loading of a pipeline file from disk as a plan: read, parse, check, plan. All problems are reported at once. */
 import { relative, resolve } from 'node:path';
-import { isRegularFile } from '../../base/files/regular-file.js';
+import { findPathKind, type PathKind } from '../../base/files/path-kind.js';
 import { FORBIDDEN, hasCode, MISSING } from '../../base/system-error.js';
 import { foldName } from '../../stage/fold-name.js';
 import { checkSchema, compileSchema } from '../config/check-schema.js';
@@ -49,22 +49,42 @@ export interface PlanObserver {
   plugin(specifier: string, projectFolder: string): Promise<void>;
 }
 
+export interface PlanProbes {
+  /** What absolute paths lead to. */
+  readonly kinds: ReadonlyMap<string, PathKind>;
+  /** The files that a source names. */
+  readonly named: readonly NamedFiles[];
+}
+
+export interface NamedFiles {
+  readonly plugin: string;
+  /** Of the naming file; absolute. */
+  readonly path: string;
+  readonly files: readonly string[];
+}
+
 export interface LoadedPipeline {
   /** undefined if there are errors. */
   readonly plan: Plan | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /** Texts of the files that were read, by the names used in spans. */
   readonly sources: ReadonlyMap<string, string>;
-  /** Files beside sources that planning looked for, by absolute path: whether there is a file. The plan depends on it. */
-  readonly probes: ReadonlyMap<string, boolean>;
+  /** What planning learned about files that sources name. The plan depends on it. */
+  readonly probes: PlanProbes;
 }
 
 export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipeline> {
   const diagnostics = makeDiagnosticList();
   const sources = new Map<string, string>();
-  const probes = new Map<string, boolean>();
+  const kinds = new Map<string, PathKind>();
+  const named = new Map<string, NamedFiles>();
   const path = resolve(request.cwd, request.file);
-  const finish = (plan: Plan | undefined): LoadedPipeline => ({ plan, diagnostics: sortDiagnostics(diagnostics), sources, probes });
+  const finish = (plan: Plan | undefined): LoadedPipeline => ({
+    plan,
+    diagnostics: sortDiagnostics(diagnostics),
+    sources,
+    probes: { kinds, named: [...named.values()] },
+  });
 
   checkPipelineName(path, request.file, diagnostics);
   const root = readYaml(request, request.file, 'no-pipeline', sources, diagnostics);
@@ -79,17 +99,36 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   // Files on disk are not compared with a file of an earlier revision, because they do not belong to that revision.
   if (request.readText === undefined) checkNamesakes(path, diagnostics);
   const pipeline = pipelineNameOf(path);
-  const isFile = (source: string): boolean => probeFile(resolve(projectFolder, source), request, probes);
-  const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins, settings: request.settings ?? [], isFile }, diagnostics);
+  const files = {
+    kindOf: (source: string) => probeKind(resolve(projectFolder, source), request, kinds),
+    listNamed: (entry: PluginEntry, source: string) => probeNamed(entry, resolve(projectFolder, source), request, named),
+  };
+  const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins, settings: request.settings ?? [], files }, diagnostics);
   if (plan !== undefined) checkArtifactNames(plan, root, diagnostics);
   return finish(diagnostics.hasErrors() ? undefined : plan);
 }
 
-function probeFile(path: string, { observer, isFile = isRegularFile }: PipelineRequest, probes: Map<string, boolean>): boolean {
+function probeKind(path: string, { observer, isFile }: PipelineRequest, kinds: Map<string, PathKind>): PathKind {
   observer?.file(path);
-  const found = isFile(path);
-  probes.set(path, found);
-  return found;
+  const found = findPathKind(path);
+  const kind = isFile === undefined || found === 'folder' ? found : isFile(path) ? 'file' : 'none';
+  kinds.set(path, kind);
+  return kind;
+}
+
+function probeNamed(
+  { name: plugin, plugin: { namedFiles } }: PluginEntry,
+  path: string,
+  { observer }: PipelineRequest,
+  named: Map<string, NamedFiles>,
+): readonly string[] {
+  const key = JSON.stringify([plugin, path]);
+  const known = named.get(key);
+  if (known !== undefined) return known.files;
+  observer?.file(path);
+  const files = namedFiles?.list(path) ?? [];
+  named.set(key, { plugin, path, files });
+  return files;
 }
 
 function readYaml(

@@ -14,11 +14,13 @@ import { checkFolders } from './check-folders.js';
 import { checkSources } from './check-sources.js';
 import type { Source, Surroundings } from './connect.js';
 import { expandStage, type Instance, MAX_STAGES } from './expand.js';
+import type { FileFacts } from './narrow-folders.js';
 import { orderStages } from './order.js';
 import type { SettingOverride } from './override-settings.js';
 import { unitsOf } from './parse-resources.js';
 import { planStage } from './plan-stage.js';
 import { type Prepared, prepareStage } from './prepare-stage.js';
+import { createWrittenCheck } from './written-places.js';
 
 export interface PlanRequest {
   readonly pipeline: string;
@@ -29,8 +31,8 @@ export interface PlanRequest {
   /** Settings of stages that replace those of the file. */
   readonly settings?: readonly SettingOverride[];
   readonly plugins: PluginRegistry;
-  /** Whether there is a file at a path of the pipeline file. */
-  readonly isFile: (path: string) => boolean;
+  /** What planning asks about files. */
+  readonly files: Pick<FileFacts, 'kindOf' | 'listNamed'>;
 }
 
 /** Returns the plan, or undefined if `diagnostics` has errors. */
@@ -43,16 +45,18 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
   const instances = expandStages(root, scope, diagnostics);
   checkFolders(instances, diagnostics);
   const stageFolders = new Set(instances.map(({ id }) => artifactFolder(request, { id })));
-  checkSources(findMember(root, 'sources'), sources, { projectFolder: request.projectFolder, stageFolders, caches: [] }, diagnostics);
+  const findWritten = createWrittenCheck({ projectFolder: request.projectFolder, stageFolders, caches: [] });
+  const narrowed = new Set<string>();
   const prepared = prepareStages(instances, request, diagnostics);
   const around: Surroundings = {
     sources,
     groups: groupsOf(root, instances),
     findOutputs: stage => prepared.get(stage)?.outputPorts,
-    isFile: request.isFile,
+    files: { ...request.files, projectFolder: request.projectFolder, findWritten, narrowed },
   };
   const pools = Object.fromEntries([...membersOf(findMember(root, 'pools'))].map(([name, member]) => [name, unitsOf(member.value)]));
   const planned = new Map([...prepared.values()].map(ready => [ready.instance.id, planStage(ready, around, pools, diagnostics)]));
+  checkSources({ declared: findMember(root, 'sources'), sources, stages: planned.values(), narrowed, findWritten }, diagnostics);
   // With errors there is no warning, because an unresolved stage may be the one that uses the parameter.
   if (!diagnostics.hasErrors())
     for (const [name, param] of params)

@@ -9,6 +9,7 @@ import type { Gate, PlannedStage } from '../model/plan.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { connectInputs, type Surroundings } from './connect.js';
 import type { Instance } from './expand.js';
+import { narrowFolder } from './narrow-folders.js';
 import { parseResources } from './parse-resources.js';
 import type { Prepared } from './prepare-stage.js';
 
@@ -31,7 +32,7 @@ export function planStage(
     params,
     inputPorts,
     outputPorts,
-    inputs: connectInputs(id, inputPorts, inputs, instance.span, around, diagnostics),
+    inputs: narrowFolder(entry, connectInputs(id, inputPorts, inputs, instance.span, around, diagnostics), around.files, diagnostics),
     determinism,
     gate: parseGates(instance, outputPorts, diagnostics),
     resources: parseResources(instance, pools, diagnostics),

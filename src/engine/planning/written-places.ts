@@ -12,6 +12,8 @@ export interface WrittenPlaces {
 
 /** The reason why a path is not a valid source. */
 export interface Written {
+  /** 'holds': a folder that contains a place of the build. 'within': it is in such a place. */
+  readonly kind: 'holds' | 'within';
   /** The predicate after the name of the source: "is in the cache: cache/logs". */
   readonly what: string;
   readonly help: string;
@@ -31,8 +33,12 @@ export function createWrittenCheck({ projectFolder, stageFolders, caches }: Writ
   /** @param inner relative to the project, with slashes. */
   const judge = (inner: string, path: string): Written | undefined => {
     if (foldersAbove(inner).some(folder => stageFolders.has(folder)))
-      return { what: `is the artifact of a stage: ${path}`, help: 'connect it as "stage.port", so that the stage is built first' };
-    if (isIn(inner, 'cache')) return { what: `is in the cache: ${path}`, help: 'move the file out of cache/' };
+      return {
+        kind: 'within',
+        what: `is the artifact of a stage: ${path}`,
+        help: 'connect it as "stage.port", so that the stage is built first',
+      };
+    if (isIn(inner, 'cache')) return { kind: 'within', what: `is in the cache: ${path}`, help: 'move the file out of cache/' };
     const held = ['artifacts', 'cache'].find(folder => isIn(folder, inner));
     return held === undefined ? undefined : holding(held, path);
   };
@@ -57,7 +63,11 @@ export function createWrittenCheck({ projectFolder, stageFolders, caches }: Writ
 const CONTENT = ['cas', 'actions', 'action-locks'];
 
 function holding(folder: string, path: string): Written {
-  return { what: `holds ${folder}/, which every build writes to: ${path}`, help: 'name the folders in it that the stage needs' };
+  return {
+    kind: 'holds',
+    what: `holds ${folder}/, which every build writes to: ${path}`,
+    help: 'name the folders in it that the stage needs',
+  };
 }
 
 /** Returns the path itself and every folder that contains it. */

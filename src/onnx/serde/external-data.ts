@@ -1,10 +1,12 @@
 /** Reading of tensors outside the model file, restricted to the folder of the model. */
 import { closeSync, constants, fstatSync, openSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { findOwn } from '../../base/find-own.js';
 import { formatBytes } from '../../base/text/format.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import type { TensorProto } from '../proto/generated/messages.js';
+import { findUnsafeReason, normalizeLocation } from './external-names.js';
 import { identify, makeFileConstant, makeReadCache } from './file-constant.js';
 import { malformed } from './malformed.js';
 
@@ -39,15 +41,6 @@ export function parseExternalLocation(proto: TensorProto, label: string): Extern
   return { location, offset: parseCount(entries.get('offset'), `${label}: external data offset`) ?? 0, length };
 }
 
-/** The reason why a location could be outside the folder of the model, if any. Backslashes and drive letters are checked on every operating system. */
-export function findUnsafeReason(location: string): string | undefined {
-  if (location === '') return 'is empty';
-  if (location.includes('\0')) return 'contains a zero byte';
-  if (/^[/\\]|^[A-Za-z]:/.test(location)) return 'is absolute';
-  if (location.split(/[/\\]/).includes('..')) return 'leaves the folder with ".."';
-  return undefined;
-}
-
 function parseCount(text: string | undefined, what: string): number | undefined {
   if (text === undefined || text === '') return undefined;
   const count = Number(text);
@@ -59,18 +52,19 @@ function parseCount(text: string | undefined, what: string): number | undefined 
 /** Budget for cached bytes, in addition to the largest constant in use. */
 const KEPT_BYTES = 64 << 20;
 
+/** A folder, to which locations are relative; a file, whatever its name, that must be the only one that the model refers to; or files by location. */
+export type ExternalPlace = string | Readonly<Record<string, string>>;
+
 /**
- * Locates tensors in the files of `place`; each file is examined once. `place` is a folder, to which locations are relative, or a file, whatever its name,
- * that must be the only one that the model refers to.
+ * Locates tensors in the files of `place`; each file is examined once.
  * The result throws OnnxError `external-data-path` (also for a symbolic link out of the folder), `external-data-missing`, `external-data-bounds`.
  */
-export function openExternalFiles(place: string): ReadExternal {
-  const real = realpathSync(place);
-  const examine = statSync(real).isDirectory() ? examineFile : examineOnlyFile;
+export function openExternalFiles(place: ExternalPlace): ReadExternal {
+  const examine = openPlace(place);
   const known = new Map<string, ExternalFile>();
   const cache = makeReadCache(KEPT_BYTES);
   return (where, { dtype, dims, sizeBytes, label }) => {
-    const file = known.get(where.location) ?? examine(real, where.location, label, known);
+    const file = known.get(where.location) ?? examine(where.location, label, known);
     known.set(where.location, file);
     const length = where.length ?? sizeBytes;
     if (length !== sizeBytes) throw malformed(`${label} needs ${sizeBytes} bytes, but its external data has ${length}`);
@@ -89,6 +83,21 @@ interface ExternalFile {
   readonly path: string;
   readonly identity: string;
   readonly sizeBytes: number;
+}
+
+type Examine = (location: string, label: string, known: ReadonlyMap<string, ExternalFile>) => ExternalFile;
+
+function openPlace(place: ExternalPlace): Examine {
+  if (typeof place !== 'string') return (location, label) => examineNamed(findOwn(place, normalizeLocation(location)), location, label);
+  const real = realpathSync(place);
+  return statSync(real).isDirectory()
+    ? (location, label) => examineFile(real, location, label)
+    : (location, label, known) => examineOnlyFile(real, location, label, known);
+}
+
+function examineNamed(path: string | undefined, location: string, label: string): ExternalFile {
+  if (path === undefined) throw cannotOpen(label, location, undefined);
+  return factsOf(resolveReal(path, label, location), label, location);
 }
 
 function examineFile(folder: string, location: string, label: string): ExternalFile {

@@ -3,7 +3,8 @@ import type { FileHandle } from 'node:fs/promises';
 import type { RawTensor } from '../../tensor/tensor.js';
 import type { Constant } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
-import { type ExternalLocation, findUnsafeReason } from './external-data.js';
+import type { ExternalLocation } from './external-data.js';
+import { findUnsafeReason } from './external-names.js';
 import { byteLengthOf, findFileRange, readChunks } from './file-constant.js';
 
 /** Constants start at memory pages, so that runtimes can map them. */

@@ -7,12 +7,12 @@ import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { decodeModel } from './decode-model.js';
 import { encodeModelChunks, MAX_MODEL_BYTES } from './encode-model.js';
-import { openExternalFiles } from './external-data.js';
+import { type ExternalPlace, openExternalFiles } from './external-data.js';
 import { type ExternalPlacement, placeExternalData } from './external-placement.js';
 
 export interface ReadOptions {
-  /** The folder that contains external data, to which locations are relative, or its only file. Default: the folder of the model. */
-  readonly externalData?: string;
+  /** The folder that contains external data, to which locations are relative, its only file, or its files by location. Default: the folder of the model. */
+  readonly externalData?: ExternalPlace;
 }
 
 /**

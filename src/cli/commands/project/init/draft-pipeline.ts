@@ -170,7 +170,7 @@ function filesOf(request: DraftRequest): string {
     request.facts.weightFiles.length === 1
       ? "the model's external data"
       : weights === '.'
-        ? 'move the model and its external data to a folder of their own, and name it here'
+        ? 'this folder; only the files that the model names are read'
         : 'the folder of the files with the weights';
   return `  weights: ${quote(weights)} # ${what}\n`;
 }
