@@ -141,7 +141,7 @@ describe('the folder of the project as the source of external data', () => {
   it('stays refused for a stage that would read all of it', () => {
     world.write(
       'pipeline.yaml',
-      `${IN_PROJECT}  all: {uses: command, with: {run: [ls, '{x}'], inputs: {x: folder}, outputs: {y: folder}}, inputs: {x: "\${sources.weights}"}}\n`,
+      `${IN_PROJECT}  all: {uses: command, with: {run: [ls], inputs: {x: x}, outputs: {y: y}}, inputs: {x: "\${sources.weights}"}}\n`,
     );
     const { exitCode, stdout, stderr } = world.run('build');
     expect([exitCode, stdout + stderr]).toEqual([

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
 import { findPathKind, type PathKind } from '../../base/files/path-kind.js';
+import { realPathOf } from '../../base/files/real-path.js';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../base/json.js';
 import { pipelineNameOf } from '../config/pipeline-name.js';
 import { findProjectFolder } from '../config/project-folder.js';
@@ -32,6 +33,7 @@ interface StoredPlan {
   readonly remoteCache?: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly kinds: readonly (readonly [string, PathKind])[];
+  readonly reals: readonly (readonly [string, string])[];
   readonly named: readonly NamedFiles[];
 }
 
@@ -87,14 +89,20 @@ export function findStoredPlan(key: PlanKey, request: PipelineRequest): LoadedPi
     pools: kept.pools,
     remoteCache: kept.remoteCache,
   };
-  return { plan, diagnostics: kept.diagnostics, sources: key.texts, probes: { kinds: new Map(kept.kinds), named: kept.named } };
+  return {
+    plan,
+    diagnostics: kept.diagnostics,
+    sources: key.texts,
+    probes: { kinds: new Map(kept.kinds), reals: new Map(kept.reals), named: kept.named },
+  };
 }
 
 /** Whether planning would learn the same about files as when the plan was made. */
-function hasEqualFiles({ kinds, named }: StoredPlan, { observer, builtIn }: PipelineRequest): boolean {
-  for (const path of [...kinds.map(([path]) => path), ...named.map(({ path }) => path)]) observer?.file(path);
+function hasEqualFiles({ kinds, reals, named }: StoredPlan, { observer, builtIn }: PipelineRequest): boolean {
+  for (const path of [...[...kinds, ...reals].map(([path]) => path), ...named.map(({ path }) => path)]) observer?.file(path);
   return (
     kinds.every(([path, was]) => findPathKind(path) === was) &&
+    reals.every(([path, was]) => realPathOf(path) === was) &&
     named.every(({ plugin, path, files }) => isDeepStrictEqual(builtIn.find(plugin)?.plugin.namedFiles?.list(path), files))
   );
 }
@@ -134,6 +142,7 @@ export async function storePlan(key: PlanKey, { plan, diagnostics, sources, prob
     remoteCache: plan.remoteCache,
     diagnostics,
     kinds: [...probes.kinds],
+    reals: [...probes.reals],
     named: probes.named,
   };
   const body = JSON.stringify(kept);

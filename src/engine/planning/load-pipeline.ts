@@ -1,6 +1,7 @@
 /** Loading of a pipeline file from disk as a plan: read, parse, check, plan. All problems are reported at once. */
 import { relative, resolve } from 'node:path';
 import { findPathKind, type PathKind } from '../../base/files/path-kind.js';
+import { realPathOf } from '../../base/files/real-path.js';
 import { FORBIDDEN, hasCode, MISSING } from '../../base/system-error.js';
 import { foldName } from '../../stage/fold-name.js';
 import { checkSchema, compileSchema } from '../config/check-schema.js';
@@ -52,6 +53,8 @@ export interface PlanObserver {
 export interface PlanProbes {
   /** What absolute paths lead to. */
   readonly kinds: ReadonlyMap<string, PathKind>;
+  /** Absolute paths without links. */
+  readonly reals: ReadonlyMap<string, string>;
   /** The files that a source names. */
   readonly named: readonly NamedFiles[];
 }
@@ -77,13 +80,14 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   const diagnostics = makeDiagnosticList();
   const sources = new Map<string, string>();
   const kinds = new Map<string, PathKind>();
+  const reals = new Map<string, string>();
   const named = new Map<string, NamedFiles>();
   const path = resolve(request.cwd, request.file);
   const finish = (plan: Plan | undefined): LoadedPipeline => ({
     plan,
     diagnostics: sortDiagnostics(diagnostics),
     sources,
-    probes: { kinds, named: [...named.values()] },
+    probes: { kinds, reals, named: [...named.values()] },
   });
 
   checkPipelineName(path, request.file, diagnostics);
@@ -101,6 +105,7 @@ export async function loadPipeline(request: PipelineRequest): Promise<LoadedPipe
   const pipeline = pipelineNameOf(path);
   const files = {
     kindOf: (source: string) => probeKind(resolve(projectFolder, source), request, kinds),
+    realOf: (source: string) => probeReal(resolve(projectFolder, source), request, reals),
     listNamed: (entry: PluginEntry, source: string) => probeNamed(entry, resolve(projectFolder, source), request, named),
   };
   const plan = makePlan({ pipeline, projectFolder, root, overrides, plugins, settings: request.settings ?? [], files }, diagnostics);
@@ -114,6 +119,13 @@ function probeKind(path: string, { observer, isFile }: PipelineRequest, kinds: M
   const kind = isFile === undefined || found === 'folder' ? found : isFile(path) ? 'file' : 'none';
   kinds.set(path, kind);
   return kind;
+}
+
+function probeReal(path: string, { observer }: PipelineRequest, reals: Map<string, string>): string {
+  observer?.file(path);
+  const real = realPathOf(path);
+  reals.set(path, real);
+  return real;
 }
 
 function probeNamed(

@@ -32,7 +32,7 @@ export interface PlanRequest {
   readonly settings?: readonly SettingOverride[];
   readonly plugins: PluginRegistry;
   /** What planning asks about files. */
-  readonly files: Pick<FileFacts, 'kindOf' | 'listNamed'>;
+  readonly files: Pick<FileFacts, 'kindOf' | 'realOf' | 'listNamed'>;
 }
 
 /** Returns the plan, or undefined if `diagnostics` has errors. */

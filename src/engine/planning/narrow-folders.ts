@@ -1,5 +1,5 @@
 /** Folders that a model is split over: of a connected folder, only the files that another input names become inputs. */
-import { join, resolve, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import type { PathKind } from '../../base/files/path-kind.js';
 import { realPathOf } from '../../base/files/real-path.js';
 import { findOwn } from '../../base/find-own.js';
@@ -13,6 +13,8 @@ export interface FileFacts {
   readonly projectFolder: string;
   /** What a path of the pipeline file leads to. */
   kindOf(path: string): PathKind;
+  /** A path of the pipeline file without links, absolute. */
+  realOf(path: string): string;
   /** The files that the file at a path of the pipeline file names, by the plugin's `namedFiles`. */
   listNamed(entry: PluginEntry, path: string): readonly string[];
   /** Why a path cannot be a source: the build writes to it. */
@@ -45,13 +47,13 @@ export function narrowFolder(entry: PluginEntry, bindings: Bindings, facts: File
   return { ...bindings, [named.port]: { kind: 'record', entries } };
 }
 
-function checkNamed(folder: SourceRef, file: string, { projectFolder, findWritten }: FileFacts, diagnostics: DiagnosticSink): void {
+function checkNamed(folder: SourceRef, file: string, { projectFolder, realOf, findWritten }: FileFacts, diagnostics: DiagnosticSink): void {
   const path = join(folder.path, file);
-  const real = realPathOf(resolve(projectFolder, path));
+  const real = realOf(path);
   const written = findWritten(path) ?? findInBuildFolder(path, real, projectFolder);
   if (written !== undefined) {
     diagnostics.error('source-is-written', folder.span, `source "${folder.name}": a named file ${written.what}`, written.help);
-  } else if (!isWithin(real, realPathOf(resolve(projectFolder, folder.path)))) {
+  } else if (!isWithin(real, realOf(folder.path))) {
     diagnostics.error(
       'source-outside-folder',
       folder.span,
