@@ -8,6 +8,7 @@ import { build as buildStore, endedBuild, ownBuilds } from '../api/live.js';
 import { useStore } from '../api/store.js';
 import { asApiError } from '../api/use-data.js';
 import { UndoButton } from '../edits/undo-button.js';
+import { Problem } from '../parts/notice.js';
 import { logText, plainText } from '../parts/text.js';
 
 export function BuildBar({ pipeline }: { readonly pipeline: PipelineView }) {
@@ -52,11 +53,7 @@ export function BuildButtons(props: {
           Cancel
         </button>
       )}
-      {problem !== undefined && (
-        <span role="alert" class="bad">
-          {problem}
-        </span>
-      )}
+      <Problem text={problem} />
     </span>
   );
 }

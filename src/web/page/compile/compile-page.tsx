@@ -8,8 +8,9 @@ import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { NameCell } from '../parts/name-cell.js';
-import { Badge, Empty, Waiting } from '../parts/notice.js';
-import { Scroll } from '../parts/scroll.js';
+import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
+import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
+import { FilterField, Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { type CompiledModel, parseCompileReport, type Unit } from './compile-report.js';
@@ -35,28 +36,20 @@ function CompiledStage({ stage, stages }: { readonly stage: StageRow; readonly s
       <div class="tools">
         <h1>Compile</h1>
         {stages.length > 1 && (
-          <label>
-            Stage
-            <select value={stage.id} onChange={event => setQuery({ stage: event.currentTarget.value, model: undefined })}>
-              {stages.map(({ id }) => (
-                <option key={id} value={id}>
-                  {id}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Select
+            label="Stage"
+            value={stage.id}
+            choices={stages.map(({ id }) => id)}
+            pick={id => setQuery({ stage: id, model: undefined })}
+          />
         )}
-        <label>
-          Model
-          <select value={model?.name ?? ''} onChange={event => setQuery({ model: event.currentTarget.value, unit: undefined })}>
-            {data.models.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        {stage.state !== 'up-to-date' && <Badge look="warn">out of date: {plainText(stage.why[0] ?? 'its inputs changed')}</Badge>}
+        <Select
+          label="Model"
+          value={model?.name ?? ''}
+          choices={data.models.map(({ name }) => name)}
+          pick={name => setQuery({ model: name, unit: undefined })}
+        />
+        <OutOfDate stage={stage} />
       </div>
       <p class="soft">
         {data.target.title}, {data.target.device}, {data.target.dtype}, version {data.target.version}. All times here are estimates, not
@@ -106,15 +99,7 @@ function ModelReport({ model }: { readonly model: CompiledModel }) {
       <section>
         <h2>Units</h2>
         <div class="tools">
-          <label class="filter">
-            <span class="sr">Filter units</span>
-            <input
-              type="search"
-              placeholder={`filter ${units.length} units`}
-              value={filter}
-              onInput={event => setFilter(event.currentTarget.value)}
-            />
-          </label>
+          <FilterField what="units" hint={`filter ${units.length} units`} value={filter} set={setFilter} />
         </div>
         <DataTable
           label="Units"
@@ -143,24 +128,7 @@ function ModelReport({ model }: { readonly model: CompiledModel }) {
           <p>
             <code>{estimate.basis.formula}</code>
           </p>
-          <Scroll label="Constants of the estimate">
-            <table class="narrow">
-              <tbody>
-                {estimate.basis.constants.map(({ name, value, low, high, unit, source }) => (
-                  <tr key={name}>
-                    <th scope="row">{name}</th>
-                    <td class="n">
-                      {formatNumber(value)} {unit}
-                    </td>
-                    <td class="n soft">
-                      {low !== undefined && high !== undefined && low !== high ? `${formatNumber(low)} … ${formatNumber(high)}` : ''}
-                    </td>
-                    <td class="soft t">{plainText(`${source.title} ${source.ref}`)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <PlainTable label="Constants of the estimate" rows={estimate.basis.constants} columns={CONSTANTS} keyOf={({ name }) => name} />
         </details>
       )}
     </>
@@ -201,6 +169,19 @@ function Reasons({ units, findings }: { readonly units: readonly Unit[]; readonl
     </section>
   );
 }
+
+type Constant = NonNullable<CompiledModel['estimate']>['basis']['constants'][number];
+
+const CONSTANTS: readonly PlainColumn<Constant>[] = [
+  { cell: ({ name }) => name },
+  { look: 'n', cell: ({ value, unit }) => `${formatNumber(value)} ${unit}` },
+  {
+    look: 'n soft',
+    cell: ({ low, high }) =>
+      low !== undefined && high !== undefined && low !== high ? `${formatNumber(low)} … ${formatNumber(high)}` : '',
+  },
+  { look: 'soft t', cell: ({ source }) => plainText(`${source.title} ${source.ref}`) },
+];
 
 const COLUMNS: readonly ColumnSpec<Unit>[] = [
   {

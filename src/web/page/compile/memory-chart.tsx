@@ -1,8 +1,8 @@
 /** The arena of a part over time: each tensor at its place, from the unit that writes it to the last that reads it. */
 import { formatBytes } from '../../../base/text/format.js';
 import type { MemoryReport } from '../../../target/report/memory-report.js';
+import { AxisY, Chart } from '../parts/chart.js';
 import { linearScale } from '../parts/scale.js';
-import { Scroll } from '../parts/scroll.js';
 import type { Unit } from './compile-report.js';
 
 interface MemoryProps {
@@ -12,49 +12,35 @@ interface MemoryProps {
   readonly pick: (id: number) => void;
 }
 
-const [HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [240, 70, 24, 10, 10];
+const FRAME = { height: 240, left: 70, bottom: 24, top: 10, right: 10 };
 
 export function MemoryChart({ memory: { peakBytes, boundBytes, units: order, tensors, onChip }, units, picked, pick }: MemoryProps) {
   const width = Math.max(600, Math.min(1300, 90 + order.length * 14));
-  const x = linearScale([0, order.length], [LEFT, width - RIGHT]);
-  const y = linearScale([0, Math.max(1, peakBytes)], [HEIGHT - BOTTOM, TOP], 4);
+  const frame = { ...FRAME, width };
+  const x = linearScale([0, order.length], [FRAME.left, width - FRAME.right]);
+  const y = linearScale([0, Math.max(1, peakBytes)], [FRAME.height - FRAME.bottom, FRAME.top], 4);
   const at = picked === undefined ? -1 : order.indexOf(picked);
   return (
     <figure class="figure">
-      <Scroll class="chart" label="Memory over time">
-        <svg
-          viewBox={`0 0 ${width} ${HEIGHT}`}
-          width={width}
-          height={HEIGHT}
-          role="img"
-          aria-label={`${tensors.length} tensors in ${formatBytes(peakBytes)}`}
-        >
-          {y.ticks.map(tick => (
-            <g key={tick} class="tick">
-              <line x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} />
-              <text x={LEFT - 6} y={y(tick) + 4} text-anchor="end">
-                {formatBytes(tick)}
-              </text>
-            </g>
-          ))}
-          {tensors.map(({ name, bytes, offset, first, last }) => (
-            <rect
-              key={`${name} ${offset}`}
-              class={`tensor${at >= first && at <= last ? ' picked' : ''}`}
-              x={x(first)}
-              y={y(offset + bytes)}
-              width={Math.max(1, x(last + 1) - x(first) - 0.5)}
-              height={Math.max(0.5, y(offset) - y(offset + bytes) - 0.5)}
-              onClick={() => order[first] !== undefined && pick(order[first])}
-            >
-              <title>{`${name}: ${formatBytes(bytes)} at ${formatBytes(offset)}, from ${nameOf(units, order[first])} to ${nameOf(units, order[last])}`}</title>
-            </rect>
-          ))}
-          <text x={LEFT} y={HEIGHT - 6} class="soft-text">
-            units in the order of their run
-          </text>
-        </svg>
-      </Scroll>
+      <Chart label="Memory over time" size={frame} summary={`${tensors.length} tensors in ${formatBytes(peakBytes)}`}>
+        <AxisY frame={frame} scale={y} format={formatBytes} />
+        {tensors.map(({ name, bytes, offset, first, last }) => (
+          <rect
+            key={`${name} ${offset}`}
+            class={`tensor${at >= first && at <= last ? ' picked' : ''}`}
+            x={x(first)}
+            y={y(offset + bytes)}
+            width={Math.max(1, x(last + 1) - x(first) - 0.5)}
+            height={Math.max(0.5, y(offset) - y(offset + bytes) - 0.5)}
+            onClick={() => order[first] !== undefined && pick(order[first])}
+          >
+            <title>{`${name}: ${formatBytes(bytes)} at ${formatBytes(offset)}, from ${nameOf(units, order[first])} to ${nameOf(units, order[last])}`}</title>
+          </rect>
+        ))}
+        <text x={FRAME.left} y={FRAME.height - 6} class="soft-text">
+          units in the order of their run
+        </text>
+      </Chart>
       <figcaption>
         {peakBytes === boundBytes ? 'No plan needs less.' : `No plan needs less than ${formatBytes(boundBytes)}.`}
         {onChip !== undefined && ` The chip has ${formatBytes(onChip.bytes)}.`}

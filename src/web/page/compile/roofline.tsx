@@ -1,9 +1,9 @@
 /** The roofline of a model: work per byte of each unit, and its rate by the estimate, under peak and bandwidth. */
 import { formatBytes } from '../../../base/text/format.js';
 import { formatNumber } from '../../../report/numbers.js';
+import { AxisX, AxisY, Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
 import { linearScale } from '../parts/scale.js';
-import { Scroll } from '../parts/scroll.js';
 import type { CompiledModel, Unit } from './compile-report.js';
 
 interface RooflineProps {
@@ -12,7 +12,7 @@ interface RooflineProps {
   readonly pick: (id: number) => void;
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [760, 300, 70, 42, 16, 16];
+const FRAME = { width: 760, height: 300, left: 70, bottom: 42, top: 16, right: 16 };
 
 export function Roofline({ model: { units, estimate }, picked, pick }: RooflineProps) {
   const dots = units.flatMap(unit => dotOf(unit));
@@ -21,9 +21,8 @@ export function Roofline({ model: { units, estimate }, picked, pick }: RooflineP
   const [peak, bandwidth] = [constant('peak'), constant('bandwidth')];
   const xs = dots.map(({ intensity }) => Math.log10(intensity));
   const ys = [...dots.map(({ rate }) => Math.log10(rate)), ...(peak === undefined ? [] : [Math.log10(peak)])];
-  const x = linearScale([Math.floor(Math.min(...xs)), Math.ceil(Math.max(...xs) + 0.01)], [LEFT, WIDTH - RIGHT], 6);
-  const y = linearScale([Math.floor(Math.min(...ys)), Math.ceil(Math.max(...ys) + 0.01)], [HEIGHT - BOTTOM, TOP], 6);
-  const whole = (ticks: readonly number[]): readonly number[] => ticks.filter(Number.isInteger);
+  const x = linearScale([Math.floor(Math.min(...xs)), Math.ceil(Math.max(...xs) + 0.01)], [FRAME.left, FRAME.width - FRAME.right], 6);
+  const y = linearScale([Math.floor(Math.min(...ys)), Math.ceil(Math.max(...ys) + 0.01)], [FRAME.height - FRAME.bottom, FRAME.top], 6);
   const [low = 0, high = 1] = [Math.floor(Math.min(...xs)), Math.ceil(Math.max(...xs) + 0.01)];
   const roof = (power: number): number =>
     Math.min(peak === undefined ? 99 : Math.log10(peak), bandwidth === undefined ? 99 : Math.log10(bandwidth) + power);
@@ -31,52 +30,36 @@ export function Roofline({ model: { units, estimate }, picked, pick }: RooflineP
   const corners = [low, ...(ridge !== undefined && ridge > low && ridge < high ? [ridge] : []), high];
   return (
     <figure class="figure">
-      <Scroll class="chart" label="Roofline">
-        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} role="group" aria-label={`Roofline of ${dots.length} units`}>
-          {whole(x.ticks).map(tick => (
-            <g key={tick} class="tick">
-              <line x1={x(tick)} x2={x(tick)} y1={TOP} y2={HEIGHT - BOTTOM} />
-              <text x={x(tick)} y={HEIGHT - BOTTOM + 15} text-anchor="middle">
-                {formatNumber(10 ** tick)}
-              </text>
-            </g>
-          ))}
-          {whole(y.ticks).map(tick => (
-            <g key={tick} class="tick">
-              <line x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
-              <text x={LEFT - 6} y={y(tick) + 4} text-anchor="end">
-                {formatNumber(10 ** (tick - 9))}
-              </text>
-            </g>
-          ))}
-          {peak !== undefined && bandwidth !== undefined && (
-            <polyline class="roof" points={corners.map(power => `${x(power)},${y(roof(power))}`).join(' ')} />
-          )}
-          <text x={WIDTH / 2} y={HEIGHT - 8} text-anchor="middle" class="soft-text">
-            MAC per byte
-          </text>
-          <text x={LEFT + 4} y={TOP - 4} class="soft-text">
-            GMAC/s, estimated
-          </text>
-          {dots.map(({ unit, intensity, rate }) => (
-            <circle
-              key={unit.id}
-              class={`dot ${unit.estimate?.bound ?? ''}${unit.id === picked ? ' picked' : ''}`}
-              cx={x(Math.log10(intensity))}
-              cy={y(Math.log10(rate))}
-              r={4}
-              role="button"
-              tabindex={0}
-              aria-label={unit.name}
-              aria-pressed={unit.id === picked}
-              onClick={() => pick(unit.id)}
-              onKeyDown={event => event.key === 'Enter' && pick(unit.id)}
-            >
-              <title>{`${unit.opType} ${unit.name}\n${formatNumber(unit.macs)} MAC, ${formatBytes(unit.macs / intensity)}\n${formatNumber(unit.estimate?.ms ?? 0)} ms, bound by ${unit.estimate?.bound ?? '?'}`}</title>
-            </circle>
-          ))}
-        </svg>
-      </Scroll>
+      <Chart label="Roofline" size={FRAME} role="group" summary={`Roofline of ${dots.length} units`}>
+        <AxisX frame={FRAME} scale={x} ticks={x.ticks.filter(Number.isInteger)} format={power => formatNumber(10 ** power)} />
+        <AxisY frame={FRAME} scale={y} ticks={y.ticks.filter(Number.isInteger)} format={power => formatNumber(10 ** (power - 9))} />
+        {peak !== undefined && bandwidth !== undefined && (
+          <polyline class="roof" points={corners.map(power => `${x(power)},${y(roof(power))}`).join(' ')} />
+        )}
+        <text x={FRAME.width / 2} y={FRAME.height - 8} text-anchor="middle" class="soft-text">
+          MAC per byte
+        </text>
+        <text x={FRAME.left + 4} y={FRAME.top - 4} class="soft-text">
+          GMAC/s, estimated
+        </text>
+        {dots.map(({ unit, intensity, rate }) => (
+          <circle
+            key={unit.id}
+            class={`dot ${unit.estimate?.bound ?? ''}${unit.id === picked ? ' picked' : ''}`}
+            cx={x(Math.log10(intensity))}
+            cy={y(Math.log10(rate))}
+            r={4}
+            role="button"
+            tabindex={0}
+            aria-label={unit.name}
+            aria-pressed={unit.id === picked}
+            onClick={() => pick(unit.id)}
+            onKeyDown={event => event.key === 'Enter' && pick(unit.id)}
+          >
+            <title>{`${unit.opType} ${unit.name}\n${formatNumber(unit.macs)} MAC, ${formatBytes(unit.macs / intensity)}\n${formatNumber(unit.estimate?.ms ?? 0)} ms, bound by ${unit.estimate?.bound ?? '?'}`}</title>
+          </circle>
+        ))}
+      </Chart>
       <figcaption>The line is the peak of the device and its bandwidth. Blue units are bound by compute, orange ones by memory.</figcaption>
     </figure>
   );

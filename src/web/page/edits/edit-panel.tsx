@@ -5,6 +5,7 @@ import type { EditPreview } from '../../edit/edit-session.js';
 import { type ApiError, post } from '../api/client.js';
 import { asApiError } from '../api/use-data.js';
 import { Failed } from '../parts/notice.js';
+import { Select } from '../parts/select.js';
 import { DiffView } from './diff-view.js';
 
 interface EditPanelProps {
@@ -54,17 +55,13 @@ export function EditPanel({ stage, value, dtype, range }: EditPanelProps) {
             Widen to {dtype.replace('8', '16')}
           </button>
         )}
-        <label>
-          <span class="sr">Range method</span>
-          <select value="" onChange={event => event.currentTarget.value !== '' && override({ range: event.currentTarget.value })}>
-            <option value="">range method …</option>
-            {METHODS.map(method => (
-              <option key={method} value={method}>
-                {method}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label={<span class="sr">Range method</span>}
+          value=""
+          choices={METHODS}
+          none="range method …"
+          pick={range => range !== '' && override({ range })}
+        />
         <span class="buttons">
           {(['low', 'high'] as const).map((bound, index) => (
             <input

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { PipelineView } from '../../views/pipeline-view.js';
 import { post } from '../api/client.js';
 import { asApiError } from '../api/use-data.js';
+import { Problem } from '../parts/notice.js';
 
 export function UndoButton({ pipeline: { undoable, project } }: { readonly pipeline: PipelineView }) {
   const [problem, setProblem] = useState<string>();
@@ -16,11 +17,7 @@ export function UndoButton({ pipeline: { undoable, project } }: { readonly pipel
       <button type="button" onClick={undo} title={`Takes back the edit of ${undoable}`}>
         Undo edit
       </button>
-      {problem !== undefined && (
-        <span class="bad" role="alert">
-          {problem}
-        </span>
-      )}
+      <Problem text={problem} />
     </span>
   );
 }

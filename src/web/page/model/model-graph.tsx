@@ -152,6 +152,7 @@ function ZoomButtons({ zoom, fit }: { readonly zoom: (factor: number) => void; r
 interface BoxProps {
   readonly box: ModelBox;
   readonly place: Point;
+  /** `tone` is a color of src/report/colors.ts. */
   readonly look: { readonly tone: string; readonly note: string };
   readonly isPicked: boolean;
   readonly press: () => void;
@@ -162,7 +163,8 @@ function Box({ box, place, look, isPicked, press }: BoxProps) {
   const label = box.kind === 'scope' ? `${box.title}, ${box.nodes.length} nodes: open` : `${box.title} ${box.nodes[0]?.id ?? ''}`;
   return (
     <g
-      class={`box model ${box.kind} tone-${look.tone}${isPicked ? ' picked' : ''}`}
+      class={`box model ${box.kind}${isPicked ? ' picked' : ''}`}
+      style={{ color: `var(--${look.tone})` }}
       transform={`translate(${place.x - width / 2} ${place.y - BOX_HEIGHT / 2})`}
     >
       <rect class="body" width={width} height={BOX_HEIGHT} rx={box.kind === 'scope' ? 10 : 4} />

@@ -6,7 +6,8 @@ import type { StageRow } from '../../views/pipeline-view.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
-import { Badge, Empty, Waiting } from '../parts/notice.js';
+import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
+import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { collapse, openScopes, scopeModel, scopesToOpen } from './collapse.js';
@@ -36,30 +37,27 @@ export function ModelPage({ pipeline }: ViewProps) {
     <div class="view">
       <div class="tools">
         <h1>Model</h1>
-        <label>
-          Artifact
-          <select
-            value={keyOf(chosen)}
-            onChange={event => {
-              const next = artifacts.find(one => keyOf(one) === event.currentTarget.value);
-              setQuery({ stage: next?.stage.id, port: next?.port, node: undefined });
-            }}
-          >
-            {artifacts.map(one => (
-              <option key={keyOf(one)} value={keyOf(one)}>
-                {keyOf(one)}
-              </option>
-            ))}
-          </select>
-        </label>
-        {chosen.stage.state !== 'up-to-date' && (
-          <Badge look="warn">out of date: {plainText(chosen.stage.why[0] ?? 'its inputs changed')}</Badge>
-        )}
+        <Select
+          label="Artifact"
+          value={keyOf(chosen)}
+          choices={artifacts.map(keyOf)}
+          pick={key => {
+            const next = artifacts.find(one => keyOf(one) === key);
+            setQuery({ stage: next?.stage.id, port: next?.port, node: undefined });
+          }}
+        />
+        <OutOfDate stage={chosen.stage} />
       </div>
       <LoadedModel key={keyOf(chosen)} artifact={chosen} stages={pipeline.stages} />
     </div>
   );
 }
+
+const COLORS: readonly (readonly [ColorBy, string])[] = [
+  ['operator', 'operator'],
+  ['macs', 'MACs'],
+  ['dtype', 'data type'],
+];
 
 /** Boxes of the first sight. */
 const FIRST_BOXES = 80;
@@ -110,14 +108,12 @@ function ModelExplorer({ model, picked, stage, stages }: ExplorerProps) {
       </p>
       <div class="tools">
         <Search model={model} show={show} />
-        <label>
-          Color
-          <select value={color} onChange={event => setColor(event.currentTarget.value as ColorBy)}>
-            <option value="operator">operator</option>
-            <option value="macs">MACs</option>
-            <option value="dtype">data type</option>
-          </select>
-        </label>
+        <Select
+          label="Color"
+          value={color}
+          choices={COLORS}
+          pick={name => setColor(COLORS.find(([one]) => one === name)?.[0] ?? 'operator')}
+        />
         {open.size < all.size && (
           <button type="button" onClick={() => setOpen(all)}>
             Open all

@@ -1,6 +1,8 @@
 /** Messages in place of content: empty, loading, or an error with its next step. */
 import type { ComponentChildren } from 'preact';
+import type { StageRow } from '../../views/pipeline-view.js';
 import type { ApiError } from '../api/client.js';
+import { plainText } from './text.js';
 
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
@@ -30,4 +32,20 @@ export function Waiting({ error, what }: { readonly error: ApiError | undefined;
 
 export function Badge({ look, children }: { readonly look: string; readonly children: ComponentChildren }) {
   return <span class={`badge ${look}`}>{children}</span>;
+}
+
+/** A warning where results that are shown are of earlier inputs. */
+export function OutOfDate({ stage: { state, built, why } }: { readonly stage: StageRow }) {
+  if (state === 'up-to-date' || !built) return null;
+  return <Badge look="warn">out of date: {plainText(why[0] ?? 'its inputs changed')}</Badge>;
+}
+
+/** What went wrong with the last click, beside its button. */
+export function Problem({ text }: { readonly text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <span role="alert" class="bad">
+      {text}
+    </span>
+  );
 }

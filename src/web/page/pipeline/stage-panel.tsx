@@ -11,8 +11,8 @@ import { BuildButtons } from '../builds/build-bar.js';
 import { Link } from '../parts/link.js';
 import { MetricsTable } from '../parts/metrics-table.js';
 import { Empty, Waiting } from '../parts/notice.js';
-import { Scroll } from '../parts/scroll.js';
-import { lookOf } from '../parts/states.js';
+import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
+import { StateText } from '../parts/state-text.js';
 import { formatTime, plainText, shortDigest } from '../parts/text.js';
 import { StageLog } from './stage-log.js';
 import type { StageState } from './stage-states.js';
@@ -30,7 +30,6 @@ export function StagePanel({ id, pipeline, state, close }: PanelProps) {
   const own = useStore(ownBuilds);
   const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => head.current?.focus({ preventScroll: false }), []);
-  const look = lookOf(state?.state ?? 'undecided');
   return (
     <aside class="panel" aria-label={`Stage ${id}`} onKeyDown={event => event.key === 'Escape' && close()}>
       <div class="panel-head">
@@ -42,9 +41,7 @@ export function StagePanel({ id, pipeline, state, close }: PanelProps) {
         </button>
       </div>
       <p>
-        <span class={look.tone}>
-          {look.sign} {look.word}
-        </span>
+        <StateText state={state?.state ?? 'undecided'} />
         {state?.live?.message !== undefined && <span class="soft">: {plainText(state.live.message)}</span>}
       </p>
       {pipeline.project.access === 'full' && (
@@ -79,11 +76,19 @@ function Details({ stage }: { readonly stage: StageView }) {
       )}
       <section>
         <h3>Params</h3>
-        {params.length === 0 ? <Empty>The stage has no params.</Empty> : <ParamsTable params={params} />}
+        {params.length === 0 ? (
+          <Empty>The stage has no params.</Empty>
+        ) : (
+          <PlainTable label="Params" rows={params} columns={PARAMS} keyOf={({ name }) => name} />
+        )}
       </section>
       <section>
         <h3>Inputs</h3>
-        {inputs.length === 0 ? <Empty>The stage reads no file.</Empty> : <InputsTable inputs={inputs} />}
+        {inputs.length === 0 ? (
+          <Empty>The stage reads no file.</Empty>
+        ) : (
+          <PlainTable label="Inputs" rows={inputs} columns={INPUTS} keyOf={({ name }) => name} />
+        )}
       </section>
       <section>
         <h3>Outputs</h3>
@@ -117,95 +122,59 @@ function Details({ stage }: { readonly stage: StageView }) {
       )}
       <section>
         <h3>History</h3>
-        {history.length === 0 ? <Empty>No recorded build ran this stage.</Empty> : <HistoryTable history={history} />}
+        {history.length === 0 ? (
+          <Empty>No recorded build ran this stage.</Empty>
+        ) : (
+          <PlainTable label="History" rows={history} columns={HISTORY} keyOf={({ run }) => run} />
+        )}
       </section>
     </>
   );
 }
 
-function ParamsTable({ params }: Pick<StageView, 'params'>) {
-  return (
-    <Scroll label="Params">
-      <table class="narrow">
-        <tbody>
-          {params.map(({ name, value, origin }) => (
-            <tr key={name}>
-              <th scope="row">
-                <code>{name}</code>
-              </th>
-              <td>
-                <code>{plainText(JSON.stringify(value))}</code>
-              </td>
-              <td class="soft">
-                {origin.kind === 'default'
-                  ? 'default'
-                  : origin.kind === 'file'
-                    ? `line ${origin.line}`
-                    : `\${${origin.refers.join('}, ${')}}, line ${origin.line}`}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-  );
+const PARAMS: readonly PlainColumn<StageView['params'][number]>[] = [
+  { cell: ({ name }) => <code>{name}</code> },
+  { cell: ({ value }) => <code>{plainText(JSON.stringify(value))}</code> },
+  { look: 'soft', cell: ({ origin }) => describeOrigin(origin) },
+];
+
+function describeOrigin(origin: StageView['params'][number]['origin']): string {
+  if (origin.kind === 'default') return 'default';
+  return origin.kind === 'file' ? `line ${origin.line}` : `\${${origin.refers.join('}, ${')}}, line ${origin.line}`;
 }
 
-function InputsTable({ inputs }: Pick<StageView, 'inputs'>) {
-  return (
-    <Scroll label="Inputs">
-      <table class="narrow">
-        <tbody>
-          {inputs.map(({ name, from, digest }) => (
-            <tr key={name}>
-              <th scope="row">
-                <code>{name}</code>
-              </th>
-              <td>
-                {from.kind === 'source' ? (
-                  <code>{plainText(from.path)}</code>
-                ) : (
-                  <Link view="pipeline" query={{ stage: from.stage }}>
-                    {from.stage}.{from.port}
-                  </Link>
-                )}
-              </td>
-              <td class="soft">{digest === undefined ? '' : <code title={digest}>{shortDigest(digest)}</code>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-  );
-}
+const INPUTS: readonly PlainColumn<StageView['inputs'][number]>[] = [
+  { cell: ({ name }) => <code>{name}</code> },
+  {
+    cell: ({ from }) =>
+      from.kind === 'source' ? (
+        <code>{plainText(from.path)}</code>
+      ) : (
+        <Link view="pipeline" query={{ stage: from.stage }}>
+          {from.stage}.{from.port}
+        </Link>
+      ),
+  },
+  { look: 'soft', cell: ({ digest }) => digest !== undefined && <code title={digest}>{shortDigest(digest)}</code> },
+];
 
-function HistoryTable({ history }: Pick<StageView, 'history'>) {
-  return (
-    <Scroll label="History">
-      <table class="narrow">
-        <tbody>
-          {history.map(({ run, started, outcome, reasons, durationMs, failure }) => {
-            const look = lookOf(outcome);
-            return (
-              <tr key={run}>
-                <th scope="row">
-                  <Link view="runs" query={{ of: run }}>
-                    {run}
-                  </Link>
-                </th>
-                <td class={look.tone}>
-                  {look.sign} {look.word}
-                </td>
-                <td class="n">{durationMs === undefined ? '' : formatDuration(durationMs)}</td>
-                <td class="soft">
-                  <span title={started}>{formatTime(started)}</span>
-                  {(failure ?? reasons[0]) !== undefined && <>: {plainText(failure ?? reasons.join('; '))}</>}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </Scroll>
-  );
-}
+const HISTORY: readonly PlainColumn<StageView['history'][number]>[] = [
+  {
+    cell: ({ run }) => (
+      <Link view="runs" query={{ of: run }}>
+        {run}
+      </Link>
+    ),
+  },
+  { cell: ({ outcome }) => <StateText state={outcome} /> },
+  { look: 'n', cell: ({ durationMs }) => durationMs !== undefined && formatDuration(durationMs) },
+  {
+    look: 'soft',
+    cell: ({ started, failure, reasons }) => (
+      <>
+        <span title={started}>{formatTime(started)}</span>
+        {(failure ?? reasons[0]) !== undefined && <>: {plainText(failure ?? reasons.join('; '))}</>}
+      </>
+    ),
+  },
+];

@@ -1,8 +1,8 @@
 /** The timeline of the last run that ran something: one row per stage, waits in light, the critical path marked. */
 import { formatDuration } from '../../../base/text/format.js';
 import type { PipelineView, RunTimeline } from '../../views/pipeline-view.js';
+import { Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
-import { Scroll } from '../parts/scroll.js';
 import { lookOf } from '../parts/states.js';
 import { clip, formatTime } from '../parts/text.js';
 
@@ -51,43 +51,40 @@ export function TimelineChart({
   const x = (ms: number): number => LABEL + (ms / endMs) * (WIDTH - LABEL - 8);
   const height = TOP + rows.length * ROW + 4;
   return (
-    <Scroll class="timeline" label="Timeline">
-      <svg
-        viewBox={`0 0 ${WIDTH} ${height}`}
-        width={WIDTH}
-        height={height}
-        role="img"
-        aria-label={`Timeline: ${rows.length} stages in ${formatDuration(endMs)}`}
-      >
-        {ticksOf(endMs).map(ms => (
-          <g key={ms} class="tick">
-            <line x1={x(ms)} x2={x(ms)} y1={TOP - 4} y2={height} />
-            <text x={x(ms)} y={13}>
-              {formatDuration(ms)}
-            </text>
-          </g>
-        ))}
-        {rows.map(({ stage, outcome, spans }, index) => (
-          <g
-            key={stage}
-            class={`row ${lookOf(outcome).tone}${picked === stage ? ' picked' : ''}`}
-            transform={`translate(0 ${TOP + index * ROW})`}
-            onClick={() => pick?.(stage)}
-          >
-            <rect class="hit" width={WIDTH} height={ROW} />
-            <text x={2} y={14}>
-              {critical.has(stage) ? '◆ ' : ''}
-              {clip(stage, 26)}
-            </text>
-            {spans.map(({ what, atMs, durationMs }, at) => (
-              <rect key={at} class={what} x={x(atMs)} y={4} width={Math.max(1, x(atMs + durationMs) - x(atMs))} height={ROW - 8} rx={2}>
-                <title>{`${stage}: ${what} ${formatDuration(durationMs)}, from ${formatDuration(atMs)}`}</title>
-              </rect>
-            ))}
-          </g>
-        ))}
-      </svg>
-    </Scroll>
+    <Chart
+      class="timeline"
+      label="Timeline"
+      size={{ width: WIDTH, height }}
+      summary={`Timeline: ${rows.length} stages in ${formatDuration(endMs)}`}
+    >
+      {ticksOf(endMs).map(ms => (
+        <g key={ms} class="tick">
+          <line x1={x(ms)} x2={x(ms)} y1={TOP - 4} y2={height} />
+          <text x={x(ms)} y={13}>
+            {formatDuration(ms)}
+          </text>
+        </g>
+      ))}
+      {rows.map(({ stage, outcome, spans }, index) => (
+        <g
+          key={stage}
+          class={`row ${lookOf(outcome).tone}${picked === stage ? ' picked' : ''}`}
+          transform={`translate(0 ${TOP + index * ROW})`}
+          onClick={() => pick?.(stage)}
+        >
+          <rect class="hit" width={WIDTH} height={ROW} />
+          <text x={2} y={14}>
+            {critical.has(stage) ? '◆ ' : ''}
+            {clip(stage, 26)}
+          </text>
+          {spans.map(({ what, atMs, durationMs }, at) => (
+            <rect key={at} class={what} x={x(atMs)} y={4} width={Math.max(1, x(atMs + durationMs) - x(atMs))} height={ROW - 8} rx={2}>
+              <title>{`${stage}: ${what} ${formatDuration(durationMs)}, from ${formatDuration(atMs)}`}</title>
+            </rect>
+          ))}
+        </g>
+      ))}
+    </Chart>
   );
 }
 

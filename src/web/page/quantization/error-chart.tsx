@@ -1,7 +1,7 @@
 /** Own and propagated error of every value in graph order: where the signal is lost. */
 import { formatDb } from '../../../report/numbers.js';
+import { AxisY, Chart } from '../parts/chart.js';
 import { linearScale } from '../parts/scale.js';
-import { Scroll } from '../parts/scroll.js';
 import { clip } from '../parts/text.js';
 import type { Layer } from './layers.js';
 
@@ -11,7 +11,7 @@ interface ChartProps {
   readonly pick: (name: string) => void;
 }
 
-const [HEIGHT, LEFT, TOP, BOTTOM, RIGHT] = [210, 44, 12, 26, 10];
+const FRAME = { height: 210, left: 44, top: 12, bottom: 26, right: 10 };
 
 /** Values without loss are drawn at the top. */
 const MOST_DB = 60;
@@ -20,10 +20,12 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
   const known = layers.filter(({ own, propagated }) => own !== undefined || propagated !== undefined);
   if (known.length < 2) return null;
   const width = Math.max(640, Math.min(1400, 60 + known.length * 12));
-  const x = linearScale([0, known.length - 1], [LEFT + 6, width - RIGHT - 6]);
+  const frame = { ...FRAME, width };
+  const { height, left, top, bottom } = frame;
+  const x = linearScale([0, known.length - 1], [left + 6, width - FRAME.right - 6]);
   const level = (db: number | null | undefined): number | undefined => (db === undefined ? undefined : Math.min(MOST_DB, db ?? MOST_DB));
   const levels = known.flatMap(({ own, propagated }) => [level(own), level(propagated)].filter(one => one !== undefined));
-  const y = linearScale([Math.min(0, ...levels), Math.max(...levels) * 1.05], [HEIGHT - BOTTOM, TOP], 5);
+  const y = linearScale([Math.min(0, ...levels), Math.max(...levels) * 1.05], [height - bottom, top], 5);
   const line = known.flatMap(({ propagated }, index) => (propagated === undefined ? [] : [`${x(index)},${y(level(propagated) ?? 0)}`]));
   return (
     <figure class="figure">
@@ -31,39 +33,28 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
         SQNR in dB, in graph order; lower is worse. <span class="info">● own</span> is the value quantized alone,{' '}
         <span class="warn">― propagated</span> the value in the quantized model.
       </figcaption>
-      <Scroll class="chart" label="Errors in graph order">
-        <svg
-          viewBox={`0 0 ${width} ${HEIGHT}`}
-          width={width}
-          height={HEIGHT}
-          role="img"
-          aria-label={`Errors of ${known.length} values; the lowest propagated SQNR is ${formatDb(worst(known))} dB`}
-        >
-          {y.ticks.map(tick => (
-            <g key={tick} class="tick">
-              <line x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} />
-              <text x={LEFT - 6} y={y(tick) + 4} text-anchor="end">
-                {tick}
-              </text>
-            </g>
-          ))}
-          <polyline class="propagated" points={line.join(' ')} />
-          {known.map(({ name, own, propagated, opType }, index) => (
-            <g key={name} class={name === picked ? 'mark picked' : 'mark'} onClick={() => pick(name)}>
-              <rect class="hit" x={x(index) - 6} y={TOP} width={12} height={HEIGHT - TOP - BOTTOM} />
-              {propagated !== undefined && <circle class="propagated" cx={x(index)} cy={y(level(propagated) ?? 0)} r={2.5} />}
-              {own !== undefined && <circle class="own" cx={x(index)} cy={y(level(own) ?? 0)} r={3} />}
-              <title>{`${name} ${opType}\nown ${own === undefined ? '–' : formatDb(own)} dB\npropagated ${propagated === undefined ? '–' : formatDb(propagated)} dB`}</title>
-            </g>
-          ))}
-          <text x={LEFT} y={HEIGHT - 8} class="soft-text">
-            {clip(known[0]?.name ?? '', 40)}
-          </text>
-          <text x={width - RIGHT} y={HEIGHT - 8} text-anchor="end" class="soft-text">
-            {clip(known.at(-1)?.name ?? '', 40)}
-          </text>
-        </svg>
-      </Scroll>
+      <Chart
+        label="Errors in graph order"
+        size={frame}
+        summary={`Errors of ${known.length} values; the lowest propagated SQNR is ${formatDb(worst(known))} dB`}
+      >
+        <AxisY frame={frame} scale={y} format={String} />
+        <polyline class="propagated" points={line.join(' ')} />
+        {known.map(({ name, own, propagated, opType }, index) => (
+          <g key={name} class={name === picked ? 'mark picked' : 'mark'} onClick={() => pick(name)}>
+            <rect class="hit" x={x(index) - 6} y={top} width={12} height={height - top - bottom} />
+            {propagated !== undefined && <circle class="propagated" cx={x(index)} cy={y(level(propagated) ?? 0)} r={2.5} />}
+            {own !== undefined && <circle class="own" cx={x(index)} cy={y(level(own) ?? 0)} r={3} />}
+            <title>{`${name} ${opType}\nown ${own === undefined ? '–' : formatDb(own)} dB\npropagated ${propagated === undefined ? '–' : formatDb(propagated)} dB`}</title>
+          </g>
+        ))}
+        <text x={left} y={height - 8} class="soft-text">
+          {clip(known[0]?.name ?? '', 40)}
+        </text>
+        <text x={width - FRAME.right} y={height - 8} text-anchor="end" class="soft-text">
+          {clip(known.at(-1)?.name ?? '', 40)}
+        </text>
+      </Chart>
     </figure>
   );
 }

@@ -11,7 +11,8 @@ import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { NameCell } from '../parts/name-cell.js';
-import { Badge, Empty, Waiting } from '../parts/notice.js';
+import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
+import { FilterField, Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { ErrorChart } from './error-chart.js';
@@ -27,19 +28,13 @@ export function QuantizationPage({ pipeline }: ViewProps) {
     <div class="view">
       <div class="tools">
         <h1>Quantization</h1>
-        <label>
-          Stage
-          <select value={stage.id} onChange={event => setQuery({ stage: event.currentTarget.value, value: undefined })}>
-            {stages.map(({ id }) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
-            ))}
-          </select>
-        </label>
-        {stage.state !== 'up-to-date' && stage.built && (
-          <Badge look="warn">out of date: {plainText(stage.why[0] ?? 'its inputs changed')}</Badge>
-        )}
+        <Select
+          label="Stage"
+          value={stage.id}
+          choices={stages.map(({ id }) => id)}
+          pick={id => setQuery({ stage: id, value: undefined })}
+        />
+        <OutOfDate stage={stage} />
       </div>
       {stage.built ? (
         <QuantizedModel key={stage.id} stage={stage} all={pipeline.stages} canEdit={pipeline.project.access === 'full'} />
@@ -87,15 +82,7 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
         <Summary report={report.data} verify={verify} sensitivity={costs} />
         <ErrorChart layers={layers} picked={picked?.name} pick={pick} />
         <div class="tools">
-          <label class="filter">
-            <span class="sr">Filter values</span>
-            <input
-              type="search"
-              placeholder="filter by name or operator"
-              value={filter}
-              onInput={event => setFilter(event.currentTarget.value)}
-            />
-          </label>
+          <FilterField what="values" hint="filter by name or operator" value={filter} set={setFilter} />
           <span class="soft">
             {shown.length} of {layers.length} values, in graph order; click a head to sort, a row for its histogram.
           </span>
@@ -176,6 +163,17 @@ function Summary({
   );
 }
 
+function errorColumn(name: 'own' | 'propagated', title: string, hint: string): ColumnSpec<Layer> {
+  return {
+    name,
+    title,
+    hint,
+    numeric: true,
+    rank: layer => layer[name] ?? undefined,
+    cell: ({ [name]: db }) => (db === undefined ? '–' : formatDb(db)),
+  };
+}
+
 const COLUMNS: readonly ColumnSpec<Layer>[] = [
   {
     name: 'value',
@@ -184,22 +182,8 @@ const COLUMNS: readonly ColumnSpec<Layer>[] = [
     cell: ({ name }) => <NameCell name={name} />,
   },
   { name: 'op', title: 'Operator', rank: ({ opType }) => opType, cell: ({ opType }) => opType },
-  {
-    name: 'own',
-    title: 'Own',
-    hint: 'SQNR of this value quantized alone, in dB',
-    numeric: true,
-    rank: ({ own }) => own ?? undefined,
-    cell: ({ own }) => (own === undefined ? '–' : formatDb(own)),
-  },
-  {
-    name: 'propagated',
-    title: 'Propagated',
-    hint: 'SQNR of this value in the quantized model, in dB: with the errors of everything before it',
-    numeric: true,
-    rank: ({ propagated }) => propagated ?? undefined,
-    cell: ({ propagated }) => (propagated === undefined ? '–' : formatDb(propagated)),
-  },
+  errorColumn('own', 'Own', 'SQNR of this value quantized alone, in dB'),
+  errorColumn('propagated', 'Propagated', 'SQNR of this value in the quantized model, in dB: with the errors of everything before it'),
   {
     name: 'cost',
     title: 'Cost',

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { setQuery } from '../api/router.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
-import type { MatchResult, ObjectKind } from './result-types.js';
+import { type MatchResult, OBJECT_KINDS, type ObjectKind } from './result-types.js';
 
 interface ClassRow {
   readonly category: number;
@@ -45,7 +45,7 @@ const COLUMNS: readonly ColumnSpec<ClassRow>[] = [
     ),
   },
   { name: 'truth', title: 'Ground truth', numeric: true, first: 'down', rank: ({ truth }) => truth, cell: ({ truth }) => truth },
-  ...(['lost', 'found', 'changed', 'equal'] as const).map(
+  ...OBJECT_KINDS.map(
     (kind): ColumnSpec<ClassRow> => ({
       name: kind,
       title: kind,

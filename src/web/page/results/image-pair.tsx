@@ -4,8 +4,9 @@ import { address, getBytes, request } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { asApiError } from '../api/use-data.js';
 import { Empty } from '../parts/notice.js';
+import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { plainText } from '../parts/text.js';
-import type { ImageRow, MatchedObject, ObjectBox } from './result-types.js';
+import { type ImageRow, type MatchedObject, OBJECT_KINDS, type ObjectBox, type ObjectKind } from './result-types.js';
 import type { ResultSide } from './use-results.js';
 
 interface PairProps {
@@ -77,8 +78,12 @@ export function ImagePair({ row, shown, side, names, categories }: PairProps) {
         </div>
       )}
       <p class="soft legend">
-        <span class="bad">▭ lost</span> <span class="warn">▭ found</span> <span class="violet">▭ changed</span>{' '}
-        <span class="good">▭ equal</span> {withTruth && <span>▭ ground truth, dashed</span>}
+        {OBJECT_KINDS.map(kind => (
+          <>
+            <span class={TONES[kind]}>▭ {kind}</span>{' '}
+          </>
+        ))}
+        {withTruth && <span>▭ ground truth, dashed</span>}
       </p>
       <ObjectList shown={shown} categories={categories} />
     </div>
@@ -122,7 +127,17 @@ function Overlay({ row: { width, height }, boxes, truth, picture, categories, la
   );
 }
 
+const TONES: Readonly<Record<ObjectKind, string>> = { lost: 'bad', found: 'warn', changed: 'violet', equal: 'good' };
+
 const MOST_LISTED = 100;
+
+const SCORES = (
+  [
+    ['Left', ({ left }) => left?.score],
+    ['Right', ({ right }) => right?.score],
+    ['IoU', ({ iou }) => iou],
+  ] as readonly (readonly [string, (object: MatchedObject) => number | undefined])[]
+).map(([title, of]): PlainColumn<MatchedObject> => ({ title, look: 'n', cell: object => of(object)?.toFixed(3) ?? '–' }));
 
 function ObjectList({
   shown,
@@ -131,37 +146,19 @@ function ObjectList({
   readonly shown: readonly MatchedObject[];
   readonly categories: Readonly<Record<string, string>>;
 }) {
+  const columns: readonly PlainColumn<MatchedObject>[] = [
+    { title: 'Object', cell: ({ left, right }) => nameOf(left ?? right, categories) },
+    { title: 'What', cell: ({ kind }) => <span class={TONES[kind]}>{kind}</span> },
+    ...SCORES,
+  ];
   return (
-    <div class="scroll short" tabIndex={0} role="region" aria-label="Objects of the image">
-      <table class="narrow">
-        <thead>
-          <tr>
-            <th scope="col">Object</th>
-            <th scope="col">What</th>
-            <th scope="col" class="n">
-              Left
-            </th>
-            <th scope="col" class="n">
-              Right
-            </th>
-            <th scope="col" class="n">
-              IoU
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.slice(0, MOST_LISTED).map(({ kind, left, right, iou }, index) => (
-            <tr key={index}>
-              <td>{nameOf(left ?? right, categories)}</td>
-              <td class={kind}>{kind}</td>
-              <td class="n">{left?.score.toFixed(3) ?? '–'}</td>
-              <td class="n">{right?.score.toFixed(3) ?? '–'}</td>
-              <td class="n">{iou?.toFixed(3) ?? '–'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      label="Objects of the image"
+      class="short"
+      rows={shown.slice(0, MOST_LISTED)}
+      columns={columns}
+      keyOf={(_, index) => index}
+    />
   );
 }
 

@@ -17,10 +17,12 @@ export interface ObjectBox {
   readonly crowd: boolean;
 }
 
-export type ObjectKind = 'equal' | 'changed' | 'lost' | 'found';
+/** 'lost': only the left side has it. 'found': only the right side. */
+export const OBJECT_KINDS = ['lost', 'found', 'changed', 'equal'] as const;
+
+export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 export interface MatchedObject {
-  /** 'lost': only the left side has it. 'found': only the right side. */
   readonly kind: ObjectKind;
   readonly left: ObjectBox | undefined;
   readonly right: ObjectBox | undefined;

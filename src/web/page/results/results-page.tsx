@@ -4,12 +4,13 @@ import { setQuery, usePlace } from '../api/router.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
+import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { CocoTable } from './coco-table.js';
 import { Confusion } from './confusion.js';
 import { ImagePair } from './image-pair.js';
-import type { ImageRow, MatchResult, ObjectKind } from './result-types.js';
+import { type ImageRow, type MatchResult, OBJECT_KINDS, type ObjectKind } from './result-types.js';
 import { findSides, type ResultSide, useResults } from './use-results.js';
 
 export function ResultsPage({ pipeline }: ViewProps) {
@@ -29,16 +30,13 @@ export function ResultsPage({ pipeline }: ViewProps) {
             ['right', right],
           ] as const
         ).map(([side, chosen]) => (
-          <label key={side}>
-            {side === 'left' ? 'Left' : 'Right'}
-            <select value={chosen.stage.id} onChange={event => setQuery({ [side]: event.currentTarget.value })}>
-              {sides.map(({ stage: { id } }) => (
-                <option key={id} value={id}>
-                  {id}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Select
+            key={side}
+            label={side === 'left' ? 'Left' : 'Right'}
+            value={chosen.stage.id}
+            choices={sides.map(({ stage: { id } }) => id)}
+            pick={id => setQuery({ [side]: id })}
+          />
         ))}
         {[left, right].map(({ stage }) => stage.state !== 'up-to-date' && <Badge look="warn">{stage.id} is out of date</Badge>)}
       </div>
@@ -47,13 +45,6 @@ export function ResultsPage({ pipeline }: ViewProps) {
     </div>
   );
 }
-
-export const KINDS: readonly { readonly kind: ObjectKind; readonly word: string }[] = [
-  { kind: 'lost', word: 'lost' },
-  { kind: 'found', word: 'found' },
-  { kind: 'changed', word: 'changed' },
-  { kind: 'equal', word: 'equal' },
-];
 
 function Matched({ left, right }: { readonly left: ResultSide; readonly right: ResultSide }) {
   const { query } = usePlace();
@@ -130,8 +121,7 @@ export function filterRows({ rows }: Pick<MatchResult, 'rows'>, query: Readonly<
 
 function Filters({ result: { totals, categories } }: { readonly result: MatchResult }) {
   const { query } = usePlace();
-  const set = (name: string) => (event: { readonly currentTarget: { readonly value: string } }) =>
-    setQuery({ [name]: event.currentTarget.value || undefined, image: undefined }, 'replace');
+  const set = (name: string) => (value: string) => setQuery({ [name]: value || undefined, image: undefined }, 'replace');
   return (
     <div class="tools">
       <fieldset class="choice">
@@ -143,50 +133,26 @@ function Filters({ result: { totals, categories } }: { readonly result: MatchRes
         >
           all
         </button>
-        {KINDS.map(({ kind, word }) => (
+        {OBJECT_KINDS.map(kind => (
           <button
             type="button"
             key={kind}
             aria-pressed={query.kind === kind}
             onClick={() => setQuery({ kind, image: undefined }, 'replace')}
           >
-            {word} {totals[kind]}
+            {kind} {totals[kind]}
           </button>
         ))}
       </fieldset>
-      <label>
-        Class
-        <select value={query.class ?? ''} onChange={set('class')}>
-          <option value="">all</option>
-          {Object.entries(categories).map(([id, name]) => (
-            <option key={id} value={id}>
-              {plainText(name)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Size
-        <select value={query.size ?? ''} onChange={set('size')}>
-          <option value="">all</option>
-          {Object.keys(SIZES).map(size => (
-            <option key={size} value={size}>
-              {size}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Score from
-        <select value={query.score ?? ''} onChange={set('score')}>
-          <option value="">0</option>
-          {['0.1', '0.3', '0.5', '0.7'].map(score => (
-            <option key={score} value={score}>
-              {score}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Class"
+        value={query.class ?? ''}
+        choices={Object.entries(categories).map(([id, name]) => [id, plainText(name)])}
+        none="all"
+        pick={set('class')}
+      />
+      <Select label="Size" value={query.size ?? ''} choices={Object.keys(SIZES)} none="all" pick={set('size')} />
+      <Select label="Score from" value={query.score ?? ''} choices={['0.1', '0.3', '0.5', '0.7']} none="0" pick={set('score')} />
     </div>
   );
 }
@@ -203,8 +169,5 @@ const COLUMNS: readonly ColumnSpec<FilteredRow>[] = [
     rank: ({ row }) => row.file,
     cell: ({ row }) => <NameCell name={row.file || row.id} />,
   },
-  count('lost'),
-  count('found'),
-  count('changed'),
-  count('equal'),
+  ...OBJECT_KINDS.map(count),
 ];

@@ -3,9 +3,10 @@ import { useMemo } from 'preact/hooks';
 import { formatFigure } from '../../../report/numbers.js';
 import type { RunRow } from '../../views/runs-view.js';
 import { setQuery, usePlace } from '../api/router.js';
+import { AxisX, AxisY, Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
-import { boundsOf, formatTick, linearScale } from '../parts/scale.js';
-import { Scroll } from '../parts/scroll.js';
+import { boundsOf, linearScale } from '../parts/scale.js';
+import { Select } from '../parts/select.js';
 
 interface ScatterProps {
   readonly runs: readonly RunRow[];
@@ -20,7 +21,12 @@ interface Dot {
   readonly y: number;
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [720, 330, 64, 44, 22, 16];
+const FRAME = { width: 720, height: 330, left: 64, bottom: 44, top: 22, right: 16 };
+
+const GOALS = [
+  ['most', 'more is better'],
+  ['least', 'less is better'],
+] as const;
 
 export function RunScatter({ runs, names, picked, toggle }: ScatterProps) {
   const { query } = usePlace();
@@ -56,27 +62,19 @@ function AxisPicker({
 }) {
   return (
     <span class="buttons">
-      <label>
-        {axis === 'x' ? 'Across' : 'Up'}
-        <select value={value ?? ''} onChange={event => setQuery({ [axis]: event.currentTarget.value || undefined }, 'replace')}>
-          <option value="">choose …</option>
-          {names.map(name => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span class="sr">Better {axis === 'x' ? 'across' : 'up'}</span>
-        <select
-          value={goal}
-          onChange={event => setQuery({ [`g${axis}`]: event.currentTarget.value === 'least' ? 'least' : undefined }, 'replace')}
-        >
-          <option value="most">more is better</option>
-          <option value="least">less is better</option>
-        </select>
-      </label>
+      <Select
+        label={axis === 'x' ? 'Across' : 'Up'}
+        value={value ?? ''}
+        choices={names}
+        none="choose …"
+        pick={name => setQuery({ [axis]: name || undefined }, 'replace')}
+      />
+      <Select
+        label={<span class="sr">Better {axis === 'x' ? 'across' : 'up'}</span>}
+        value={goal}
+        choices={GOALS}
+        pick={chosen => setQuery({ [`g${axis}`]: chosen === 'least' ? 'least' : undefined }, 'replace')}
+      />
     </span>
   );
 }
@@ -91,59 +89,37 @@ function Scatter({
   ScatterProps,
   'picked' | 'toggle'
 >) {
-  const x = linearScale(boundsOf(dots.map(dot => dot.x)) ?? [0, 1], [LEFT, WIDTH - RIGHT]);
-  const y = linearScale(boundsOf(dots.map(dot => dot.y)) ?? [0, 1], [HEIGHT - BOTTOM, TOP]);
+  const x = linearScale(boundsOf(dots.map(dot => dot.x)) ?? [0, 1], [FRAME.left, FRAME.width - FRAME.right]);
+  const y = linearScale(boundsOf(dots.map(dot => dot.y)) ?? [0, 1], [FRAME.height - FRAME.bottom, FRAME.top]);
   return (
-    <Scroll class="chart" label="Scatter">
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        width={WIDTH}
-        height={HEIGHT}
-        role="group"
-        aria-label={`${names[1]} over ${names[0]} of ${dots.length} runs`}
-      >
-        {x.ticks.map(tick => (
-          <g key={tick} class="tick">
-            <line x1={x(tick)} x2={x(tick)} y1={TOP} y2={HEIGHT - BOTTOM} />
-            <text x={x(tick)} y={HEIGHT - BOTTOM + 16} text-anchor="middle">
-              {formatTick(tick, x.ticks)}
-            </text>
-          </g>
-        ))}
-        {y.ticks.map(tick => (
-          <g key={tick} class="tick">
-            <line x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
-            <text x={LEFT - 6} y={y(tick) + 4} text-anchor="end">
-              {formatTick(tick, y.ticks)}
-            </text>
-          </g>
-        ))}
-        <text x={(LEFT + WIDTH) / 2} y={HEIGHT - 6} text-anchor="middle">
-          {names[0]}
-        </text>
-        <text x={LEFT} y={TOP - 2} class="soft-text">
-          {names[1]}
-        </text>
-        <polyline class="front" points={front.map(dot => `${x(dot.x)},${y(dot.y)}`).join(' ')} />
-        {dots.map(dot => (
-          <circle
-            key={dot.run}
-            class={`dot${picked.includes(dot.run) ? ' picked' : ''}${front.includes(dot) ? ' best' : ''}`}
-            cx={x(dot.x)}
-            cy={y(dot.y)}
-            r={5}
-            role="button"
-            tabindex={0}
-            aria-pressed={picked.includes(dot.run)}
-            aria-label={`${dot.run}: ${formatFigure(dot.x)}, ${formatFigure(dot.y)}`}
-            onClick={() => toggle(dot.run)}
-            onKeyDown={event => event.key === 'Enter' && toggle(dot.run)}
-          >
-            <title>{`${dot.run}\n${names[0]}: ${formatFigure(dot.x)}\n${names[1]}: ${formatFigure(dot.y)}`}</title>
-          </circle>
-        ))}
-      </svg>
-    </Scroll>
+    <Chart label="Scatter" size={FRAME} role="group" summary={`${names[1]} over ${names[0]} of ${dots.length} runs`}>
+      <AxisX frame={FRAME} scale={x} />
+      <AxisY frame={FRAME} scale={y} />
+      <text x={(FRAME.left + FRAME.width) / 2} y={FRAME.height - 6} text-anchor="middle">
+        {names[0]}
+      </text>
+      <text x={FRAME.left} y={FRAME.top - 2} class="soft-text">
+        {names[1]}
+      </text>
+      <polyline class="front" points={front.map(dot => `${x(dot.x)},${y(dot.y)}`).join(' ')} />
+      {dots.map(dot => (
+        <circle
+          key={dot.run}
+          class={`dot${picked.includes(dot.run) ? ' picked' : ''}${front.includes(dot) ? ' best' : ''}`}
+          cx={x(dot.x)}
+          cy={y(dot.y)}
+          r={5}
+          role="button"
+          tabindex={0}
+          aria-pressed={picked.includes(dot.run)}
+          aria-label={`${dot.run}: ${formatFigure(dot.x)}, ${formatFigure(dot.y)}`}
+          onClick={() => toggle(dot.run)}
+          onKeyDown={event => event.key === 'Enter' && toggle(dot.run)}
+        >
+          <title>{`${dot.run}\n${names[0]}: ${formatFigure(dot.x)}\n${names[1]}: ${formatFigure(dot.y)}`}</title>
+        </circle>
+      ))}
+    </Chart>
   );
 }
 

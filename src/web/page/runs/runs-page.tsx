@@ -9,7 +9,8 @@ import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { Empty, Waiting } from '../parts/notice.js';
-import { lookOf } from '../parts/states.js';
+import { Select } from '../parts/select.js';
+import { StateText } from '../parts/state-text.js';
 import { formatTime, plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { Comparison } from './comparison.js';
@@ -85,22 +86,13 @@ function FigurePicker({ runs, chosen }: { readonly runs: readonly RunRow[]; read
   const others = allFigures(runs).filter(key => !chosen.includes(key));
   return (
     <>
-      <label>
-        Figure
-        <select
-          value=""
-          onChange={event =>
-            event.currentTarget.value !== '' && setQuery({ figures: [...chosen, event.currentTarget.value].join(',') }, 'replace')
-          }
-        >
-          <option value="">add a column …</option>
-          {others.map(key => (
-            <option key={key} value={key}>
-              {key}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Figure"
+        value=""
+        choices={others}
+        none="add a column …"
+        pick={key => key !== '' && setQuery({ figures: [...chosen, key].join(',') }, 'replace')}
+      />
       {chosen.length > 1 && (
         <button type="button" class="quiet" onClick={() => setQuery({ figures: chosen.slice(0, -1).join(',') }, 'replace')}>
           Remove the last column
@@ -133,7 +125,7 @@ function columnsOf(
       name: 'conclusion',
       title: 'End',
       rank: ({ conclusion }) => conclusion,
-      cell: ({ conclusion }) => <span class={lookOf(conclusion).tone}>{`${lookOf(conclusion).sign} ${lookOf(conclusion).word}`}</span>,
+      cell: ({ conclusion }) => <StateText state={conclusion} />,
     },
     {
       name: 'duration',

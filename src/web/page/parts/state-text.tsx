@@ -1,0 +1,11 @@
+/** The state of a stage or run: sign, word and color. */
+import { lookOf } from './states.js';
+
+export function StateText({ state }: { readonly state: string }) {
+  const { tone, sign, word } = lookOf(state);
+  return (
+    <span class={tone}>
+      {sign} {word}
+    </span>
+  );
+}
