@@ -5,11 +5,12 @@ import { cacheFolderAt } from '../engine/store/cache-folder.js';
 import type { AccessToken } from './access/access-token.js';
 import { answerData } from './answer-data.js';
 import { openEdits } from './edit/edit-session.js';
-import { openEventStream, type PageEvent } from './http/event-stream.js';
+import { openEventStream } from './http/event-stream.js';
 import { openPageFiles } from './http/page-files.js';
 import { listen } from './http/serve.js';
 import { openModelReader } from './model/read-model-view.js';
 import { followBuilds } from './project/follow-builds.js';
+import type { LiveEvent } from './project/live-event.js';
 import { openLiveProject } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import { startedBuilds } from './project/started-builds.js';
@@ -52,7 +53,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     stream.send({ event: 'ended', data: ended });
     project.note();
   });
-  const first = (): readonly PageEvent[] => [
+  const first = (): readonly LiveEvent[] => [
     { event: 'hello', data: { access: ports.access } },
     { event: 'build', data: follower.current() ?? null },
     { event: 'started', data: builds.running() },

@@ -36,8 +36,10 @@ const FILE_SCHEMA = object({
   values: list(object({ address: text(), name: text(), sketch: SKETCH_SCHEMA }, { ort: ORT_OBSERVED_SCHEMA })),
 });
 
+export type EncodedSketches = FromSchema<typeof FILE_SCHEMA>;
+
 /** Values keep the order of the map. */
-export function encodeModelSketches(sketches: ModelSketches): FromSchema<typeof FILE_SCHEMA> {
+export function encodeModelSketches(sketches: ModelSketches): EncodedSketches {
   return {
     format: 'tanren-sketches',
     version: 2,
@@ -54,9 +56,14 @@ export function encodeModelSketches(sketches: ModelSketches): FromSchema<typeof 
 
 const fileReader = readerOf(FILE_SCHEMA);
 
+/** The file with its arrays still encoded. @throws QuantError `bad-sketches`, listing every problem. */
+export function readModelSketches(value: Json): EncodedSketches {
+  return readSketchJson(fileReader, value, 'sketches');
+}
+
 /** @throws QuantError `bad-sketches`, listing every problem. */
 export function parseModelSketches(value: Json): ModelSketches {
-  const { model, samples, values } = readSketchJson(fileReader, value, 'sketches');
+  const { model, samples, values } = readModelSketches(value);
   const decoded = decodeSketches('sketches', problems =>
     values.map(({ address, name, sketch, ort }, index): [string, NamedSketch] => {
       const named = { name, sketch: decodeSketch(sketch, `values[${index}].sketch`, problems) };

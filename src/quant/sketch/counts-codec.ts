@@ -21,7 +21,11 @@ export function encodeCounts(counts: ArrayLike<number>): string {
 
 /** @throws QuantError `bad-sketches` if a count is truncated or above 2⁵³. */
 export function decodeCounts(text: string): Float64Array {
-  const bytes = Buffer.from(text, 'base64');
+  return decodeCountBytes(Buffer.from(text, 'base64'));
+}
+
+/** Counts from bytes, as `encodeCounts` writes them before Base64. @throws QuantError `bad-sketches` if a count is truncated or above 2⁵³. */
+export function decodeCountBytes(bytes: Uint8Array): Float64Array {
   let length = 0;
   for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 128) length++;
   const counts = new Float64Array(length);

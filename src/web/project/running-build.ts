@@ -1,35 +1,36 @@
 /** The state of the running or last build, made from the entries of its journal. */
-import type { JournalEntry } from '../../engine/insight/live/journal-entry.js';
+import { anyList, anyText, integer, mapOf, number, object, oneOf } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { type JournalEntry, OUTCOMES } from '../../engine/insight/live/journal-entry.js';
 
-export interface RunningBuild {
-  /** 'broken-off': its process ended without a conclusion. */
-  readonly state: 'running' | 'ended' | 'broken-off';
-  readonly command: string;
-  readonly pid: number;
-  readonly startedMs: number;
-  readonly endedMs?: number;
-  readonly conclusion?: string;
-  /** The stages that it may have to run. */
-  readonly pending: readonly PendingStage[];
-  readonly stages: Readonly<Record<string, RunningStage>>;
-}
+const STAGE = object(
+  { state: oneOf(['running', 'retrying', 'stopped', ...OUTCOMES]) },
+  {
+    startedMs: number(),
+    endedMs: number(),
+    reasons: anyList(anyText()),
+    attempt: integer(1),
+    progress: object({ done: number(), total: number(), what: anyText() }),
+    durationMs: number(),
+    message: anyText(),
+    missedGates: anyList(anyText()),
+  },
+);
 
-export interface PendingStage {
-  readonly stage: string;
-  readonly expectedMs?: number;
-}
+export const RUNNING_BUILD = object(
+  {
+    state: oneOf(['running', 'ended', 'broken-off'], 'broken-off: its process ended without a conclusion.'),
+    command: anyText(),
+    pid: integer(0),
+    startedMs: number(),
+    pending: anyList(object({ stage: anyText() }, { expectedMs: number() }), 'The stages that it may have to run.'),
+    stages: mapOf(STAGE),
+  },
+  { endedMs: number(), conclusion: anyText() },
+);
 
-export interface RunningStage {
-  readonly state: 'running' | 'retrying' | 'stopped' | NonNullable<JournalEntry['outcome']>;
-  readonly startedMs?: number;
-  readonly endedMs?: number;
-  readonly reasons?: readonly string[];
-  readonly attempt?: number;
-  readonly progress?: { readonly done: number; readonly total: number; readonly what: string };
-  readonly durationMs?: number;
-  readonly message?: string;
-  readonly missedGates?: readonly string[];
-}
+export type RunningBuild = FromSchema<typeof RUNNING_BUILD>;
+export type RunningStage = FromSchema<typeof STAGE>;
 
 /** The build after further entries of its journal. `before` is undefined at the start of a journal. */
 export function advanceBuild(before: RunningBuild | undefined, entries: readonly JournalEntry[]): RunningBuild | undefined {

@@ -1,4 +1,6 @@
 /** The builds that the page has started: one at a time. Further ones wait for the lock like any other build. */
+import { anyText, integer, object } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
 import type { BuildProcess } from './build-process.js';
 import type { ProjectPorts } from './project-ports.js';
 
@@ -12,11 +14,9 @@ export interface StartedBuilds {
 }
 
 /** A build that failed before its first stage, as for an error in the pipeline file, has no journal: the page shows what it wrote. */
-export interface EndedBuild {
-  readonly pid: number;
-  readonly exitCode: number | undefined;
-  readonly said: string;
-}
+export const ENDED_BUILD = object({ pid: integer(0), said: anyText('What it wrote.') }, { exitCode: integer(0) });
+
+export type EndedBuild = FromSchema<typeof ENDED_BUILD>;
 
 export function startedBuilds({ startBuild }: Pick<ProjectPorts, 'startBuild'>, onEnd: (ended: EndedBuild) => void): StartedBuilds {
   const running = new Map<number, BuildProcess>();
@@ -26,7 +26,7 @@ export function startedBuilds({ startBuild }: Pick<ProjectPorts, 'startBuild'>, 
       running.set(build.pid, build);
       void build.ended.then(({ exitCode, said }) => {
         running.delete(build.pid);
-        onEnd({ pid: build.pid, exitCode, said });
+        onEnd({ pid: build.pid, said, ...(exitCode === undefined ? {} : { exitCode }) });
       });
       return build.pid;
     },

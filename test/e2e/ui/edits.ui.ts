@@ -1,48 +1,33 @@
 /** An edit in the page changes `pipeline.yaml` and then the figures; it is shown first, applies to what was read, and is undone. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import type { EditPreview } from '../../../src/web/edit/edit-session.js';
-import { describeInBrowser, openBrowser } from '../../support/browser.js';
-import { findPage, type PageServer } from '../../support/page-client.js';
-import { type OpenedPage, openInBrowser } from '../../support/page-driver.js';
+import { describeInBrowser } from '../../support/browser.js';
+import { givenPage } from '../../support/given-page.js';
+import { findPage } from '../../support/page-client.js';
 import { givenShapesProject, type ShapesProject } from '../../support/shapes-project.js';
-import { type StartedTanren, startTanren } from '../../support/start-tanren.js';
+import { startTanren } from '../../support/start-tanren.js';
 
 const VALUE = 'backbone/body/layer1/0/bn3';
 
 describeInBrowser('an edit in the page', path => {
   let project: ShapesProject;
-  let browser: Browser;
-  let server: PageServer;
-  let started: StartedTanren;
-  let opened: OpenedPage;
   let original: string;
   const file = (): string => join(project.folder, 'pipeline.yaml');
   const activations = (): readonly string[] =>
     JSON.parse(readFileSync(join(project.folder, 'artifacts/quantize@backbone/report.json'), 'utf8')).activations.map(
       ({ name }: { readonly name: string }) => name,
     );
-  beforeAll(async () => {
+  const given = givenPage(path, () => {
     project = givenShapesProject(4);
     expect(project.build('quantize').exitCode).toBe(0);
     original = readFileSync(file(), 'utf8');
-    started = startTanren(project.folder, 'ui', '--port', '0');
-    server = await findPage(started);
-    browser = await openBrowser(path);
+    return project;
   });
-  afterAll(async () => {
-    await browser?.close();
-    started?.kill();
-    project?.remove();
-  });
-  afterEach(async () => {
-    await opened?.close();
-    writeFileSync(file(), original);
-  });
+  afterEach(() => writeFileSync(file(), original));
 
   it('is shown as a difference, written with all comments, rebuilt by a build, and undone with one click', async () => {
-    opened = await openInBrowser(browser, server);
+    const opened = await given.open();
     const { page } = opened;
     await opened.go(`/quantization?stage=quantize@backbone&value=${VALUE}`);
     await page.getByRole('button', { name: 'Keep in float' }).click();
@@ -71,25 +56,25 @@ describeInBrowser('an edit in the page', path => {
   const preview = async (
     change: object = {},
   ): Promise<{ status: number; body: EditPreview & { error?: { code: string; message: string } } }> => {
-    const { status, body } = await server.post('preview-edit', { ...edit, ...change });
+    const { status, body } = await given.server().post('preview-edit', { ...edit, ...change });
     return { status, body: JSON.parse(body) };
   };
 
   it('applies to the file as it was read: another save in between refuses it', async () => {
     const { body } = await preview();
     writeFileSync(file(), `${original}# a later thought\n`);
-    const refused = await server.post('edit', { ...edit, digest: body.digest });
+    const refused = await given.server().post('edit', { ...edit, digest: body.digest });
     expect([refused.status, JSON.parse(refused.body).error.code]).toEqual([409, 'ui-edit-changed']);
     expect(readFileSync(file(), 'utf8')).toBe(`${original}# a later thought\n`);
   });
 
   it('is not undone where the file was changed since', async () => {
     const { body } = await preview();
-    expect((await server.post('edit', { ...edit, digest: body.digest })).status).toBe(200);
+    expect((await given.server().post('edit', { ...edit, digest: body.digest })).status).toBe(200);
     const edited = readFileSync(file(), 'utf8');
     expect(edited).not.toBe(original);
     writeFileSync(file(), `${edited}# mine\n`);
-    const refused = await server.post('undo', {});
+    const refused = await given.server().post('undo', {});
     expect([refused.status, JSON.parse(refused.body).error.code]).toEqual([409, 'ui-edit-changed']);
   });
 

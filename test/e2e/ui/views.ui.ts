@@ -1,31 +1,13 @@
 /** Every view of the page, on the default pipeline, in a browser: content, addresses, widths, schemes, keyboard, accessibility. */
-import type { Browser } from 'playwright-core';
-import { describeInBrowser, openBrowser } from '../../support/browser.js';
-import { findPage, type PageServer } from '../../support/page-client.js';
-import { type OpenedPage, openInBrowser } from '../../support/page-driver.js';
-import { givenShapesProject, type ShapesProject } from '../../support/shapes-project.js';
-import { type StartedTanren, startTanren } from '../../support/start-tanren.js';
+import { describeInBrowser } from '../../support/browser.js';
+import { givenPage } from '../../support/given-page.js';
+import { givenShapesProject } from '../../support/shapes-project.js';
 
 describeInBrowser('the page of the default pipeline', path => {
-  let project: ShapesProject;
-  let browser: Browser;
-  let server: PageServer;
-  let started: StartedTanren;
-  let opened: OpenedPage;
-  beforeAll(async () => {
-    project = givenShapesProject(24);
+  const page = givenPage(path, () => {
+    const project = givenShapesProject(24);
     expect(project.build().exitCode).toBe(0);
-    started = startTanren(project.folder, 'ui', '--port', '0');
-    server = await findPage(started);
-    browser = await openBrowser(path);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    started?.kill();
-    project?.remove();
-  });
-  afterEach(async () => {
-    await opened?.close();
+    return project;
   });
 
   const VIEWS = [
@@ -44,7 +26,7 @@ describeInBrowser('the page of the default pipeline', path => {
   ] as const;
 
   it.each(VIEWS)('%s shows its content, logs nothing and asks no other server', async (at, text) => {
-    opened = await openInBrowser(browser, server);
+    const opened = await page.open();
     await opened.go(at);
     await opened.page.getByText(text).filter({ visible: true }).first().waitFor();
     expect(opened.heard).toEqual([]);
@@ -52,7 +34,7 @@ describeInBrowser('the page of the default pipeline', path => {
 
   it.each(VIEWS)('%s has no serious barrier, and readable texts, in light and dark', async at => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      opened = await openInBrowser(browser, server, { colorScheme });
+      const opened = await page.open({ colorScheme });
       await opened.go(at);
       expect(await opened.findBarriers()).toEqual([]);
       expect(await opened.findFaintTexts()).toEqual([]);
@@ -61,7 +43,7 @@ describeInBrowser('the page of the default pipeline', path => {
   });
 
   it.each([360, 500, 1400, 2560])('no view is wider than a window of %i pixels', async width => {
-    opened = await openInBrowser(browser, server, { viewport: { width, height: 800 } });
+    const opened = await page.open({ viewport: { width, height: 800 } });
     for (const [at] of VIEWS) {
       await opened.go(at);
       expect([at, await opened.overflow()]).toEqual([at, 0]);
@@ -69,7 +51,7 @@ describeInBrowser('the page of the default pipeline', path => {
   });
 
   it('loads at most 300 kB for its first view, compressed', async () => {
-    opened = await openInBrowser(browser, server);
+    const opened = await page.open();
     let bytes = 0;
     opened.page.on('response', response => {
       bytes += Number(response.headers()['content-length'] ?? 0);
@@ -81,58 +63,58 @@ describeInBrowser('the page of the default pipeline', path => {
   });
 
   it('is used with the keyboard alone: picks a stage, moves along the graph, closes, changes the view', async () => {
-    opened = await openInBrowser(browser, server);
-    const { page } = opened;
+    const opened = await page.open();
+    const { page: tab } = opened;
     await opened.go('/');
-    await page.locator('[data-stage="parts"]').focus();
-    await page.keyboard.press('ArrowRight');
-    const focused = () => page.evaluate<string | undefined>('document.activeElement?.dataset?.stage');
+    await tab.locator('[data-stage="parts"]').focus();
+    await tab.keyboard.press('ArrowRight');
+    const focused = () => tab.evaluate<string | undefined>('document.activeElement?.dataset?.stage');
     expect(await focused()).toMatch(/^(simplify@|verify-split)/);
-    await page.keyboard.press('ArrowLeft');
+    await tab.keyboard.press('ArrowLeft');
     expect(await focused()).toBe('parts');
-    await page.keyboard.press('Enter');
-    await page.getByRole('complementary', { name: 'Stage parts' }).waitFor();
-    expect(page.url()).toContain('?stage=parts');
-    await page.keyboard.press('Escape');
-    await page.getByRole('complementary').waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: 'Runs' }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('complementary', { name: 'Stage parts' }).waitFor();
+    expect(tab.url()).toContain('?stage=parts');
+    await tab.keyboard.press('Escape');
+    await tab.getByRole('complementary').waitFor({ state: 'detached' });
+    await tab.getByRole('link', { name: 'Runs' }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: 'Runs' }).waitFor();
   });
 
   it('keeps the state of a view in its address, and goes back', async () => {
-    opened = await openInBrowser(browser, server);
-    const { page } = opened;
+    const opened = await page.open();
+    const { page: tab } = opened;
     await opened.go('/results?kind=lost');
-    await page.getByRole('button', { name: /^lost \d/ }).waitFor();
-    expect(await page.getByRole('button', { name: /^lost \d/ }).getAttribute('aria-pressed')).toBe('true');
-    await page.getByRole('link', { name: 'Quantization' }).click();
-    await page.getByRole('heading', { name: 'Quantization' }).waitFor();
-    await page.goBack();
-    await page.getByRole('button', { name: /^lost \d/ }).waitFor();
-    expect(page.url()).toContain('kind=lost');
-    expect(page.url()).toContain(`#token=${server.token}`);
+    await tab.getByRole('button', { name: /^lost \d/ }).waitFor();
+    expect(await tab.getByRole('button', { name: /^lost \d/ }).getAttribute('aria-pressed')).toBe('true');
+    await tab.getByRole('link', { name: 'Quantization' }).click();
+    await tab.getByRole('heading', { name: 'Quantization' }).waitFor();
+    await tab.goBack();
+    await tab.getByRole('button', { name: /^lost \d/ }).waitFor();
+    expect(tab.url()).toContain('kind=lost');
+    expect(tab.url()).toContain(`#token=${page.server().token}`);
   });
 
   it('sorts the values of a model by their error, worst first', async () => {
-    opened = await openInBrowser(browser, server);
-    const { page } = opened;
+    const opened = await page.open();
+    const { page: tab } = opened;
     await opened.go('/quantization?stage=quantize@backbone');
-    await page.getByRole('button', { name: 'Propagated' }).click();
-    const cells = await page.locator('.data tbody tr td:nth-child(4)').allInnerTexts();
+    await tab.getByRole('button', { name: 'Propagated' }).click();
+    const cells = await tab.locator('.data tbody tr td:nth-child(4)').allInnerTexts();
     const numbers = cells.map(Number).filter(Number.isFinite);
     expect(numbers.length).toBeGreaterThan(30);
     expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
   });
 
   it('shows an image with the objects of both sides, as many as are matched', async () => {
-    opened = await openInBrowser(browser, server);
-    const { page } = opened;
+    const opened = await page.open();
+    const { page: tab } = opened;
     await opened.go('/results?left=evaluate-float&right=evaluate-int8');
-    await page.locator('.overlay image').first().waitFor({ state: 'attached' });
-    const left = await page.locator('.two figure:first-child rect.object').count();
-    const right = await page.locator('.two figure:last-child rect.object').count();
-    const kinds = await page.locator('.pair tbody td:nth-child(2)').allInnerTexts();
+    await tab.locator('.overlay image').first().waitFor({ state: 'attached' });
+    const left = await tab.locator('.two figure:first-child rect.object').count();
+    const right = await tab.locator('.two figure:last-child rect.object').count();
+    const kinds = await tab.locator('.pair tbody td:nth-child(2)').allInnerTexts();
     const count = (kind: string): number => kinds.filter(one => one === kind).length;
     expect(left).toBe(kinds.length - count('found'));
     expect(right).toBe(kinds.length - count('lost'));
@@ -140,7 +122,7 @@ describeInBrowser('the page of the default pipeline', path => {
   });
 
   it('honors reduced motion', async () => {
-    opened = await openInBrowser(browser, server, { reducedMotion: 'reduce' });
+    const opened = await page.open({ reducedMotion: 'reduce' });
     await opened.go('/');
     expect(await opened.page.evaluate('document.getAnimations().length')).toBe(0);
   });

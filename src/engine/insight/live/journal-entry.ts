@@ -5,6 +5,9 @@ import { anyList, anyText, integer, number, oneOf, openObject, text } from '../.
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 
+/** How stages end. */
+export const OUTCOMES = ['up-to-date', 'restored', 'executed', 'failed', 'skipped', 'cancelled'] as const;
+
 /** One line of the journal. A newer version may add members and kinds. */
 const ENTRY_SCHEMA = openObject(
   {
@@ -24,7 +27,7 @@ const ENTRY_SCHEMA = openObject(
     done: number({ minimum: 0 }),
     total: number({ minimum: 0 }),
     what: anyText('Of `progress`: the unit.'),
-    outcome: oneOf(['up-to-date', 'restored', 'executed', 'failed', 'skipped', 'cancelled']),
+    outcome: oneOf(OUTCOMES),
     durationMs: number({ minimum: 0 }),
     message: anyText('Of a failed or skipped stage, of a retry and of a stopped run: why.'),
     metric: anyText(),

@@ -1,4 +1,5 @@
 /** Live updates: the server's events, read by fetch. After a break the page connects again, and asks for everything. */
+import { parseLiveEvent } from '../../project/live-event.js';
 import type { RunningBuild } from '../../project/running-build.js';
 import type { EndedBuild } from '../../project/started-builds.js';
 import { request } from './client.js';
@@ -59,9 +60,9 @@ function take(block: string): void {
   const event = /^event: (.*)$/m.exec(block)?.[1];
   const data = /^data: (.*)$/m.exec(block)?.[1];
   if (event === undefined || data === undefined) return;
-  const value: unknown = JSON.parse(data);
-  if (event === 'changed') changes.set(changes.get() + 1);
-  else if (event === 'build') build.set((value ?? undefined) as RunningBuild | undefined);
-  else if (event === 'started') ownBuilds.set(value as readonly number[]);
-  else if (event === 'ended') endedBuild.set(value as EndedBuild);
+  const live = parseLiveEvent(event, data);
+  if (live?.event === 'changed') changes.set(changes.get() + 1);
+  else if (live?.event === 'build') build.set(live.data ?? undefined);
+  else if (live?.event === 'started') ownBuilds.set(live.data);
+  else if (live?.event === 'ended') endedBuild.set(live.data);
 }

@@ -1,5 +1,6 @@
 /** One value: its histogram with range, clipping and grid of the integers, and its numbers. */
 
+import { readModelSketches } from '../../../quant/calibration/model-sketches.js';
 import { formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
 import type { StageRow } from '../../views/pipeline-view.js';
 import { address } from '../api/client.js';
@@ -9,7 +10,7 @@ import { Link } from '../parts/link.js';
 import { Empty, Failed } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
 import { Histogram } from './histogram.js';
-import { findHistograms, type SketchesFile } from './histograms.js';
+import { findHistograms } from './histograms.js';
 import type { Layer } from './layers.js';
 
 interface PanelProps {
@@ -71,7 +72,8 @@ function Fact({ term, fact }: { readonly term: string; readonly fact: string }) 
 /** The sketches that the stage was given: those of the calibration. */
 function ValueHistogram({ layer, stage }: { readonly layer: Layer; readonly stage: StageRow }) {
   const hasSketches = stage.inputs.some(({ name }) => name === 'sketches');
-  const { data, error } = useData<SketchesFile>(hasSketches ? address('input', { stage: stage.id, name: 'sketches' }) : undefined, 'once');
+  const at = hasSketches ? address('input', { stage: stage.id, name: 'sketches' }) : undefined;
+  const { data, error } = useData(at, 'once', readModelSketches);
   if (!hasSketches) return <Empty>The stage has no sketches, so there is no histogram.</Empty>;
   if (error !== undefined) return <Failed error={error} />;
   if (data === undefined) return <Empty>Loading the histogram …</Empty>;

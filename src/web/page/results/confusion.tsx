@@ -6,7 +6,7 @@ import { plainText } from '../parts/text.js';
 import { type MatchResult, OBJECT_KINDS, type ObjectKind } from './result-types.js';
 
 interface ClassRow {
-  readonly category: number;
+  readonly category: string;
   readonly name: string;
   readonly counts: Readonly<Record<ObjectKind, number>>;
   readonly truth: number;
@@ -25,8 +25,8 @@ export function Confusion({ result }: { readonly result: MatchResult }) {
         label="Classes"
         rows={rows}
         columns={COLUMNS}
-        keyOf={({ category }) => String(category)}
-        pick={({ category }) => setQuery({ class: String(category), image: undefined })}
+        keyOf={({ category }) => category}
+        pick={({ category }) => setQuery({ class: category, image: undefined })}
         sight={14}
       />
     </section>
@@ -65,22 +65,22 @@ const COLUMNS: readonly ColumnSpec<ClassRow>[] = [
 ];
 
 function rowsOf({ rows, categories }: MatchResult): readonly ClassRow[] {
-  const found = new Map<number, { counts: Record<ObjectKind, number>; truth: number; change: number }>();
-  const of = (category: number) => {
+  const found = new Map<string, { counts: Record<ObjectKind, number>; truth: number; change: number }>();
+  const of = (category: string) => {
     const known = found.get(category) ?? { counts: { equal: 0, changed: 0, lost: 0, found: 0 }, truth: 0, change: 0 };
     found.set(category, known);
     return known;
   };
   for (const { objects, truth } of rows) {
     for (const { kind, left, right } of objects) {
-      const own = of((left ?? right)?.category ?? 0);
+      const own = of((left ?? right)?.category ?? '');
       own.counts[kind] += 1;
       if (left !== undefined && right !== undefined) own.change += right.score - left.score;
     }
     for (const { category } of truth) of(category).truth += 1;
   }
   return [...found]
-    .sort(([a], [b]) => a - b)
+    .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
     .map(([category, { counts, truth, change }]) => {
       const partners = counts.equal + counts.changed;
       return {

@@ -12,7 +12,8 @@ export interface ObjectBox {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  readonly category: number;
+  /** Id of the class, as text: ids of COCO files are numbers, or any text. */
+  readonly category: string;
   readonly score: number;
   readonly crowd: boolean;
 }
@@ -42,6 +43,7 @@ export type ResultTotals = Readonly<Record<ObjectKind, number>>;
 
 export interface MatchResult {
   readonly rows: readonly ImageRow[];
+  /** Names by id. */
   readonly categories: Readonly<Record<string, string>>;
   readonly totals: ResultTotals;
 }

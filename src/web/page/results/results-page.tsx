@@ -102,8 +102,7 @@ const SIZES: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 export function filterRows({ rows }: Pick<MatchResult, 'rows'>, query: Readonly<Record<string, string>>): readonly FilteredRow[] {
-  const { kind, size } = query;
-  const category = query.class === undefined ? undefined : Number(query.class);
+  const { kind, size, class: category } = query;
   const least = Number(query.score ?? 0);
   const [low, high] = SIZES[size ?? ''] ?? [0, Number.POSITIVE_INFINITY];
   const isFree = kind === undefined && category === undefined && size === undefined && least === 0;

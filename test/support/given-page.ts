@@ -1,0 +1,53 @@
+/** The page of a project, served by `tanren ui` and opened in a browser, for all tests of a suite. */
+import type { Browser } from 'playwright-core';
+import { getDefined } from '../../src/base/invariant.js';
+import { openBrowser } from './browser.js';
+import { findPage, type PageServer } from './page-client.js';
+import { type OpenedPage, openInBrowser } from './page-driver.js';
+import { startTanren } from './start-tanren.js';
+
+export interface GivenPage {
+  /** Opens the page; the end of the test closes it. */
+  open(options?: Parameters<typeof openInBrowser>[2]): Promise<OpenedPage>;
+  server(): PageServer;
+}
+
+interface PagedProject {
+  readonly folder: string;
+  remove(): void;
+}
+
+/**
+ * To be called in a suite, before its tests. `prepare` gives the project, which the end of the suite removes.
+ * @param browserPath as `describeInBrowser` gives it.
+ */
+export function givenPage(browserPath: string, prepare: () => PagedProject): GivenPage {
+  let project: PagedProject | undefined;
+  let browser: Browser | undefined;
+  let started: ReturnType<typeof startTanren> | undefined;
+  let server: PageServer | undefined;
+  let opened: readonly OpenedPage[] = [];
+  beforeAll(async () => {
+    project = prepare();
+    started = startTanren(project.folder, 'ui', '--port', '0');
+    server = await findPage(started);
+    browser = await openBrowser(browserPath);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    started?.kill();
+    project?.remove();
+  });
+  afterEach(async () => {
+    for (const page of opened) await page.close();
+    opened = [];
+  });
+  return {
+    async open(options) {
+      const page = await openInBrowser(getDefined(browser, 'browser'), getDefined(server, 'server'), options);
+      opened = [...opened, page];
+      return page;
+    },
+    server: () => getDefined(server, 'server'),
+  };
+}

@@ -1,0 +1,64 @@
+/** Detections of two sides as the page compares them. */
+import { matchResults } from '../../../src/web/page/results/match-results.js';
+
+const bytes = (text: string): ArrayBuffer => new TextEncoder().encode(text).buffer;
+
+const IMAGES = [
+  { id: 1, width: 100, height: 80, file_name: 'a.png' },
+  { id: 'b', width: 50, height: 40, file_name: 'b.png' },
+];
+const CATEGORIES = [
+  { id: 3, name: 'cat' },
+  { id: 7, name: 'dog' },
+];
+const TRUTH = [{ id: 1, image_id: 1, category_id: 3, bbox: [0, 0, 10, 10], area: 100, iscrowd: 1 }];
+const dataset = JSON.stringify({ images: IMAGES, categories: CATEGORIES, annotations: TRUTH });
+const result = (image_id: number | string, category_id: number, bbox: readonly number[], score: number) => ({
+  image_id,
+  category_id,
+  bbox,
+  score,
+});
+const match = (left: object | string, right: object | string) => {
+  const [one, other] = [left, right].map(side => bytes(typeof side === 'string' ? side : JSON.stringify(side)));
+  return matchResults({ left: one ?? bytes(''), right: other ?? bytes(''), annotations: bytes(dataset) });
+};
+
+describe('detections of two sides', () => {
+  const box = [10, 10, 20, 20];
+
+  it.each([
+    ['equal: the same box and score', result(1, 3, box, 0.9), result(1, 3, box, 0.85), ['equal']],
+    ['changed: the score differs by more than 0.1', result(1, 3, box, 0.9), result(1, 3, box, 0.75), ['changed']],
+    ['equal: the IoU is 18/22, above 0.8', result(1, 3, box, 0.9), result(1, 3, [12, 10, 20, 20], 0.9), ['equal']],
+    ['changed: the IoU is 17/23', result(1, 3, box, 0.9), result(1, 3, [13, 10, 20, 20], 0.9), ['changed']],
+    ['lost and found: the classes differ', result(1, 3, box, 0.9), result(1, 7, box, 0.9), ['lost', 'found']],
+    ['lost and found: the IoU is below 0.5', result(1, 3, box, 0.9), result(1, 3, [25, 10, 20, 20], 0.9), ['lost', 'found']],
+  ])('%s', (_what, left, right, kinds) => {
+    const { rows } = match([left], [right]);
+    expect(rows.map(({ id }) => id)).toEqual(['1']);
+    expect(rows[0]?.objects.map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  it('keep ids that are text, the crowd of the ground truth, and totals per kind', () => {
+    const { rows, categories, totals } = match([result('b', 7, box, 0.5)], [result(1, 3, box, 0.5)]);
+    expect(rows.map(({ id, file }) => [id, file])).toEqual([
+      ['1', 'a.png'],
+      ['b', 'b.png'],
+    ]);
+    expect(rows[0]?.truth).toEqual([{ x: 0, y: 0, width: 10, height: 10, category: '3', score: 1, crowd: true }]);
+    expect(categories).toEqual({ 3: 'cat', 7: 'dog' });
+    expect(totals).toEqual({ equal: 0, changed: 0, lost: 1, found: 1 });
+  });
+
+  it('without any detection list every image', () => {
+    expect(match([], []).rows.map(({ id }) => id)).toEqual(['1', 'b']);
+  });
+
+  it('are read as evaluation reads them: NaN is a score, and an image that the data set lacks is an error', () => {
+    const text = JSON.stringify([result(1, 3, box, 0.5)]).replace('0.5', 'NaN');
+    expect(match(text, []).totals).toMatchObject({ lost: 1 });
+    expect(() => match([result(9, 3, box, 0.5)], [])).toThrow('refers to image 9');
+    expect(() => match({}, [])).toThrow('should be a list');
+  });
+});
