@@ -33,13 +33,14 @@ export interface AnnotatedImage {
   readonly width: number;
 }
 
-/** @param parts paths of models by part. */
+/** @param parts paths of models by part. @param openModel default: this machine. */
 export async function openParts(
   parts: Readonly<Record<string, string>>,
-  { optimization, definition }: DetectionSettings,
-  openModel: OpenModel,
+  { optimization, definition }: Pick<DetectionSettings, 'optimization' | 'definition'>,
+  openModel?: OpenModel,
 ): Promise<Detector> {
-  return openDetector({ definition: readDefinition(definition), models: { kind: 'parts', parts } }, { optimization, openModel });
+  const device = openModel === undefined ? {} : { openModel };
+  return openDetector({ definition: readDefinition(definition), models: { kind: 'parts', parts } }, { optimization, ...device });
 }
 
 /** Returns the text of COCO results. @throws DetectionError `image-size`, and as `decodeImage` and `Detector.trace`. */

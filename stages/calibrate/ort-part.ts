@@ -1,10 +1,9 @@
 /** The stage part that counts the elements of one sample in onnxruntime.quantization's bins. It runs one inference. */
-import { join } from 'node:path';
+
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { encodeSampleCounts, parseBinnings } from '../../src/quant/ort-compat/ort-codec.js';
-import { definePart } from '../../src/stage/context.js';
-import { writeJsonFile } from '../../src/stage/json-file.js';
+import { defineJsonPart } from '../../src/stage/json-part.js';
 import { openObservedModel } from './observed-model.js';
 import { type FeedsManifest, readFeeds } from './sample-file.js';
 
@@ -19,18 +18,18 @@ export interface OrtManifest extends JsonObject {
 
 export const COUNTS_FILE = 'counts.json';
 
-export const ortPart = definePart<OrtManifest>({
+export const ortPart = defineJsonPart<OrtManifest>({
   name: 'calibrate-ort-counts',
   version: 1,
   module: import.meta.url,
   runsModels: 'always',
-  async run({ manifest, blobs, unkeyed, folder }) {
+  file: COUNTS_FILE,
+  async compute({ manifest, blobs, unkeyed }) {
     const { model, sketcher } = await openObservedModel(manifest.model, getDefined(unkeyed.model, 'model'));
     const counts = await sketcher.count(
       await readFeeds(model, getDefined(blobs.input, 'input'), manifest.feeds),
       parseBinnings(manifest.binnings),
     );
-    await writeJsonFile(join(folder, COUNTS_FILE), encodeSampleCounts(counts));
-    return [COUNTS_FILE];
+    return encodeSampleCounts(counts);
   },
 });

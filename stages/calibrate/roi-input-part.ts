@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
+import { openParts } from '../../src/detection/detect-image.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
 import { collectPartInputs } from '../../src/detection/detector/part-inputs.js';
-import { openDetector } from '../../src/detection/open-detector.js';
-import { readDefinition } from '../../src/detection/read-definition.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { makeOpenOrReuse } from '../../src/stage/reuse-open.js';
@@ -26,7 +25,7 @@ export interface RoiInputManifest extends JsonObject {
   readonly maxRois: number;
 }
 
-export const DETECTOR_SESSION: SessionOptions = { optimization: 'all' };
+export const DETECTOR_SESSION = { optimization: 'all' } as const satisfies SessionOptions;
 
 export const roiInputPart = definePart<RoiInputManifest>({
   name: 'calibrate-roi-inputs',
@@ -46,7 +45,5 @@ const reuse = makeOpenOrReuse<Detector>();
 
 /** The sessions stay open between consecutive images of one detector. */
 function getDetector(manifest: RoiInputManifest, parts: Readonly<Record<string, string>>): Promise<Detector> {
-  return reuse(digestJson(manifest), () =>
-    openDetector({ definition: readDefinition(manifest.definition), models: { kind: 'parts', parts } }, DETECTOR_SESSION),
-  );
+  return reuse(digestJson(manifest), () => openParts(parts, { definition: manifest.definition, ...DETECTOR_SESSION }));
 }

@@ -1,10 +1,9 @@
 /** The stage part that sketches one sample's activations, cached per model, input and platform class. */
-import { join } from 'node:path';
+
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { encodeSampleSketches } from '../../src/quant/calibration/model-sketches.js';
-import { definePart } from '../../src/stage/context.js';
-import { writeJsonFile } from '../../src/stage/json-file.js';
+import { defineJsonPart } from '../../src/stage/json-part.js';
 import { openObservedModel } from './observed-model.js';
 import { type FeedsManifest, readFeeds } from './sample-file.js';
 
@@ -18,15 +17,15 @@ export interface SketchManifest extends JsonObject {
 
 export const SKETCH_FILE = 'sketches.json';
 
-export const sketchPart = definePart<SketchManifest>({
+export const sketchPart = defineJsonPart<SketchManifest>({
   name: 'calibrate-sketch',
   version: 2,
   module: import.meta.url,
   runsModels: 'always',
-  async run({ manifest, blobs, unkeyed, folder }) {
+  file: SKETCH_FILE,
+  async compute({ manifest, blobs, unkeyed }) {
     const { model, sketcher } = await openObservedModel(manifest.model, getDefined(unkeyed.model, 'model'));
     const sketches = await sketcher.sample(await readFeeds(model, getDefined(blobs.input, 'input'), manifest.feeds), manifest.channels);
-    await writeJsonFile(join(folder, SKETCH_FILE), encodeSampleSketches(sketches));
-    return [SKETCH_FILE];
+    return encodeSampleSketches(sketches);
   },
 });

@@ -4,12 +4,11 @@ import { basename } from 'node:path';
 import { type Digest, digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
+import { openParts } from '../../src/detection/detect-image.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
 import { type RoiCap, tracePartTensors } from '../../src/detection/detector/part-tensors.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
-import { openDetector } from '../../src/detection/open-detector.js';
-import { readDefinition } from '../../src/detection/read-definition.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart } from '../../src/stage/context.js';
 import { makeOpenOrReuse } from '../../src/stage/reuse-open.js';
@@ -42,8 +41,5 @@ const reuse = makeOpenOrReuse<Detector>();
 
 /** The sessions stay open while images of the same detector follow one another. */
 function getDetector(manifest: DetectorManifest, parts: Readonly<Record<string, string>>): Promise<Detector> {
-  const { definition, optimization } = manifest;
-  return reuse(digestJson(manifest), () =>
-    openDetector({ definition: readDefinition(definition), models: { kind: 'parts', parts } }, { optimization }),
-  );
+  return reuse(digestJson(manifest), () => openParts(parts, manifest));
 }

@@ -1,12 +1,12 @@
 /** The part of `correct-biases` that corrects one layer. The models stay open at the layer behind it; a part that is run alone repeats the layers before it. */
-import { join } from 'node:path';
+
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type BiasCorrector, openBiasCorrector, pairLayersWithBias } from '../../src/quant/recovery/correct-biases.js';
 import { parseCorrections } from '../../src/quant/recovery/layer-correction.js';
 import { makeValuesFolder, type PairManifest, readPair } from '../../src/quant/recovery/model-pair.js';
-import { definePart } from '../../src/stage/context.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { readJsonFile } from '../../src/stage/json-file.js';
+import { defineJsonPart } from '../../src/stage/json-part.js';
 import { type Closable, makeOpenAtLayer } from '../../src/stage/reuse-open.js';
 
 export interface LayerManifest extends JsonObject {
@@ -21,19 +21,19 @@ export const CORRECTION_FILE = 'correction.json';
 
 const openAtLayer = makeOpenAtLayer<BiasCorrector & Closable>();
 
-export const layerPart = definePart<LayerManifest>({
+export const layerPart = defineJsonPart<LayerManifest>({
   name: 'correct-bias-of-layer',
   version: 1,
   module: import.meta.url,
   runsModels: 'always',
-  async run({ manifest: { run, layer }, unkeyed, folder }) {
+  file: CORRECTION_FILE,
+  async compute({ manifest: { run, layer }, unkeyed }) {
     const corrector = await openAtLayer(JSON.stringify(run), layer, () => open(unkeyed));
     if (corrector.next() < layer) {
       const earlier = parseCorrections(await readJsonFile(getDefined(unkeyed.earlier, 'earlier')));
       while (corrector.next() < layer) await corrector.repeat(getDefined(earlier[corrector.next()], 'earlier correction'));
     }
-    await writeJsonFile(join(folder, CORRECTION_FILE), [await corrector.correct()]);
-    return [CORRECTION_FILE];
+    return [await corrector.correct()];
   },
 });
 

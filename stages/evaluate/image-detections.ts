@@ -9,6 +9,7 @@ import type { Detector } from '../../src/detection/detector/detector.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
 import { openSimulated } from '../../src/quant/simulate/open-simulated.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
+import { modelsOfRoles } from '../../src/stage/model-roles.js';
 import { makeOpenOrReuse, stampFile } from '../../src/stage/reuse-open.js';
 
 export interface ImageDetectionsManifest extends DetectionSettings {
@@ -18,13 +19,10 @@ export interface ImageDetectionsManifest extends DetectionSettings {
   readonly width: number;
 }
 
-/** Prefix of the blobs of part models; without it, a part named `image` would collide with the blob `image`. */
-export const PART_PREFIX = 'part:';
-
 /** Output file: COCO results. */
 export const DETECTIONS_FILE = 'detections.json';
 
-/** Takes the blob `image`, and one per part, named `PART_PREFIX` plus the part. Writes the COCO results of the image. */
+/** Takes the blob `image`, and those of the part models by `rolesOfModels`. Writes the COCO results of the image. */
 export const imageDetections = definePart<ImageDetectionsManifest>({
   name: 'image-detections',
   version: 2,
@@ -40,9 +38,7 @@ export const imageDetections = definePart<ImageDetectionsManifest>({
 const reuse = makeOpenOrReuse<Detector>();
 
 async function getDetector({ manifest, blobs }: PartJob<ImageDetectionsManifest>): Promise<Detector> {
-  const parts = Object.fromEntries(
-    Object.entries(blobs).flatMap(([role, path]) => (role.startsWith(PART_PREFIX) ? [[role.slice(PART_PREFIX.length), path]] : [])),
-  ) as Record<string, string>;
+  const parts = modelsOfRoles(blobs);
   const stamps = await Promise.all(Object.entries(parts).map(async ([part, path]) => [part, ...(await stampFile(path))]));
   const { optimization, session, definition, simulate = null } = manifest;
   const open = simulate === null ? openExact : openSimulated(simulate, () => undefined);

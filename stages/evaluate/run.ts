@@ -22,10 +22,11 @@ import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readDataFile, readJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
+import { rolesOfModels } from '../../src/stage/model-roles.js';
 import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
-import { DETECTIONS_FILE, imageDetections, PART_PREFIX } from './image-detections.js';
+import { DETECTIONS_FILE, imageDetections } from './image-detections.js';
 import { describeCollapses, type FiguresByType, makeMetrics, parseBaseline } from './metrics.js';
 import type { EvaluateParams } from './params.js';
 import { reportUnknownCategories } from './unknown-categories.js';
@@ -88,7 +89,7 @@ interface Detecting {
 async function openDetecting(job: EvaluateJob): Promise<Detecting> {
   const { params, inputs, context } = job;
   const { settings, parts } = await makeRequest(job);
-  const blobs = Object.fromEntries(Object.entries(parts).map(([part, path]) => [`${PART_PREFIX}${part}`, path]));
+  const blobs = rolesOfModels(parts);
   if (params.runner !== 'external') {
     return {
       async detect(path, image) {

@@ -1,13 +1,12 @@
 /** The part of `sensitivity` that measures the errors of the outputs with one layer in float. The float model's outputs are computed once per run. */
-import { join } from 'node:path';
+
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { makeValuesFolder, readPair } from '../../src/quant/recovery/model-pair.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { type OutputMeter, openOutputMeter } from '../../src/quant/sensitivity/restored-outputs.js';
 import { describeOutputErrors } from '../../src/quant/sensitivity/sensitivity-report.js';
-import { definePart } from '../../src/stage/context.js';
-import { writeJsonFile } from '../../src/stage/json-file.js';
+import { defineJsonPart } from '../../src/stage/json-part.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { SensitivityManifest } from './manifest.js';
 
@@ -19,15 +18,15 @@ export interface LayerManifest extends JsonObject {
 
 export const OUTPUTS_FILE = 'outputs.json';
 
-export const layerPart = definePart<LayerManifest>({
+export const layerPart = defineJsonPart<LayerManifest>({
   name: 'sensitivity-of-layer',
   version: 1,
   module: import.meta.url,
   runsModels: 'always',
-  async run({ manifest: { run, values }, unkeyed, folder }) {
+  file: OUTPUTS_FILE,
+  async compute({ manifest: { run, values }, unkeyed }) {
     const { measure } = await openOrReuse(JSON.stringify([run, unkeyed.scratch]), () => open(unkeyed));
-    await writeJsonFile(join(folder, OUTPUTS_FILE), [...describeOutputErrors(await measure(values))]);
-    return [OUTPUTS_FILE];
+    return [...describeOutputErrors(await measure(values))];
   },
 });
 

@@ -1,12 +1,11 @@
 /** The part of `widen-types` that measures where the errors of the outputs come from, without wider types. */
-import { join } from 'node:path';
+
 import { getDefined } from '../../src/base/invariant.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { listStepErrors, measureStepErrors } from '../../src/quant/sensitivity/error-flow.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { feedsOf, readSampleList } from '../../src/runtime/capture/sample-files.js';
-import { definePart } from '../../src/stage/context.js';
-import { writeJsonFile } from '../../src/stage/json-file.js';
+import { defineJsonPart } from '../../src/stage/json-part.js';
 import type { TrialBase } from './manifest.js';
 
 export interface ErrorsManifest extends TrialBase {
@@ -16,16 +15,16 @@ export interface ErrorsManifest extends TrialBase {
 
 export const ERRORS_FILE = 'errors.json';
 
-export const errorsPart = definePart<ErrorsManifest>({
+export const errorsPart = defineJsonPart<ErrorsManifest>({
   name: 'widen-types-errors',
   version: 1,
   module: import.meta.url,
   runsModels: 'always',
-  async run({ unkeyed, folder, context }) {
+  file: ERRORS_FILE,
+  async compute({ unkeyed, context }) {
     const list = await readSampleList(getDefined(unkeyed.samples, 'samples'));
     const models = findSteps(await readModel(getDefined(unkeyed.model, 'model')), await readModel(getDefined(unkeyed.narrow, 'narrow')));
     const errors = await measureStepErrors(models, feedsOf(models.quantized, list), () => context.signal.throwIfAborted());
-    await writeJsonFile(join(folder, ERRORS_FILE), listStepErrors(models, errors));
-    return [ERRORS_FILE];
+    return listStepErrors(models, errors);
   },
 });

@@ -15,8 +15,9 @@ import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
-import { definePart } from '../../src/stage/context.js';
-import { readDataFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { readDataFile } from '../../src/stage/json-file.js';
+import { defineJsonPart } from '../../src/stage/json-part.js';
+import { modelsOfRoles } from '../../src/stage/model-roles.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { TrialBase } from './manifest.js';
 import { openQuantizer, type Quantizer } from './quantize-trial.js';
@@ -39,23 +40,19 @@ export interface DetectionManifest extends JsonObject {
 }
 
 export const FIGURES_FILE = 'figures.json';
-/** Prefix of the paths of the other parts. */
-export const PART_PREFIX = 'part:';
 
-export const figuresPart = definePart<FiguresManifest>({
+export const figuresPart = defineJsonPart<FiguresManifest>({
   name: 'widen-types-figures',
   version: 1,
   module: import.meta.url,
   runsModels: 'always',
-  async run({ manifest, unkeyed, folder, context }) {
+  file: FIGURES_FILE,
+  async compute({ manifest, unkeyed, context }) {
     const { run, types, iouTypes } = manifest;
     const trial = await openOrReuse(JSON.stringify([run, manifest.data, unkeyed.scratch]), () => open(unkeyed, manifest));
     const path = join(getDefined(unkeyed.scratch, 'scratch'), 'trial.onnx');
     await writeModel(path, trial.quantizer.widen(parseWidenedTypes(types)));
-    const others = Object.entries(unkeyed).flatMap(([role, path]) =>
-      role.startsWith(PART_PREFIX) ? [[role.slice(PART_PREFIX.length), path] as const] : [],
-    );
-    const detector = await openParts({ ...Object.fromEntries(others), [manifest.part]: path }, manifest.detection, openExact);
+    const detector = await openParts({ ...modelsOfRoles(unkeyed), [manifest.part]: path }, manifest.detection, openExact);
     const found: Json[] = [];
     try {
       for (const { file, imageId, height, width } of trial.images) {
@@ -68,8 +65,7 @@ export const figuresPart = definePart<FiguresManifest>({
     }
     const results = parseCocoResults(found.flat(), trial.dataset);
     const figures = Object.fromEntries(iouTypes.map(type => [type, { ...evaluateCoco(trial.dataset, results, type) }]));
-    await writeJsonFile(join(folder, FIGURES_FILE), figures);
-    return [FIGURES_FILE];
+    return figures;
   },
 });
 

@@ -1,4 +1,5 @@
 /** The part of `widen-types` that measures the errors of the outputs with one set of wider types. The float model's outputs are computed once per run. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
@@ -10,8 +11,7 @@ import { describeOutputErrors } from '../../src/quant/sensitivity/sensitivity-re
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { feedsOf, readSampleList } from '../../src/runtime/capture/sample-files.js';
-import { definePart } from '../../src/stage/context.js';
-import { writeJsonFile } from '../../src/stage/json-file.js';
+import { defineJsonPart } from '../../src/stage/json-part.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { ErrorsManifest } from './errors-part.js';
 import { openQuantizer } from './quantize-trial.js';
@@ -23,15 +23,15 @@ export interface OutputsManifest extends JsonObject {
 
 export const OUTPUTS_FILE = 'outputs.json';
 
-export const outputsPart = definePart<OutputsManifest>({
+export const outputsPart = defineJsonPart<OutputsManifest>({
   name: 'widen-types-outputs',
   version: 1,
   module: import.meta.url,
   runsModels: 'always',
-  async run({ manifest: { run, types }, unkeyed, folder }) {
+  file: OUTPUTS_FILE,
+  async compute({ manifest: { run, types }, unkeyed }) {
     const meter = await openOrReuse(JSON.stringify([run, unkeyed.scratch]), () => open(unkeyed, run));
-    await writeJsonFile(join(folder, OUTPUTS_FILE), [...(await meter.measure(parseWidenedTypes(types)))]);
-    return [OUTPUTS_FILE];
+    return [...(await meter.measure(parseWidenedTypes(types)))];
   },
 });
 

@@ -1,4 +1,5 @@
 /** The trials of `widen-types`: figures of one set of wider types, measured once and kept. */
+
 import { join } from 'node:path';
 import { digestFile, digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
@@ -14,10 +15,11 @@ import type { WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
+import { rolesOfModels } from '../../src/stage/model-roles.js';
 import { findInputRecord, getInputPath, getInputRecord, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { ErrorsManifest } from './errors-part.js';
-import { type DetectionManifest, FIGURES_FILE, figuresPart, PART_PREFIX, readImages } from './figures-part.js';
+import { type DetectionManifest, FIGURES_FILE, figuresPart, readImages } from './figures-part.js';
 import { checkOutputs, type Figures, figuresOfGate, figuresOfOutputs } from './judge.js';
 import { OUTPUTS_FILE, outputsPart } from './outputs-part.js';
 import type { WidenTypesParams } from './params.js';
@@ -104,7 +106,8 @@ async function describeDetection(job: Job, { model, sketches, quantize, session 
   }
   const digests: Record<string, string> = { annotations: await digestFile(annotations) };
   for (const image of images) digests[`image ${image.id}`] = await digestFile(await findImageFile(folder, image));
-  for (const [name, path] of Object.entries(parts)) digests[`${PART_PREFIX}${name}`] = await digestFile(path);
+  const models = rolesOfModels(parts);
+  for (const [role, path] of Object.entries(models)) digests[role] = await digestFile(path);
   const iouTypes = (['bbox', 'segm'] as const).filter(type =>
     Object.keys(params.constraint.gate ?? {}).some(metric => metric.includes(type)),
   );
@@ -125,7 +128,7 @@ async function describeDetection(job: Job, { model, sketches, quantize, session 
       ...pathsOf(job),
       annotations,
       images: folder,
-      ...Object.fromEntries(Object.entries(parts).map(([name, path]) => [`${PART_PREFIX}${name}`, path])),
+      ...models,
     },
   };
 }

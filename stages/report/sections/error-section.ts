@@ -10,6 +10,7 @@ import { formatDb, formatFixed } from '../../../src/report/numbers.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
 import type { Named } from '../entries.js';
 import type { VerifyView } from '../readers/read-verify.js';
+import { drawEach } from './draw-each.js';
 
 /** One value of a model. Decibels; null: nothing is lost; absent where it is not known. */
 export interface ValueError {
@@ -59,15 +60,9 @@ function joinPart(part: string, quantized: QuantizationReport | undefined, error
 }
 
 export async function drawErrors(parts: readonly PartError[]): Promise<Section | undefined> {
-  if (parts.length === 0) return undefined;
-  const drawn: Html[] = [];
-  for (const [index, part] of parts.entries()) drawn.push(await drawPart(part, index));
-  return {
-    id: 'error',
-    title: 'Error per layer',
-    body: html`<p>Own: the error from quantizing this value alone, computed from the calibration sketches. Propagated: the error against the float model, including all errors before it. In decibels of SQNR; 6 dB less is twice the error.</p>
-${drawn}`,
-  };
+  const lead = html`<p>Own: the error from quantizing this value alone, computed from the calibration sketches. Propagated: the error against the float model, including all errors before it. In decibels of SQNR; 6 dB less is twice the error.</p>
+`;
+  return drawEach({ id: 'error', title: 'Error per layer', lead }, parts, drawPart);
 }
 
 async function drawPart({ part, values }: PartError, index: number): Promise<Html> {

@@ -9,7 +9,9 @@ import { drawTable, number, text } from '../../../src/report/table.js';
 import { type LayerRow, listLayers } from '../../../src/target/estimate/layer-rows.js';
 import type { Named } from '../entries.js';
 import type { CompiledModel, CompileView } from '../readers/read-compile.js';
+import { drawEach } from './draw-each.js';
 import { formatMs } from './latency-section.js';
+import { titleModels } from './title-models.js';
 
 type Roof = NonNullable<CompiledModel['estimate']['roof']>;
 
@@ -22,17 +24,9 @@ interface Layered {
 
 /** Nothing for reports of earlier versions, and for models that the CPU runs as a whole. */
 export async function drawLayers(reports: readonly Named<CompileView>[]): Promise<Section | undefined> {
-  const models = reports.flatMap(({ name, value }) =>
-    value.models.flatMap(model => findLayers(reports.length > 1 ? `${name}: ${model.name}` : model.name, model)),
-  );
-  if (models.length === 0) return undefined;
-  const drawn: Html[] = [];
-  for (const [index, model] of models.entries()) drawn.push(await drawModel(model, index));
-  return {
-    id: 'layers',
-    title: 'Layers',
-    body: html`<p>${drawBadge('warn', 'estimate')} One call of each model, layer by layer. Not measured: no device took part, and nobody has published times of single layers.</p>${drawn}`,
-  };
+  const models = titleModels(reports).flatMap(({ title, model }) => findLayers(title, model));
+  const lead = html`<p>${drawBadge('warn', 'estimate')} One call of each model, layer by layer. Not measured: no device took part, and nobody has published times of single layers.</p>`;
+  return drawEach({ id: 'layers', title: 'Layers', lead }, models, drawModel);
 }
 
 /** The recipe runs a head on tiles instead of a replaced one. */

@@ -10,18 +10,12 @@ import { sumLive } from '../../../src/target/memory/arena.js';
 import type { MemoryReport, StripReport } from '../../../src/target/report/memory-report.js';
 import type { Named } from '../entries.js';
 import type { CompiledModel, CompileView } from '../readers/read-compile.js';
+import { drawEach } from './draw-each.js';
+import { titleModels } from './title-models.js';
 
 export async function drawMemory(reports: readonly Named<CompileView>[]): Promise<Section | undefined> {
-  const planned = reports.flatMap(({ name, value }) =>
-    value.models.flatMap(model => listParts(reports.length > 1 ? `${name}: ${model.name}` : model.name, model)),
-  );
-  if (planned.length === 0) return undefined;
-  const drawn: Html[] = [];
-  for (const [index, part] of planned.entries()) drawn.push(await drawPart(part, index));
-  return {
-    id: 'memory',
-    title: 'Memory',
-    body: html`<p>The activations of each NPU part in one arena, planned from their sizes and lifetimes. Nothing here is measured; the vendor’s compiler makes its own plan.</p>
+  const planned = titleModels(reports).flatMap(({ title, model }) => listParts(title, model));
+  const lead = html`<p>The activations of each NPU part in one arena, planned from their sizes and lifetimes. Nothing here is measured; the vendor’s compiler makes its own plan.</p>
 ${drawTable({
   caption:
     'Arena: the size of the planned arena. Bound: no arena can be smaller, because so much is live at one unit. Sum: without reuse of memory.',
@@ -43,8 +37,8 @@ ${drawTable({
     html`<code>${nameOf(part, part.memory.peakUnit)}</code>`,
     describeOnChip(part.memory),
   ]),
-})}${drawn}`,
-  };
+})}`;
+  return drawEach({ id: 'memory', title: 'Memory', lead }, planned, drawPart);
 }
 
 interface PlannedPart {

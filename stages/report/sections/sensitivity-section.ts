@@ -8,6 +8,7 @@ import { cleanText, type Html, html } from '../../../src/report/html.js';
 import { formatCount, formatDb, formatShare } from '../../../src/report/numbers.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
 import type { Named } from '../entries.js';
+import { drawEach } from './draw-each.js';
 
 /** Bars. */
 const SHOWN = 16;
@@ -16,14 +17,8 @@ const SHOWN = 16;
 const LISTED = 60;
 
 export async function drawSensitivity(reports: readonly Named<SensitivityReport>[]): Promise<Section | undefined> {
-  if (reports.length === 0) return undefined;
-  const drawn: Html[] = [];
-  for (const [index, report] of reports.entries()) drawn.push(await drawReport(report, index));
-  return {
-    id: 'sensitivity',
-    title: 'Cost per layer',
-    body: html`<p>The part of the errors of the outputs that goes away when one layer alone is in float. Measured for the first layers; for the others a first-order share.</p>${drawn}`,
-  };
+  const lead = html`<p>The part of the errors of the outputs that goes away when one layer alone is in float. Measured for the first layers; for the others a first-order share.</p>`;
+  return drawEach({ id: 'sensitivity', title: 'Cost per layer', lead }, reports, drawReport);
 }
 
 async function drawReport({ name, value }: Named<SensitivityReport>, index: number): Promise<Html> {

@@ -9,6 +9,7 @@ import { formatCount, formatFigure } from '../../../src/report/numbers.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
 import type { Named } from '../entries.js';
 import type { SweepRowView, SweepView } from '../readers/read-sweep.js';
+import { drawEach } from './draw-each.js';
 
 /** The name of the size of the models among the metrics. */
 const SIZE = 'size';
@@ -20,14 +21,8 @@ interface Point {
 }
 
 export async function drawSweeps(sweeps: readonly Named<SweepView>[]): Promise<Section | undefined> {
-  if (sweeps.length === 0) return undefined;
-  const drawn: Html[] = [];
-  for (const [index, sweep] of sweeps.entries()) drawn.push(await drawSweep(sweep, index));
-  return {
-    id: 'sweeps',
-    title: 'Sweeps',
-    body: html`<p>Configurations of the pipeline that were built and compared. The Pareto front has those that no other one beats in everything.</p>${drawn}`,
-  };
+  const lead = html`<p>Configurations of the pipeline that were built and compared. The Pareto front has those that no other one beats in everything.</p>`;
+  return drawEach({ id: 'sweeps', title: 'Sweeps', lead }, sweeps, drawSweep);
 }
 
 async function drawSweep({ name, value }: Named<SweepView>, index: number): Promise<Html> {
