@@ -35,10 +35,11 @@ export interface OpenPage {
 /** @throws system errors of listening, and of reading the page's files. */
 export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }: PageOptions): Promise<OpenPage> {
   const cache = cacheFolderAt(join(ports.projectFolder, 'cache'));
-  const project = openLiveProject(ports, () => stream.send({ event: 'changed', data: {} }));
+  const send = (event: LiveEvent): void => stream.send(event);
+  const project = openLiveProject(ports, () => send({ event: 'changed', data: {} }));
   let lastEnded = '';
   const follower = followBuilds(cache, ports.pipeline, build => {
-    stream.send({ event: 'build', data: build });
+    send({ event: 'build', data: build });
     // What a stage has published is news for every view.
     const ended = `${build.startedMs} ${build.state} ${Object.values(build.stages).filter(({ endedMs }) => endedMs !== undefined).length}`;
     if (ended !== lastEnded) project.note();
@@ -49,8 +50,8 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     project.watch(clients > 0 ? 'files' : 'nothing');
   });
   const builds = startedBuilds(ports, ended => {
-    stream.send({ event: 'started', data: builds.running() });
-    stream.send({ event: 'ended', data: ended });
+    send({ event: 'started', data: builds.running() });
+    send({ event: 'ended', data: ended });
     project.note();
   });
   const first = (): readonly LiveEvent[] => [
@@ -72,7 +73,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     files: openPageFiles(pageFolder),
     answer: async request => {
       const answer = await answerData(request, context);
-      if (request.name === 'build' || request.name === 'cancel') stream.send({ event: 'started', data: builds.running() });
+      if (request.name === 'build' || request.name === 'cancel') send({ event: 'started', data: builds.running() });
       return answer;
     },
     onDefect,

@@ -1,7 +1,7 @@
 /** Server-sent events to all open pages. A page reads them by `fetch`, because an EventSource cannot send the token. */
 import type { ServerResponse } from 'node:http';
+import type { Json } from '../../base/json.js';
 import { SECURITY_HEADERS } from '../access/security-headers.js';
-import type { LiveEvent } from '../project/live-event.js';
 
 /** More pages than people open. A further one is refused. */
 const MOST_CLIENTS = 32;
@@ -14,10 +14,15 @@ const HEARTBEAT_MS = 20_000;
 
 export interface EventStream {
   /** @returns false if there are too many pages already. */
-  add(response: ServerResponse, first: readonly LiveEvent[]): boolean;
-  send(event: LiveEvent): void;
+  add(response: ServerResponse, first: readonly PageEvent[]): boolean;
+  send(event: PageEvent): void;
   clients(): number;
   close(): void;
+}
+
+export interface PageEvent {
+  readonly event: string;
+  readonly data: Json;
 }
 
 export function openEventStream(onCount: (clients: number) => void): EventStream {
@@ -61,6 +66,6 @@ export function openEventStream(onCount: (clients: number) => void): EventStream
   };
 }
 
-function encode({ event, data }: LiveEvent): string {
+function encode({ event, data }: PageEvent): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
