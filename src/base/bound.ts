@@ -1,8 +1,10 @@
 /** A bound on a figure, as gates state it: ">= -0.008". */
 import { assertNever } from './assert-never.js';
 
+export const BOUND_OPERATORS = ['>=', '<=', '>', '<', '=='] as const;
+
 export interface Bound {
-  readonly operator: '>=' | '<=' | '>' | '<' | '==';
+  readonly operator: (typeof BOUND_OPERATORS)[number];
   readonly bound: number;
 }
 

@@ -118,11 +118,11 @@ const LIMIT_DB = 998;
 
 /** A comparison in reports and metrics: finite numbers, or "equal". */
 export const COMPARISON_SCHEMA = openObject({
-  maxAbs: number({ minimum: 0 }),
-  cosine: number({ minimum: -1, maximum: 1 }),
+  maxAbs: number({ minimum: 0 }, 'Largest absolute difference.'),
+  cosine: number({ minimum: -1, maximum: 1 }, 'Cosine similarity.'),
   /** "equal" if no element differs. */
   sqnrDb: FIGURE_SCHEMA,
-  elements: integer(0),
+  elements: integer(0, 'Number of compared elements.'),
   broken: integer(0, 'Pairs of which exactly one is NaN or infinite, or both are and differ.'),
 });
 

@@ -12,6 +12,7 @@ import {
   mergeComparisons,
   NO_COMPARISON,
 } from '../../src/tensor/compare.js';
+import type { VerifyReport } from './report-schema.js';
 
 /** The results over all images. */
 export interface Summary {
@@ -40,17 +41,21 @@ export function summarize(values: readonly ValueComparisons[], detections: reado
 }
 
 /** `on`: the images or samples; `errors`: those of every inner value, if they were compared. */
-export function makeReport({ values, detections }: Summary, on: JsonObject, errors: readonly PartErrors[] | undefined): JsonObject {
+export function makeReport(
+  { values, detections }: Summary,
+  on: Pick<VerifyReport, 'images' | 'samples'>,
+  errors: readonly PartErrors[] | undefined,
+): VerifyReport {
   return {
     ...on,
-    values: Object.fromEntries([...values].map(([name, figures]) => [name, { ...figures }])),
+    values: Object.fromEntries(values),
     ...(detections === undefined
       ? {}
       : {
           detections: {
             ...detectionFiguresOf(detections),
-            missedObjects: detections.missed.map(object => ({ ...object })),
-            extraObjects: detections.extra.map(object => ({ ...object })),
+            missedObjects: detections.missed,
+            extraObjects: detections.extra,
           },
         }),
     ...(errors === undefined ? {} : { propagated: errors }),

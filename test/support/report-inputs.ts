@@ -311,7 +311,10 @@ const sweepRow = (number: number, preset: string, AP: number, ms: number, onFron
 });
 const sweep: Json = {
   pipeline: 'pipeline',
-  axes: [{ name: HOSTILE }, { name: 'range' }],
+  axes: [
+    { name: HOSTILE, sets: HOSTILE, values: [HOSTILE, 'a8w8', 'xint8'] },
+    { name: 'range', sets: 'quantize.range', values: ['mse'] },
+  ],
   objectives: [
     { metric: 'AP', goal: 'maximize' },
     { metric: 'ms', goal: 'minimize' },

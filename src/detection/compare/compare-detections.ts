@@ -1,5 +1,5 @@
 /** Compares the detections of two detectors. Objects are matched by class and box IoU, independent of their order. */
-import { integer, number, openObject } from '../../base/schema/build-schema.js';
+import { anyOf, anyText, integer, listOf, NULL, number, openObject } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import type { CocoId } from '../coco/coco-id.js';
 import type { DetectedObjects } from '../detector/detector.js';
@@ -8,14 +8,15 @@ import { type Rle, rleArea } from '../masks/rle.js';
 import { rleIou } from '../masks/rle-combine.js';
 import { matchDetections } from './match-detections.js';
 
-/** An object without a partner. */
-export interface LoneObject {
-  readonly image: CocoId;
-  readonly label: number;
-  readonly score: number;
-  /** x1 y1 x2 y2 in the image. */
-  readonly box: readonly number[];
-}
+/** An object without a partner, in the report of `verify`. */
+export const LONE_OBJECT_SCHEMA = openObject({
+  image: anyOf([number(), anyText(), NULL], 'Id of the image.'),
+  label: integer(0, 'Its class.'),
+  score: number({}, 'Its score.'),
+  box: listOf(4, number(), 'x1, y1, x2, y2 in the image.'),
+});
+
+export type LoneObject = FromSchema<typeof LONE_OBJECT_SCHEMA>;
 
 /** A matched pair of objects. */
 export interface Partners {
@@ -79,25 +80,23 @@ export function mergeDetectionComparisons(parts: readonly DetectionComparison[])
   };
 }
 
-const COUNT = integer(0);
-const SHARE = number({ minimum: 0, maximum: 1 });
-const DIFFERENCE = number({ minimum: 0 });
+const share = (description: string) => number({ minimum: 0, maximum: 1 }, description);
 
 /** Figures of a comparison. Without pairs, differences are 0 and IoUs 1; without objects, shares are 0. */
 export const DETECTION_FIGURES_SCHEMA = openObject({
-  reference: COUNT,
-  candidate: COUNT,
-  matched: COUNT,
-  missed: COUNT,
-  extra: COUNT,
-  missedShare: SHARE,
-  extraShare: SHARE,
-  meanScoreDifference: DIFFERENCE,
-  maxScoreDifference: DIFFERENCE,
-  meanBoxIou: SHARE,
-  minBoxIou: SHARE,
-  meanMaskIou: SHARE,
-  minMaskIou: SHARE,
+  reference: integer(0, 'Number of detections of the reference.'),
+  candidate: integer(0, 'Of the candidate.'),
+  matched: integer(0, 'Pairs.'),
+  missed: integer(0, 'Detections of the reference without a partner.'),
+  extra: integer(0, 'Detections of the candidate without a partner.'),
+  missedShare: share('Of the detections of the reference.'),
+  extraShare: share('Of the detections of the candidate.'),
+  meanScoreDifference: number({ minimum: 0 }, 'Mean over all pairs, absolute.'),
+  maxScoreDifference: number({ minimum: 0 }, 'Of the worst pair.'),
+  meanBoxIou: share('Mean over all pairs.'),
+  minBoxIou: share('Of the worst pair.'),
+  meanMaskIou: share('Mean over all pairs; two empty masks have 1.'),
+  minMaskIou: share('Of the worst pair.'),
 });
 
 export type DetectionFigures = FromSchema<typeof DETECTION_FIGURES_SCHEMA>;

@@ -3,22 +3,18 @@
 import { formatJsonProblems, readJsonShape } from '../../base/json/json-shape.js';
 import { isJsonObject, type Json } from '../../base/json.js';
 import { anyList, anyText, integer, number, object, text } from '../../base/schema/build-schema.js';
-import { FIGURE_SCHEMA } from '../../base/schema/figure-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';
+import { COMPARISON_SCHEMA } from '../../tensor/compare.js';
 import { QuantError } from '../integers/quant-error.js';
 
 const ERROR_SCHEMA = object({
   value: text('Name in the float model.'),
   comparedWith: text('The counterpart in the other model: the value of the same name, or its dequantized form.'),
   node: anyText("The float model's node that computes the value; empty for a model input."),
-  opType: anyText(),
+  opType: anyText('Its operator.'),
   standardDeviation: number({ minimum: 0 }, 'Standard deviation of the float values.'),
-  maxAbs: number({ minimum: 0 }),
-  cosine: number({ minimum: -1, maximum: 1 }),
-  sqnrDb: FIGURE_SCHEMA,
-  elements: integer(0),
-  broken: integer(0),
+  ...COMPARISON_SCHEMA.properties,
 });
 
 /** Figures of one value over all samples. */
@@ -26,7 +22,7 @@ export type PropagatedError = FromSchema<typeof ERROR_SCHEMA>;
 
 const PART_ERRORS_SCHEMA = object({
   part: text("The part's name; model for a model without a detector."),
-  samples: integer(0),
+  samples: integer(0, 'Number of samples.'),
   values: anyList(ERROR_SCHEMA, 'In graph order of the float model.'),
   unmatched: anyList(text(), 'Float values without a counterpart, because they were fused or removed; in graph order.'),
 });
@@ -34,7 +30,7 @@ const PART_ERRORS_SCHEMA = object({
 /** An item of the member "propagated" of a `verify` report. */
 export type PartErrors = FromSchema<typeof PART_ERRORS_SCHEMA>;
 
-export const PROPAGATED_SCHEMA = anyList(PART_ERRORS_SCHEMA);
+export const PROPAGATED_SCHEMA = anyList(PART_ERRORS_SCHEMA, 'Errors of inner values, an entry per part; with `values: all`.');
 
 const reader = readerOf(PROPAGATED_SCHEMA);
 

@@ -6,9 +6,10 @@ import { standIn, variable } from '../../../src/report/colors.js';
 import { drawBadge, type Section } from '../../../src/report/document.js';
 import { cleanText, type Html, html } from '../../../src/report/html.js';
 import { formatCount, formatFigure } from '../../../src/report/numbers.js';
+import type { SweepDocument } from '../../../src/report/sweep-document.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
 import type { Named } from '../entries.js';
-import type { SweepRowView, SweepView } from '../readers/read-sweep.js';
+import type { SweepRowView } from '../readers/read-sweep.js';
 import { drawEach } from './draw-each.js';
 
 /** The name of the size of the models among the metrics. */
@@ -20,12 +21,12 @@ interface Point {
   readonly y: number;
 }
 
-export async function drawSweeps(sweeps: readonly Named<SweepView>[]): Promise<Section | undefined> {
+export async function drawSweeps(sweeps: readonly Named<SweepDocument>[]): Promise<Section | undefined> {
   const lead = html`<p>Configurations of the pipeline that were built and compared. The Pareto front has those that no other one beats in everything.</p>`;
   return drawEach({ id: 'sweeps', title: 'Sweeps', lead }, sweeps, drawSweep);
 }
 
-async function drawSweep({ name, value }: Named<SweepView>, index: number): Promise<Html> {
+async function drawSweep({ name, value }: Named<SweepDocument>, index: number): Promise<Html> {
   const { axes, objectives, configurations } = value;
   const [first, ...others] = objectives;
   // Boxes and masks go together: what is paid for accuracy says more.

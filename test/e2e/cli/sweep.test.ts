@@ -1,7 +1,10 @@
 /** `tanren sweep` on the built command line: what is shared runs once, failures are rows, a killed sweep continues, and the pipeline's own files stay. */
+
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SWEEP_DOCUMENT, type SweepDocument } from '../../../src/report/sweep-document.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
+import { parseDocument } from '../../support/parse-document.js';
 
 let world: CliWorld;
 afterEach(() => world.remove());
@@ -50,16 +53,7 @@ const runs = (): Record<string, number> => {
   return counts;
 };
 
-interface Row {
-  readonly number: number;
-  readonly params: object;
-  readonly status: string;
-  readonly onFront: boolean;
-  readonly metrics: object;
-  readonly problems: readonly object[];
-}
-
-const rowsOf = (stdout: string): readonly Row[] => (JSON.parse(stdout) as { readonly configurations: readonly Row[] }).configurations;
+const rowsOf = (stdout: string): SweepDocument['configurations'] => parseDocument(SWEEP_DOCUMENT, JSON.parse(stdout)).configurations;
 
 describe('a sweep', () => {
   it('runs what configurations share once, and ranks the rows', () => {

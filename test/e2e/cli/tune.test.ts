@@ -1,6 +1,9 @@
 /** `tanren tune` on the built command line: the change that it prints, an interrupted search that goes on, and errors in its arguments. */
+
 import { join } from 'node:path';
+import { TUNE_DOCUMENT } from '../../../src/report/sweep-document.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
+import { parseDocument } from '../../support/parse-document.js';
 
 let world: CliWorld;
 afterEach(() => world.remove());
@@ -59,7 +62,10 @@ it('a second search builds nothing, prints the same document, and a gate that no
   expect([first.exitCode, second.exitCode, second.stdout]).toEqual([0, 0, first.stdout]);
   expect(world.read('runs.log')).toBe(runs);
   const best = { set: { 'shrink.env.SIZE': '9' }, holds: true, figures: { 'measure.bbox.AP': 0.9 } };
-  expect(JSON.parse(first.stdout)).toMatchObject({ best, objective: { metric: 'measure.bbox.AP', goal: 'maximize' } });
+  expect(parseDocument(TUNE_DOCUMENT, JSON.parse(first.stdout))).toMatchObject({
+    best,
+    objective: { metric: 'measure.bbox.AP', goal: 'maximize' },
+  });
 
   const { exitCode, stdout } = world.run('tune', '--gate', 'bbox.AP >= 0.95', '--minimize', 'size', ...SIZES);
   expect(exitCode).toBe(1);

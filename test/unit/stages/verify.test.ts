@@ -10,8 +10,10 @@ import { findPropagatedErrors } from '../../../src/quant/compare/propagated-erro
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { capture } from '../../../stages/capture/stage.js';
+import { VERIFY_REPORT, type VerifyReport } from '../../../stages/verify/report-schema.js';
 import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
+import { parseDocument } from '../../support/parse-document.js';
 import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
 import { exportShapes } from '../../support/shapes.js';
@@ -49,6 +51,9 @@ function run(params: JsonObject, inputs: InputPaths): Promise<StageRun> {
   return runStage(verify, { params, inputs: { ...shared, ...inputs }, folder: folder.path });
 }
 
+const readReport = async (outputs: StageRun['outputs']): Promise<VerifyReport> =>
+  parseDocument(VERIFY_REPORT, await readJsonFile(outputs.report ?? ''));
+
 describe('verify', () => {
   it('the parts equal the whole bit for bit at the basic optimization level', async () => {
     const params = {
@@ -65,7 +70,7 @@ describe('verify', () => {
     });
     expect(Object.keys((metrics as { values: object }).values)).toHaveLength(17);
     expect(log).toContainEqual(expect.stringMatching(/feature_0: SQNR equal/));
-    expect(await readJsonFile(outputs.report ?? '')).toMatchObject({ images: [1000, 1007] });
+    expect(await readReport(outputs)).toMatchObject({ images: [1000, 1007] });
   });
 
   it('a wrong rewrite fails and names the values', async () => {
@@ -103,7 +108,7 @@ describe('verify', () => {
   ] as const)('%s alone is compared on what it really sees', async (part, count) => {
     const inputs = { reference: files.parts[part], candidate: files.parts[part], detector: files.parts };
     const { outputs } = await run({ part, images: [1014], thresholds: { maxAbs: 0 } }, inputs);
-    const report = (await readJsonFile(outputs.report ?? '')) as { images: number[]; values: Record<string, { elements: number }> };
+    const report = await readReport(outputs);
     expect(report.images).toEqual([1014]);
     expect(Object.values(report.values)).toHaveLength(count);
     for (const { elements } of Object.values(report.values)) expect(elements).toBeGreaterThan(0);
@@ -183,9 +188,9 @@ describe('verify', () => {
       const reference = await captureParts();
       const params = { reference: 'captured', samples: 3 };
       const { outputs } = await alone({ ...params, thresholds: { maxAbs: 0 } }, { reference, candidate: files.parts });
-      const report = await readJsonFile(outputs.report ?? '');
+      const report = await readReport(outputs);
       expect(report).toMatchObject({ samples: ['1000', '1007', '1014'] });
-      expect(Object.keys((report as { values: object }).values)).toHaveLength(17);
+      expect(Object.keys(report.values)).toHaveLength(17);
       const failure = await failureOf(() => alone({ ...params, thresholds: { minSqnrDb: 60 } }, { reference, candidate: wrongParts }));
       expect(failure).toMatchObject({ code: 'verify-missed', message: expect.stringContaining('feature_3') });
     });
@@ -214,7 +219,7 @@ describe('verify', () => {
       const captured = await captureParts();
       const params = { reference: 'model', candidate: 'model', part: 'backbone', samples: 1, values: 'all', thresholds: ANY_SQNR };
       const { outputs } = await alone(params, { reference: files.parts.backbone, candidate: wrongParts.backbone, captured });
-      const report = await readJsonFile(outputs.report ?? '');
+      const report = await readReport(outputs);
       expect(findPropagatedErrors(report)?.map(({ part }) => part)).toEqual(['backbone']);
       expect(report).toMatchObject({ samples: ['1000'] });
     });

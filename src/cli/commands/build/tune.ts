@@ -17,7 +17,7 @@ import { findTuneAxes } from '../../pipeline/tune-axes.js';
 import { setBuildProcessFlags } from '../../process/build-process-flags.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { abortOnSignals } from '../../process/interruption.js';
-import { describeTrial, encodeTuneResult, printTuneResult } from '../../render/tune-report.js';
+import { describeTrial, encodeTuneResult, printTuneResult } from '../../render/sweep/tune-report.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { buildConfigurations, loaderOf, measuredBy } from './build-configurations.js';
 

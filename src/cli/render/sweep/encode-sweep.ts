@@ -1,10 +1,13 @@
 /** A sweep as a JSON document and as CSV. Equal results give equal bytes: there are no times in it. */
+import type { Figure } from '../../../base/figure.js';
 import type { Json } from '../../../base/json.js';
 import { isHeadline } from '../../../engine/model/metrics.js';
 import { describeTarget } from '../../../engine/sweep/resolve-axis.js';
+import type { Problem } from '../../../engine/sweep/sweep-rows.js';
+import type { SweepDocument } from '../../../report/sweep-document.js';
 import type { Sweep } from './sweep-report.js';
 
-export function encodeSweep(sweep: Sweep): unknown {
+export function encodeSweep(sweep: Sweep): SweepDocument {
   const { pipeline, axes, objectives, rows } = sweep;
   const shown = shownFigures(sweep);
   return {
@@ -16,12 +19,22 @@ export function encodeSweep(sweep: Sweep): unknown {
       params: Object.fromEntries(axes.map(({ name }, index): [string, Json] => [name, row.configuration.values[index]?.value ?? null])),
       status: row.status,
       onFront: row.onFront,
-      metrics: Object.fromEntries(shown.flatMap(key => (row.figures.has(key) ? [[key, row.figures.get(key)]] : []))),
+      metrics: Object.fromEntries(shown.flatMap(key => namedFigure(row.figures, key))),
       ...(row.sizeBytes === undefined ? {} : { sizeBytes: row.sizeBytes }),
       gatesMissed: row.missed,
-      problems: row.problems,
+      problems: row.problems.map(encodeProblem),
     })),
   };
+}
+
+function namedFigure(figures: ReadonlyMap<string, Figure>, key: string): readonly (readonly [string, Figure])[] {
+  const figure = figures.get(key);
+  return figure === undefined ? [] : [[key, figure]];
+}
+
+/** A problem in the documents of `sweep` and `tune`. */
+export function encodeProblem({ stage, code, message }: Problem): SweepDocument['configurations'][number]['problems'][number] {
+  return { ...(stage === undefined ? {} : { stage }), code, message };
 }
 
 /** One line per configuration, in the order of the table; the first line names the columns (RFC 4180, lines end with LF). */

@@ -37,8 +37,8 @@ describe('the tables of params in docs/', () => {
     );
   });
 
-  it('equal those of the schemas; otherwise run scripts/params-tables.mjs after a build', () => {
-    const { stdout, stderr, status } = spawnSync(process.execPath, [join(ROOT, 'scripts/params-tables.mjs'), '--check'], {
+  it('equal those of the schemas; otherwise run scripts/schema-tables.mjs after a build', () => {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [join(ROOT, 'scripts/schema-tables.mjs'), '--check'], {
       encoding: 'utf8',
     });
     expect({ stdout, stderr, status }).toEqual({ stdout: '', stderr: '', status: 0 });

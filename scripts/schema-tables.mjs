@@ -1,14 +1,20 @@
 /**
- * Writes the tables of params in docs/ from the schemas of the plugins: between `<!-- params PLUGIN [PATH] -->` and `<!-- end of params -->`.
- * PATH takes the table of one param. Usage, after a build: params-tables.mjs [--check], which writes nothing and exits with 1 if a table differs.
+ * Writes tables in docs/ from schemas.
+ * Params of plugins: between `<!-- params PLUGIN [PATH] -->` and `<!-- end of params -->`; PATH takes the table of one param.
+ * Fields of documents: between `<!-- fields DOCUMENT -->` and `<!-- end of fields -->`.
+ * Usage, after a build: schema-tables.mjs [--check], which writes nothing and exits with 1 if a table differs.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SWEEP_DOCUMENT, TUNE_DOCUMENT } from '../dist/src/report/sweep-document.js';
 import { BUILT_IN_PLUGINS } from '../dist/stages/registry.js';
+import { VERIFY_REPORT } from '../dist/stages/verify/report-schema.js';
 
 const docs = resolve(dirname(fileURLToPath(import.meta.url)), '../docs');
-const BLOCK = /<!-- params (\S+)(?: (\S+))? -->[\s\S]*?<!-- end of params -->/g;
+const PARAMS = /<!-- params (\S+)(?: (\S+))? -->[\s\S]*?<!-- end of params -->/g;
+const FIELDS = /<!-- fields (\S+) -->[\s\S]*?<!-- end of fields -->/g;
+const DOCUMENTS = { sweep: SWEEP_DOCUMENT, tune: TUNE_DOCUMENT, verify: VERIFY_REPORT };
 /** The most characters of a table cell (test/arch/pages.test.ts). */
 const LONGEST_CELL = 200;
 /** The most characters of allowed values in a cell. */
@@ -31,24 +37,42 @@ const pages = ['', 'stages'].flatMap(folder =>
 const plugins = new Map(BUILT_IN_PLUGINS.map(({ plugin }) => [plugin.name, plugin]));
 const changed = pages.filter(page => {
   const text = readFileSync(page, 'utf8');
-  const next = text.replace(BLOCK, (_, plugin, path) => block(page, plugin, path));
+  const next = text
+    .replace(PARAMS, (_, plugin, path) => paramsBlock(page, plugin, path))
+    .replace(FIELDS, (_, name) => fieldsBlock(page, name));
   if (next !== text && !process.argv.includes('--check')) writeFileSync(page, next);
   return next !== text;
 });
 for (const page of changed) console.log(relative(docs, page));
 process.exitCode = process.argv.includes('--check') && changed.length > 0 ? 1 : 0;
 
-function block(page, name, path) {
+function paramsBlock(page, name, path) {
   const plugin = plugins.get(name);
   if (plugin === undefined) throw new Error(`${page}: no plugin has the name ${name}`);
   const rows = rowsOf(page, schemaAt(page, plugin.params, path), '', path === undefined ? ELSEWHERE : {});
-  const start = `<!-- params ${name}${path === undefined ? '' : ` ${path}`} -->`;
+  return block(`params ${name}${path === undefined ? '' : ` ${path}`}`, 'params', rows, ['param', 'values', 'default', '']);
+}
+
+function fieldsBlock(page, name) {
+  const schema = DOCUMENTS[name];
+  if (schema === undefined) throw new Error(`${page}: no document has the name ${name}`);
+  const rows = rowsOf(page, schema, '', {}).map(row => ({
+    ...row,
+    // The fields of an object have rows of their own.
+    values: row.values.replace(/`\{[^`]*\}`/, 'object').replace('list of object', 'list of objects'),
+    byDefault: row.byDefault === 'required' ? 'always' : 'optional',
+  }));
+  return block(`fields ${name}`, 'fields', rows, ['field', 'values', 'present', '']);
+}
+
+function block(start, kind, rows, heads) {
   const lines = rows.map(row =>
     `| ${[code(row.name), ...cellsOf(row)].join(' | ')} |`.replace(/\|(?: {2}\|)+/g, found => found.replaceAll('  ', ' ')),
   );
   const below = rows.flatMap(itemOf);
-  const table = ['| param | values | default | |', '|---|---|---|---|', ...lines, ...(below.length === 0 ? [] : ['', ...below])];
-  return [start, '', ...table, '', '<!-- end of params -->'].join('\n');
+  const head = `| ${heads.join(' | ')} |`.replace('|  |', '| |');
+  const table = [head, '|---|---|---|---|', ...lines, ...(below.length === 0 ? [] : ['', ...below])];
+  return [`<!-- ${start} -->`, '', ...table, '', `<!-- end of ${kind} -->`].join('\n');
 }
 
 function cellsOf({ values, byDefault, text }) {
@@ -133,6 +157,7 @@ function typeOf(schema) {
   if (schema.enum !== undefined) return schema.enum.map(value => code(String(value))).join(', ');
   if (schema.type === 'array') return listType(schema);
   if (schema.type === 'object') return objectType(schema);
+  if (schema.type === undefined) return 'any value';
   if (schema.type === 'boolean') return `${code('true')}, ${code('false')}`;
   return schema.type === 'string' ? 'text' : `${schema.type}${boundsOf(schema)}`;
 }

@@ -1,14 +1,17 @@
 /** Prints what `tune` has found: each trial, the best one, and the change of the pipeline file. */
 import { stringify } from 'yaml';
-import type { Json } from '../../base/json.js';
-import { formatBytes } from '../../base/text/format.js';
-import { SIZE } from '../../engine/sweep/objectives.js';
-import { type Axis, describeTarget } from '../../engine/sweep/resolve-axis.js';
-import type { SweepRow } from '../../engine/sweep/sweep-rows.js';
-import { type TuneGoal, violationOf } from '../../engine/sweep/tune-goal.js';
-import type { Trial } from '../../engine/sweep/tune-search.js';
-import type { Console } from '../terminal/console.js';
-import { formatMetric } from './format-metric.js';
+import type { Figure } from '../../../base/figure.js';
+import type { Json } from '../../../base/json.js';
+import { formatBytes } from '../../../base/text/format.js';
+import { SIZE } from '../../../engine/sweep/objectives.js';
+import { type Axis, describeTarget } from '../../../engine/sweep/resolve-axis.js';
+import type { SweepRow } from '../../../engine/sweep/sweep-rows.js';
+import { type TuneGoal, violationOf } from '../../../engine/sweep/tune-goal.js';
+import type { Trial } from '../../../engine/sweep/tune-search.js';
+import type { TuneDocument } from '../../../report/sweep-document.js';
+import type { Console } from '../../terminal/console.js';
+import { formatMetric } from '../format-metric.js';
+import { encodeProblem } from './encode-sweep.js';
 
 export interface TuneResult {
   readonly pipeline: string;
@@ -93,14 +96,14 @@ export function printTuneResult({ axes, goal, trials, best }: TuneResult, end: s
   }
 }
 
-export function encodeTuneResult({ pipeline, axes, goal, trials, best }: TuneResult): unknown {
-  const encode = (trial: Trial) => ({
+export function encodeTuneResult({ pipeline, axes, goal, trials, best }: TuneResult): TuneDocument {
+  const encode = (trial: Trial): TuneDocument['trials'][number] => ({
     number: trial.row.configuration.number,
     set: Object.fromEntries(changesOf(axes, trial).map(({ axis, value }) => [describeTarget(axis), value])),
     status: trial.row.status,
     figures: Object.fromEntries([...goal.gates, goal.objective].map(({ key }) => [key, jsonOf(trial.row, key)])),
     holds: violationOf(goal, trial.row) === 0,
-    problems: trial.row.problems,
+    problems: trial.row.problems.map(encodeProblem),
   });
   return {
     pipeline,
@@ -111,6 +114,6 @@ export function encodeTuneResult({ pipeline, axes, goal, trials, best }: TuneRes
   };
 }
 
-function jsonOf({ figures, sizeBytes }: SweepRow, key: string): Json {
+function jsonOf({ figures, sizeBytes }: SweepRow, key: string): Figure | null {
   return (key === SIZE ? sizeBytes : figures.get(key)) ?? null;
 }
