@@ -13,17 +13,20 @@ export class RemoteError extends CodedError {
   readonly trouble: Trouble;
   /** How long the server asks to wait before the call is repeated. */
   readonly waitMs: number | undefined;
+  /** Of an execution that lacks blobs: those that the server names, as "hash/size". */
+  readonly missingBlobs: readonly string[] | undefined;
 
   constructor(
     code: string,
     trouble: Trouble,
     message: string,
-    options: { waitMs?: number | undefined; help?: string; cause?: unknown } = {},
+    options: { waitMs?: number | undefined; missingBlobs?: readonly string[] | undefined; help?: string; cause?: unknown } = {},
   ) {
-    const { waitMs, ...others } = options;
+    const { waitMs, missingBlobs, ...others } = options;
     super(code, message, others);
     this.trouble = trouble;
     this.waitMs = waitMs;
+    this.missingBlobs = missingBlobs;
   }
 }
 

@@ -2,16 +2,26 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
 import { clipText } from '../../base/text/clip-text.js';
 import { broken, RemoteError, refused, unavailable } from '../error/remote-error.js';
-import { RETRY_INFO, STATUS } from '../wire/reapi.js';
+import type { Of } from '../wire/codec.js';
+import { PRECONDITION_FAILURE, RETRY_INFO, STATUS } from '../wire/reapi.js';
 
 const DETAILS = 'grpc-status-details-bin';
 
 export function errorOfCall(error: ServiceError, method: string): RemoteError {
-  return errorOfStatus(error.code, error.details, method, waitOf(error));
+  const details = detailsOf(error);
+  return errorOfStatus(error.code, error.details, method, waitOf(details), missingIn(details));
 }
 
+type Details = Of<typeof STATUS>['details'];
+
 /** @param method such as "FindMissingBlobs", for the message. */
-export function errorOfStatus(code: number, details: string, method: string, waitMs?: number): RemoteError {
+export function errorOfStatus(
+  code: number,
+  details: string,
+  method: string,
+  waitMs?: number,
+  missingBlobs?: readonly string[],
+): RemoteError {
   const said = `${method}: ${status[code] ?? `status ${code}`}${details === '' ? '' : ` (${clipText(details).slice(0, 200)})`}`;
   switch (code) {
     case status.UNAVAILABLE:
@@ -31,20 +41,40 @@ export function errorOfStatus(code: number, details: string, method: string, wai
     case status.UNIMPLEMENTED:
       return new RemoteError('remote-broken', 'unsupported', said);
     default:
-      return broken(said);
+      return missingBlobs === undefined ? broken(said) : new RemoteError('remote-broken', 'broken', said, { missingBlobs });
   }
 }
 
-/** The wait that a server asks for by google.rpc.RetryInfo. */
-function waitOf({ metadata }: ServiceError): number | undefined {
+/** The details of a failed call; none if they cannot be read, because they are hints. */
+function detailsOf({ metadata }: ServiceError): Details {
   const [value] = metadata?.get(DETAILS) ?? [];
-  if (!(value instanceof Uint8Array)) return undefined;
+  if (!(value instanceof Uint8Array)) return [];
+  return readHint(() => STATUS.decode(value).details) ?? [];
+}
+
+/** The wait that a server asks for by google.rpc.RetryInfo. */
+function waitOf(details: Details): number | undefined {
+  const delay = readHint(() => {
+    const info = details.find(({ typeUrl }) => typeUrl.endsWith('/google.rpc.RetryInfo'));
+    return info === undefined ? undefined : RETRY_INFO.decode(info.value).retryDelay;
+  });
+  return delay === undefined ? undefined : delay.seconds * 1000 + delay.nanos / 1e6;
+}
+
+/** The blobs that a worker lacks by google.rpc.PreconditionFailure, as "hash/size"; undefined if the details name none. */
+export function missingIn(details: Details): readonly string[] | undefined {
+  const found = details
+    .filter(({ typeUrl }) => typeUrl.endsWith('/google.rpc.PreconditionFailure'))
+    .flatMap(({ value }) => readHint(() => PRECONDITION_FAILURE.decode(value).violations) ?? [])
+    .flatMap(({ type, subject }) => (type === 'MISSING' ? [subject.split('/').slice(-2).join('/')] : []));
+  return found.length === 0 ? undefined : found;
+}
+
+/** A hint that cannot be read is no hint. */
+function readHint<T>(read: () => T): T | undefined {
   try {
-    const info = STATUS.decode(value).details.find(({ typeUrl }) => typeUrl.endsWith('/google.rpc.RetryInfo'));
-    const delay = info === undefined ? undefined : RETRY_INFO.decode(info.value).retryDelay;
-    return delay === undefined ? undefined : delay.seconds * 1000 + delay.nanos / 1e6;
+    return read();
   } catch {
-    // A hint that cannot be read is no hint.
     return undefined;
   }
 }

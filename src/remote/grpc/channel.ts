@@ -9,6 +9,7 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
+import { onAbort } from '../../base/on-abort.js';
 import type { RemoteAddress } from '../address/remote-address.js';
 import { type Connection, deadlineMs } from '../transport/remote-cache.js';
 import { REQUEST_METADATA } from '../wire/reapi.js';
@@ -20,9 +21,16 @@ export interface Channel {
   ask<Question, Answer>(method: Method<Question, Answer>, question: Partial<Question>, sizeBytes: number): Promise<Answer>;
   /** `onData` gets the pieces in order; the server is held back while its promise is pending. */
   read(resourceName: string, readOffset: number, sizeBytes: number, onData: (data: Uint8Array) => Promise<void>): Promise<void>;
+  /** Receives messages until the stream ends. It has no deadline: the signal ends it. */
+  listen<Question, Answer>(method: Method<Question, Answer>, question: Partial<Question>, how: Listening<Answer>): Promise<void>;
   /** Sends pieces until there are no more, or until the server has answered. */
   write(pieces: AsyncIterable<WritePiece>, sizeBytes: number): Promise<{ readonly committedSize: number }>;
   close(): void;
+}
+
+export interface Listening<Answer> {
+  readonly onMessage: (message: Answer) => void;
+  readonly signal: AbortSignal;
 }
 
 export interface WritePiece {
@@ -84,6 +92,7 @@ export function openChannel(address: RemoteAddress, connection: Connection): Cha
   return {
     ask: (method, question, sizeBytes) => ask(channel, method, question, sizeBytes),
     read: (resourceName, readOffset, sizeBytes, onData) => read(channel, { resourceName, readOffset }, sizeBytes, onData),
+    listen: (method, question, how) => listen(channel, method, question, how),
     write: (pieces, sizeBytes) => write(channel, pieces, sizeBytes),
     close() {
       for (const call of channel.calls) call.cancel();
@@ -141,6 +150,30 @@ function read(
         settle(error);
       },
     );
+    return call;
+  });
+}
+
+function listen<Question, Answer>(
+  channel: OpenChannel,
+  { path, question, answer }: Method<Question, Answer>,
+  value: Partial<Question>,
+  { onMessage, signal }: Listening<Answer>,
+): Promise<void> {
+  const { client, metadata } = channel;
+  const encode = (message: typeof value): Buffer => Buffer.from(question.encode(message));
+  return follow<void>(channel, path, settle => {
+    const call = client.makeServerStreamRequest(path, encode, answer.decode, value, metadata());
+    const stop = onAbort(signal, () => call.cancel());
+    call.on('data', onMessage);
+    call.on('error', error => {
+      stop();
+      settle(error);
+    });
+    call.on('end', () => {
+      stop();
+      settle(null);
+    });
     return call;
   });
 }

@@ -12,6 +12,7 @@ import { batchesOf, MOST_BATCH_BYTES, pagesOf } from './batches.js';
 import { readToFile, readToMemory, type Streams, writeBlob } from './byte-stream.js';
 import { errorOfStatus } from './call-status.js';
 import { openChannel } from './channel.js';
+import { executeAction } from './execute-action.js';
 import { createMissingFinder } from './find-missing.js';
 import { METHODS, type Method } from './methods.js';
 
@@ -73,6 +74,13 @@ export function openGrpcCache(address: RemoteAddress, connection: Connection): R
       return (await limitsOf(cache)).facts;
     },
     traffic,
+    execution: {
+      async execute(action, how) {
+        if ((await limitsOf(cache)).facts.executes === false)
+          throw refused('the server does not execute actions', 'name a server with workers, or build with --executor local');
+        return executeAction(cache, action, how);
+      },
+    },
     close() {
       ending.abort();
       channel.close();
@@ -120,11 +128,17 @@ async function askLimits(cache: GrpcCache): Promise<Limits> {
   } catch (error) {
     // A server without the method has the usual limits.
     if (!isTrouble(error, 'unsupported')) throw error;
-    return { batchBytes: MOST_BATCH_BYTES, facts: { protocol: 'REAPI, without capabilities', writable: undefined } };
+    return { batchBytes: MOST_BATCH_BYTES, facts: { protocol: 'REAPI, without capabilities', writable: undefined, executes: undefined } };
   }
 }
 
-function readLimits({ cacheCapabilities, lowApiVersion, highApiVersion, deprecatedApiVersion }: Capabilities): Limits {
+function readLimits({
+  cacheCapabilities,
+  executionCapabilities,
+  lowApiVersion,
+  highApiVersion,
+  deprecatedApiVersion,
+}: Capabilities): Limits {
   const low = (deprecatedApiVersion ?? lowApiVersion)?.major ?? 2;
   const high = highApiVersion?.major ?? 2;
   if (low > 2 || (high !== 0 && high < 2))
@@ -138,7 +152,11 @@ function readLimits({ cacheCapabilities, lowApiVersion, highApiVersion, deprecat
   const versions = highApiVersion === undefined ? '2' : `${highApiVersion.major}.${highApiVersion.minor}`;
   return {
     batchBytes: maxBatchTotalSizeBytes > 0 ? Math.min(maxBatchTotalSizeBytes, MOST_BATCH_BYTES) : MOST_BATCH_BYTES,
-    facts: { protocol: `REAPI ${versions}, SHA-256`, writable: actionCacheUpdateCapabilities?.updateEnabled ?? undefined },
+    facts: {
+      protocol: `REAPI ${versions}, SHA-256`,
+      writable: actionCacheUpdateCapabilities?.updateEnabled ?? undefined,
+      executes: executionCapabilities?.execEnabled ?? false,
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-/** The methods of the Remote Execution API and of ByteStream that a cache uses. */
+/** The methods of the Remote Execution API, of ByteStream and of long-running operations that a client uses. */
 import type { Message } from '../wire/codec.js';
 import {
   ACTION_RESULT,
@@ -6,15 +6,20 @@ import {
   BATCH_READ,
   BATCH_UPDATE,
   BATCH_UPDATED,
+  CANCEL_OPERATION,
   CAPABILITIES,
+  EMPTY,
+  EXECUTE,
   FIND_MISSING,
   GET_CAPABILITIES,
   GET_RESULT,
   HAS_READ,
   MISSING,
+  OPERATION,
   QUERY_WRITE,
   READ,
   UPDATE_RESULT,
+  WAIT_EXECUTION,
   WRITE,
   WRITE_STATUS,
   WRITTEN,
@@ -45,4 +50,7 @@ export const METHODS = {
   read: method(`${BYTE_STREAM}/Read`, READ, HAS_READ),
   write: method(`${BYTE_STREAM}/Write`, WRITE, WRITTEN),
   queryWrite: method(`${BYTE_STREAM}/QueryWriteStatus`, QUERY_WRITE, WRITE_STATUS),
+  execute: method(`${V2}.Execution/Execute`, EXECUTE, OPERATION),
+  waitExecution: method(`${V2}.Execution/WaitExecution`, WAIT_EXECUTION, OPERATION),
+  cancel: method('/google.longrunning.Operations/CancelOperation', CANCEL_OPERATION, EMPTY),
 } as const;

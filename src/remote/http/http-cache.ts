@@ -60,9 +60,10 @@ export function openHttpCache(address: RemoteAddress, connection: Connection): R
     async describe() {
       // Any answer but a failure shows that there is a server.
       await send(cache, () => ({ method: 'GET', path: `ac/${'0'.repeat(64)}`, sizeBytes: 0 }));
-      return { protocol: 'HTTP cache, SHA-256', writable: undefined };
+      return { protocol: 'HTTP cache, SHA-256', writable: undefined, executes: false };
     },
     traffic: cache.traffic,
+    execution: undefined,
     close() {
       ending.abort();
       cache.exchange.close();

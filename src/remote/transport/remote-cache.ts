@@ -1,6 +1,7 @@
 /** A remote cache, whatever its transport: action results under digests of actions, and blobs under their own digests. */
 import type { Digest } from '../../base/digest.js';
 import type { WireResult } from '../wire/reapi.js';
+import type { RemoteExecution } from './remote-execution.js';
 
 export interface BlobDigest {
   readonly hash: Digest;
@@ -28,6 +29,8 @@ export interface RemoteCache {
   /** Asks the server what it is. */
   describe(): Promise<ServerFacts>;
   readonly traffic: Traffic;
+  /** Workers of the same server and instance. Undefined if the transport has no such calls. */
+  readonly execution: RemoteExecution | undefined;
   /** Ends all calls. */
   close(): void;
 }
@@ -37,6 +40,8 @@ export interface ServerFacts {
   readonly protocol: string;
   /** Whether the server takes results; undefined if only a write would show it. */
   readonly writable: boolean | undefined;
+  /** Whether workers run actions; undefined if the server does not say. */
+  readonly executes: boolean | undefined;
 }
 
 /** What the calls so far have moved. Only content counts as bytes. */

@@ -1,6 +1,6 @@
 /**
- * The messages of the Remote Execution API v2 that a cache uses: names, numbers and types of their fields.
- * Source: build/bazel/remote/execution/v2/remote_execution.proto, google/rpc and google/bytestream; see NOTICE.
+ * The messages of the Remote Execution API v2 that a client of caches and workers uses: names, numbers and types of their fields.
+ * Source: build/bazel/remote/execution/v2/remote_execution.proto, google/rpc, google/bytestream and google/longrunning; see NOTICE.
  */
 import { bool, bytes, int, list, many, message, type Of, one, text } from './codec.js';
 
@@ -77,6 +77,10 @@ const ANY = message({ typeUrl: text(1), value: bytes(2) });
 export const STATUS = message({ code: int(1), message: text(2), details: many(3, ANY) });
 export const RETRY_INFO = message({ retryDelay: one(1, DURATION) });
 
+const VIOLATION = message({ type: text(1), subject: text(2), description: text(3) });
+/** google.rpc.PreconditionFailure: a worker lists the blobs that it lacks, as "blobs/hash/size" of type MISSING. */
+export const PRECONDITION_FAILURE = message({ violations: many(1, VIOLATION) });
+
 const UPDATE_REQUEST = message({ digest: one(1, DIGEST), data: bytes(2) });
 export const BATCH_UPDATE = message({ instanceName: text(1), requests: many(2, UPDATE_REQUEST) });
 const UPDATE_ANSWER = message({ digest: one(1, DIGEST), status: one(2, STATUS) });
@@ -94,9 +98,11 @@ const CACHE_CAPABILITIES = message({
   maxBatchTotalSizeBytes: int(4),
   maxCasBlobSizeBytes: int(8),
 });
+const EXECUTION_CAPABILITIES = message({ digestFunction: int(1), execEnabled: bool(2) });
 const SEM_VER = message({ major: int(1), minor: int(2), patch: int(3), prerelease: text(4) });
 export const CAPABILITIES = message({
   cacheCapabilities: one(1, CACHE_CAPABILITIES),
+  executionCapabilities: one(2, EXECUTION_CAPABILITIES),
   deprecatedApiVersion: one(3, SEM_VER),
   lowApiVersion: one(4, SEM_VER),
   highApiVersion: one(5, SEM_VER),
@@ -119,4 +125,28 @@ export const REQUEST_METADATA = message({
   actionId: text(2),
   toolInvocationId: text(3),
   actionMnemonic: text(5),
+});
+
+const EXECUTION_POLICY = message({ priority: int(1) });
+export const EXECUTE = message({
+  instanceName: text(1),
+  skipCacheLookup: bool(3),
+  actionDigest: one(6, DIGEST),
+  executionPolicy: one(7, EXECUTION_POLICY),
+});
+export const WAIT_EXECUTION = message({ name: text(1) });
+export const CANCEL_OPERATION = message({ name: text(1) });
+export const EMPTY = message({});
+
+/** google.longrunning.Operation: how far an execution is, and in the end its response. */
+export const OPERATION = message({ name: text(1), metadata: one(2, ANY), done: bool(3), error: one(4, STATUS), response: one(5, ANY) });
+export type Operation = Of<typeof OPERATION>;
+
+/** `stage`: 1 looks for a result, 2 waits for a worker, 3 runs, 4 has ended. */
+export const EXECUTE_METADATA = message({ stage: int(1), actionDigest: one(2, DIGEST), stdoutStreamName: text(3) });
+export const EXECUTE_RESPONSE = message({
+  result: one(1, ACTION_RESULT),
+  cachedResult: bool(2),
+  status: one(3, STATUS),
+  message: text(5),
 });

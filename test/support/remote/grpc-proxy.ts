@@ -38,6 +38,9 @@ export interface GrpcProxy {
 
 type Failed = { readonly code: number; readonly details: string; readonly metadata: Metadata };
 
+/** Methods whose answer is a stream. */
+const STREAMED: ReadonlySet<MethodName> = new Set(['read', 'execute', 'waitExecution']);
+
 const same = (bytes: Buffer): Buffer => bytes;
 
 /** @param fault called for each message; undefined lets it pass. */
@@ -91,17 +94,19 @@ export async function startGrpcProxy(upstream: number, fault: (message: Passing)
       (error: Failed) => done({ code: error.code, details: error.details, metadata: error.metadata }),
     );
   };
-  const read = (call: ServerWritableStream<Buffer, Buffer>): void => {
-    const forward = async (): Promise<void> => {
-      const question = await pass('read', 'to-server', call.request);
-      const upper = client.makeServerStreamRequest(METHODS.read.path, same, same, question, sent(call.metadata));
-      call.on('cancelled', () => upper.cancel());
-      for await (const bytes of upper as AsyncIterable<Buffer>)
-        if (!call.write(await pass('read', 'to-client', bytes))) await new Promise(resolve => call.once('drain', resolve));
-      call.end();
+  const read =
+    (name: MethodName) =>
+    (call: ServerWritableStream<Buffer, Buffer>): void => {
+      const forward = async (): Promise<void> => {
+        const question = await pass(name, 'to-server', call.request);
+        const upper = client.makeServerStreamRequest(METHODS[name].path, same, same, question, sent(call.metadata));
+        call.on('cancelled', () => upper.cancel());
+        for await (const bytes of upper as AsyncIterable<Buffer>)
+          if (!call.write(await pass(name, 'to-client', bytes))) await new Promise(resolve => call.once('drain', resolve));
+        call.end();
+      };
+      forward().catch((error: Failed) => call.emit('error', { code: error.code, details: error.details, metadata: error.metadata }));
     };
-    forward().catch((error: Failed) => call.emit('error', { code: error.code, details: error.details, metadata: error.metadata }));
-  };
   const write = (call: ServerReadableStream<Buffer, Buffer>, done: sendUnaryData<Buffer>): void => {
     const forward = async (): Promise<Buffer> => {
       let settle: (error: unknown, value?: Buffer) => void = () => undefined;
@@ -129,9 +134,10 @@ export async function startGrpcProxy(upstream: number, fault: (message: Passing)
   const raw = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
   const names = Object.keys(METHODS) as MethodName[];
   const definition = Object.fromEntries(
-    names.map(name => [name, { path: METHODS[name].path, requestStream: name === 'write', responseStream: name === 'read', ...raw }]),
+    names.map(name => [name, { path: METHODS[name].path, requestStream: name === 'write', responseStream: STREAMED.has(name), ...raw }]),
   );
-  const implementation = Object.fromEntries(names.map(name => [name, name === 'read' ? read : name === 'write' ? write : unary(name)]));
+  const handler = (name: MethodName): unknown => (STREAMED.has(name) ? read(name) : name === 'write' ? write : unary(name));
+  const implementation = Object.fromEntries(names.map(name => [name, handler(name)]));
   server.addService(definition as never, implementation as never);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
