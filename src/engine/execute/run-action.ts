@@ -14,16 +14,17 @@ import type { PlannedStage, StageId } from '../model/plan.js';
 import { isInProcess, type PluginEntry } from '../model/plugin-entry.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { declaredBy } from './declared-places.js';
-import type { Guard } from './guard/guard.js';
-import { inProcessRunner } from './in-process-run.js';
+import type { Guard, RunGuard } from './guard/guard.js';
 import type { RunPartStore } from './parts/part-service.js';
-import type { Reaper } from './reaper.js';
-import { type InputLink, nameInputs, type RunInput } from './run-folder.js';
-import type { RunListener, Runner } from './runner.js';
+import { noServer, type RemoteRuns } from './remote/remote-runs.js';
+import { inProcessRunner } from './run/in-process-run.js';
+import type { Reaper } from './run/reaper.js';
+import { type InputLink, nameInputs, type RunInput } from './run/run-folder.js';
+import type { RunListener, Runner, RunOrder } from './run/runner.js';
+import { workerRunner } from './run/worker-run.js';
 import type { Starters } from './starter/starters.js';
 import type { ActionDocument, LocalDocument } from './worker/action-document.js';
 import { RUN_LAYOUT } from './worker/action-document.js';
-import { workerRunner } from './worker-run.js';
 import { assertUnwritten, clockOf, copyArtifacts, isProvenFor } from './written-inputs.js';
 
 /** What a run uses besides the session. */
@@ -36,12 +37,26 @@ export interface RunHelpers {
   /** Absolute path of the run's log. */
   readonly logPath: string;
   readonly guard: Guard | undefined;
+  /** Defined if the run may be remote. */
+  readonly remote?: RemoteHelp | undefined;
   /** 'copies': the run reads a private copy of each artifact. */
   readonly artifacts: 'links' | 'copies';
 }
 
+/** What a run uses to be remote. */
+export interface RemoteHelp {
+  readonly need: 'required' | 'preferred';
+  /** Undefined if the build has no server. */
+  readonly runs: RemoteRuns | undefined;
+  readonly lookup: 'use' | 'skip';
+  /** Runs work here in a slot of the stage, after no worker could run it. */
+  readonly inSlotHere: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
 /** Receives the messages of a run. They are masked and reported by `listenTo`. */
 export interface RunSinks extends Pick<RunListener, 'identify' | 'usage'> {
+  /** Called when the stage's program runs; the time before does not count for its timeout. */
+  readonly begin: () => void;
   write(level: 'info' | 'warning' | 'output', text: string): void;
   readonly mask: Mask;
 }
@@ -53,32 +68,77 @@ export async function runAction(
   pinned: PinnedStage,
   run: { readonly folder: string; readonly helpers: RunHelpers; readonly signal: AbortSignal; readonly sinks: RunSinks },
 ): Promise<Failure | undefined> {
-  const { ports } = session;
-  const { folder, helpers, signal, sinks } = run;
+  const { helpers } = run;
+  if (helpers.remote !== undefined) {
+    const end = await runOnWorker(session, stage, pinned, run, helpers.remote);
+    if (end !== 'here') return end;
+    return helpers.remote.inSlotHere(() => runHere(session, stage, pinned, run));
+  }
+  return runHere(session, stage, pinned, run);
+}
+
+type Run = Parameters<typeof runAction>[3];
+
+async function runHere(session: Session, stage: PlannedStage, pinned: PinnedStage, run: Run): Promise<Failure | undefined> {
+  const { folder, helpers, sinks } = run;
+  sinks.begin();
   const ownCopies = helpers.artifacts === 'copies' ? await copyArtifacts(session, folder, pinned.inputs) : undefined;
   const read = ownCopies === undefined ? pinned : { ...pinned, inputs: ownCopies };
   const guard = helpers.guard?.open(declaredBy(session, stage, read, folder));
   helpers.reaper.open();
   try {
-    const failure = await runnerOf(stage.plugin).run({
-      ...makeDocuments(session, stage, read, folder, helpers.endOf),
-      folder,
-      installRoot: ports.installRoot,
-      bundle: findBundle(ports.installRoot, read.code),
-      environment: ports.environment,
-      declaredEnv: declaredEnv(stage, ports.environment),
-      ...helpers,
-      guard,
-      signal,
-      mask: sinks.mask,
-      listener: listenTo(session, stage, sinks),
-    });
+    const failure = await runnerOf(stage.plugin).run(makeOrder(session, stage, read, run, guard));
     const failed = guard?.findViolation() ?? failure;
     if (failed === undefined && ownCopies !== undefined) await assertUnwritten(ownCopies);
     return failed;
   } finally {
     await guard?.close();
   }
+}
+
+/** @returns 'here' if no worker could run the stage and it may run here. */
+async function runOnWorker(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  run: Run,
+  { need, runs, lookup }: RemoteHelp,
+): Promise<Failure | undefined | 'here'> {
+  if (runs === undefined) return noServer();
+  if (need === 'preferred' && runs.isLeftOut()) return 'here';
+  const { makeRemoteJob } = await import('./remote/remote-job.js');
+  const { runRemotely } = await import('./remote/remote-run.js');
+  const job = makeRemoteJob(session, stage, pinned, { runs, lookup, onRunning: run.sinks.begin });
+  if (job === undefined) return 'here';
+  const end = await runRemotely(makeOrder(session, stage, pinned, run, undefined), job);
+  if (end.kind === 'ended') {
+    if (end.worker !== '') run.sinks.write('info', `ran on the remote worker ${end.worker}`);
+    return end.failure;
+  }
+  run.sinks.write('warning', `no remote worker ran it: ${end.why}`);
+  if (need === 'required') return runs.failureOf(end);
+  runs.noteFallback(stage.id, end);
+  return 'here';
+}
+
+function makeOrder(session: Session, stage: PlannedStage, read: PinnedStage, run: Run, guard: RunGuard | undefined): RunOrder {
+  const { ports } = session;
+  const { folder, helpers, signal, sinks } = run;
+  return {
+    ...makeDocuments(session, stage, read, folder, helpers.endOf),
+    folder,
+    installRoot: ports.installRoot,
+    bundle: findBundle(ports.installRoot, read.code),
+    environment: ports.environment,
+    declaredEnv: declaredEnv(stage, ports.environment),
+    partStore: helpers.partStore,
+    reaper: helpers.reaper,
+    starters: helpers.starters,
+    guard,
+    signal,
+    mask: sinks.mask,
+    listener: listenTo(session, stage, sinks),
+  };
 }
 
 function runnerOf(entry: PluginEntry): Runner {

@@ -15,8 +15,8 @@ import { withOpenFolders } from '../store/files/open-folders.js';
 import type { CollectedOutput } from './collect.js';
 import { collectOutputs } from './collect.js';
 import { measure } from './measure.js';
+import { makeRunFolder } from './run/run-folder.js';
 import { outputPaths, type RunHelpers, runAction } from './run-action.js';
-import { makeRunFolder } from './run-folder.js';
 import { openRunLog } from './run-log.js';
 import { type MetricsFile, readMetrics } from './stage-metrics.js';
 import { watchDevice } from './watch-device.js';
@@ -57,7 +57,10 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   let peakBytes: number | undefined;
   let logged = 'nothing' as 'nothing' | 'something';
   const timeout = new AbortController();
-  const stopTimer = stage.timeoutMs === undefined ? undefined : after(stage.timeoutMs, () => timeout.abort());
+  let stopTimer: (() => void) | undefined;
+  const begin = (): void => {
+    if (stage.timeoutMs !== undefined) stopTimer ??= after(stage.timeoutMs, () => timeout.abort());
+  };
   const signal = AbortSignal.any([ports.signal, timeout.signal]);
   const device = watchDevice(session, stage);
   const mask = makeMask(stage.secrets.map(name => ports.environment[name]));
@@ -69,7 +72,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     const usage = (bytes: number): void => {
       peakBytes = bytes;
     };
-    const sinks = { write, identify: device.identify, usage, mask };
+    const sinks = { write, identify: device.identify, usage, mask, begin };
     const act = () => runAction(session, stage, pinned, { folder, helpers, signal, sinks });
     const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
     if (timeout.signal.aborted && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../support/run-stage.js';
 import { DIST } from '../../support/world.js';
 
-/** As `src/engine/execute/worker-run.ts` starts workers. */
+/** As `src/engine/execute/run/worker-run.ts` starts workers. */
 const WORKER_FLAGS = ['--single-threaded', '--no-incremental-marking'];
 const program = join(DIST, 'test/support/play-import.js');
 

@@ -4,17 +4,17 @@ import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { assertNever } from '../../base/assert-never.js';
-import { readMasked } from '../../stage/mask.js';
-import { killGroup, sweepGroup } from '../../stage/process-group.js';
-import { baseEnvironment } from '../../stage/tool-runner.js';
-import { EngineError } from '../model/engine-error.js';
-import type { Failure } from '../model/failure.js';
-import { toFailure } from '../model/failure.js';
+import { assertNever } from '../../../base/assert-never.js';
+import { readMasked } from '../../../stage/mask.js';
+import { killGroup, sweepGroup } from '../../../stage/process-group.js';
+import { baseEnvironment } from '../../../stage/tool-runner.js';
+import { EngineError } from '../../model/engine-error.js';
+import type { Failure } from '../../model/failure.js';
+import { toFailure } from '../../model/failure.js';
+import { RUN_LAYOUT } from '../worker/action-document.js';
+import { isFromWorker, type ToWorker } from '../worker/messages.js';
 import { linkInputs, writeDocuments } from './run-folder.js';
 import type { Runner, RunOrder } from './runner.js';
-import { RUN_LAYOUT } from './worker/action-document.js';
-import { isFromWorker, type ToWorker } from './worker/messages.js';
 
 /**
  * V8 compiles and collects garbage in the worker's main thread. Stages already run in parallel, and helper threads cost more processor time than they save.

@@ -1,9 +1,9 @@
 /** The folder of one run: links to its inputs, an empty folder for its outputs, and a scratch folder. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
-import type { Digest } from '../../base/digest.js';
-import type { ActionDocument, LocalDocument } from './worker/action-document.js';
-import { RUN_LAYOUT } from './worker/action-document.js';
+import type { Digest } from '../../../base/digest.js';
+import type { ActionDocument, LocalDocument } from '../worker/action-document.js';
+import { RUN_LAYOUT } from '../worker/action-document.js';
 
 /** One input as the run sees it. */
 export interface RunInput {

@@ -1,13 +1,13 @@
 /** The contract of runners. A runner executes an action in a worker process, in this process, or on another machine. */
-import type { JsonObject } from '../../base/json.js';
-import type { Mask } from '../../stage/mask.js';
-import type { Failure } from '../model/failure.js';
-import type { RunGuard } from './guard/guard.js';
-import type { RunPartStore } from './parts/part-service.js';
+import type { JsonObject } from '../../../base/json.js';
+import type { Mask } from '../../../stage/mask.js';
+import type { Failure } from '../../model/failure.js';
+import type { RunGuard } from '../guard/guard.js';
+import type { RunPartStore } from '../parts/part-service.js';
+import type { Starters } from '../starter/starters.js';
+import type { ActionDocument, LocalDocument } from '../worker/action-document.js';
 import type { Reaper } from './reaper.js';
 import type { InputLink } from './run-folder.js';
-import type { Starters } from './starter/starters.js';
-import type { ActionDocument, LocalDocument } from './worker/action-document.js';
 
 /** One contract test covers all runners: test/contract/runner.test.ts. */
 export interface Runner {

@@ -1,16 +1,16 @@
 /** The runner for plugins that only start programs. It needs no worker, because the programs are separate processes. */
 import { join } from 'node:path';
-import { clipText, MAX_PROGRESS_CHARACTERS } from '../../base/text/clip-text.js';
-import type { Context } from '../../stage/context.js';
-import { type StagePlugin, withCheckedParams } from '../../stage/define-stage.js';
-import { seededRandom } from '../../stage/random.js';
-import { baseEnvironment, runTool, startTool } from '../../stage/tool-runner.js';
-import { checkIdentitySize } from '../model/device-identity.js';
-import type { Failure } from '../model/failure.js';
-import { toFailure } from '../model/failure.js';
+import { clipText, MAX_PROGRESS_CHARACTERS } from '../../../base/text/clip-text.js';
+import type { Context } from '../../../stage/context.js';
+import { type StagePlugin, withCheckedParams } from '../../../stage/define-stage.js';
+import { seededRandom } from '../../../stage/random.js';
+import { baseEnvironment, runTool, startTool } from '../../../stage/tool-runner.js';
+import { checkIdentitySize } from '../../model/device-identity.js';
+import type { Failure } from '../../model/failure.js';
+import { toFailure } from '../../model/failure.js';
+import { absolutePaths, mapInputs, RUN_LAYOUT } from '../worker/action-document.js';
+import { createMemo } from '../worker/run-parts.js';
 import type { Runner, RunOrder } from './runner.js';
-import { absolutePaths, mapInputs, RUN_LAYOUT } from './worker/action-document.js';
-import { createMemo } from './worker/run-parts.js';
 
 /** Runs actions of one plugin in this process. */
 export function inProcessRunner(plugin: StagePlugin): Runner {

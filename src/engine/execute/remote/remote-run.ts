@@ -1,0 +1,184 @@
+/** A run of a stage on a remote worker: the action and its inputs as an input root, and the end of the execution as that of the run. */
+import { dirname, join, relative } from 'node:path';
+import type { Digest } from '../../../base/digest.js';
+import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
+import { type Json, parseJson } from '../../../base/json.js';
+import { RemoteError } from '../../../remote/error/remote-error.js';
+import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
+import { slashed } from '../../action/code/describe-code.js';
+import { EngineError } from '../../model/engine-error.js';
+import { type Failure, toFailure } from '../../model/failure.js';
+import type { RuntimePort } from '../../model/ports.js';
+import { digestPath } from '../../store/files/digest-file.js';
+import { statPath } from '../../store/files/stamp.js';
+import type { TreeEntry } from '../../store/files/tree.js';
+import type { InputLink } from '../run/run-folder.js';
+import type { RunOrder } from '../run/runner.js';
+import { type ExecutionDocument, ROOT_LAYOUT, RUNTIME_LAYOUT, systemOf } from './execution-document.js';
+import type { FromExecution } from './execution-messages.js';
+import { makeInputRoot, type RootEntry } from './input-root.js';
+import type { ExecutionEnd, RemoteExecutor } from './remote-executor.js';
+import type { RuntimeDigests } from './runtime-tree.js';
+
+/** The content of an input: a file, or the entries of a folder. */
+export type InputContent =
+  | { readonly kind: 'file'; readonly blob: BlobDigest; readonly executable: boolean }
+  | { readonly kind: 'tree'; readonly entries: readonly TreeEntry[] };
+
+/** What a remote run needs besides the order of every run. */
+export interface RemoteJob {
+  readonly executor: RemoteExecutor;
+  readonly runtime: RuntimePort;
+  readonly runtimeDigests: RuntimeDigests;
+  /** Class that the worker must have; undefined if no model is run. */
+  readonly platformClass: string | undefined;
+  readonly program: ProgramOfPlugin;
+  readonly tools: Readonly<Record<string, Digest>>;
+  readonly contentOf: (link: InputLink) => Promise<InputContent>;
+  readonly timeoutMs: number | undefined;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly lookup: 'use' | 'skip';
+  readonly salt: string;
+  readonly onRunning: () => void;
+}
+
+export type ProgramOfPlugin =
+  /** `main`: the worker's main module, a file of the runtime. */
+  | { readonly kind: 'worker'; readonly plugin: string; readonly main: string }
+  /** `files`: absolute paths of the modules that it may load. */
+  | { readonly kind: 'module'; readonly path: string; readonly files: readonly string[] }
+  | { readonly kind: 'in-process'; readonly plugin: string };
+
+export type RemoteRunEnd =
+  | { readonly kind: 'ended'; readonly failure: Failure | undefined; readonly worker: string }
+  /** The workers could not run it. Nothing is said about the action itself. */
+  | { readonly kind: 'impossible'; readonly code: string; readonly why: string; readonly server: 'usable' | 'unusable' };
+
+/** Runs the action of the order on a worker. The outputs are written to the order's folder. Never throws for trouble of the server. */
+export async function runRemotely(order: RunOrder, job: RemoteJob): Promise<RemoteRunEnd> {
+  try {
+    const root = makeInputRoot(await entriesOf(order, job));
+    return readEnd(order, job, await execute(order, job, root));
+  } catch (error) {
+    if (order.signal.aborted) return { kind: 'ended', failure: toFailure(order.signal.reason), worker: '' };
+    if (!(error instanceof RemoteError)) throw error;
+    return { kind: 'impossible', code: 'remote-execution', why: error.message, server: 'unusable' };
+  } finally {
+    order.partStore.release();
+  }
+}
+
+function execute(order: RunOrder, job: RemoteJob, root: ReturnType<typeof makeInputRoot>): Promise<ExecutionEnd> {
+  const { properties, timeoutMs, lookup, salt, onRunning } = job;
+  const node = `${ROOT_LAYOUT.runtime}/${RUNTIME_LAYOUT.node}`;
+  return job.executor.execute({
+    arguments: [node, `${ROOT_LAYOUT.runtime}/${RUNTIME_LAYOUT.main}`],
+    root,
+    outputs: Object.values(order.action.outputs),
+    properties,
+    timeoutMs,
+    lookup,
+    salt,
+    folder: order.folder,
+    onMessage: message => passOn(order, message),
+    onRunning,
+    signal: order.signal,
+  });
+}
+
+async function entriesOf(order: RunOrder, job: RemoteJob): Promise<readonly RootEntry[]> {
+  const { action, links } = order;
+  const main = job.program.kind === 'worker' ? job.program.main : undefined;
+  const entries: RootEntry[] = [...(await job.runtimeDigests.entriesOf(await job.runtime(main), ROOT_LAYOUT.runtime))];
+  const { program, files } = await programOf(job.program);
+  entries.push(...files);
+  for (const link of links) entries.push(entryOf(link, await job.contentOf(link)));
+  const document: ExecutionDocument = {
+    format: 1,
+    system: systemOf(process),
+    program,
+    tools: job.tools,
+    env: order.declaredEnv,
+    ...(job.platformClass === undefined ? {} : { platformClass: job.platformClass }),
+  };
+  const json = (path: string, value: Json): RootEntry => ({
+    kind: 'bytes',
+    path,
+    bytes: Buffer.from(encodeCanonicalJson(value)),
+  });
+  entries.push(json(ROOT_LAYOUT.action, toJson(action)), json(ROOT_LAYOUT.execution, document));
+  return entries;
+}
+
+function entryOf({ link, to }: InputLink, content: InputContent): RootEntry {
+  if (content.kind === 'file') return { kind: 'file', path: link, from: to, blob: content.blob, executable: content.executable };
+  return { kind: 'folder', path: link, from: to, entries: content.entries };
+}
+
+/** The document without the members that are undefined, as a file has it. */
+function toJson(action: RunOrder['action']): Json {
+  return parseJson(JSON.stringify(action)) ?? null;
+}
+
+/** The modules of a third-party plugin keep their places to each other. */
+async function programOf(
+  program: ProgramOfPlugin,
+): Promise<{ readonly program: ExecutionDocument['program']; readonly files: readonly RootEntry[] }> {
+  if (program.kind !== 'module') return { program: { kind: program.kind, plugin: program.plugin }, files: [] };
+  const top = commonFolder([program.path, ...program.files]);
+  const place = (path: string): string => `${ROOT_LAYOUT.plugin}/${slashed(relative(top, path))}`;
+  const files: RootEntry[] = [];
+  for (const from of new Set([program.path, ...program.files])) {
+    const sizeBytes = statPath(from)?.sizeBytes ?? 0;
+    files.push({ kind: 'file', path: place(from), from, blob: { hash: await digestPath(from, sizeBytes), sizeBytes }, executable: false });
+  }
+  return { program: { kind: 'module', path: place(program.path) }, files };
+}
+
+function commonFolder(paths: readonly string[]): string {
+  let common = dirname(paths[0] ?? '/');
+  while (!paths.every(path => path.startsWith(join(common, '/')))) common = dirname(common);
+  return common;
+}
+
+/** Passes on a message as a local worker's message. What the process says about its end is read elsewhere. */
+function passOn({ listener }: RunOrder, message: FromExecution): void {
+  if (message.kind === 'log') listener.log(message.level, message.message);
+  else if (message.kind === 'output') listener.log('output', message.text);
+  else if (message.kind === 'progress') listener.progress(message.done, message.total, message.what);
+  else if (message.kind === 'identity') listener.identify(message.identity);
+  else if (message.kind === 'usage') listener.usage(message.peakBytes);
+}
+
+/** The codes of refusals: docs/errors.md. */
+const REFUSAL_CODES = {
+  system: 'remote-system',
+  'platform-class': 'remote-class',
+  tool: 'remote-tool',
+  document: 'remote-runtime',
+} as const;
+
+function readEnd(order: RunOrder, job: RemoteJob, end: ExecutionEnd): RemoteRunEnd {
+  if (end.kind === 'failed') return { kind: 'impossible', code: 'remote-execution', why: end.message, server: 'usable' };
+  if (end.kind === 'timed-out') return { kind: 'ended', failure: toFailure(timedOut(job.timeoutMs)), worker: '' };
+  const { exitCode, last, worker, stderr } = end;
+  if (exitCode === 0) return { kind: 'ended', failure: undefined, worker };
+  if (last?.kind === 'failed') return { kind: 'ended', failure: { ...blankOf(last.failure), logPath: undefined }, worker };
+  if (last?.kind === 'refused') return { kind: 'impossible', code: REFUSAL_CODES[last.reason], why: last.message, server: 'usable' };
+  const said = stderr.trim().split('\n').slice(-3).join(' ').slice(0, 400);
+  const why = `the worker ended the command with exit code ${exitCode} and no result${said === '' ? '' : `: ${said}`}`;
+  order.listener.log('output', stderr);
+  return { kind: 'impossible', code: 'remote-runtime', why, server: 'usable' };
+}
+
+/** The failure of another machine, with the members that it must have. */
+function blankOf({ code, message, help, details, causes, stack }: Failure): Omit<Failure, 'logPath'> {
+  return { code, message, help, details: details ?? null, causes, stack };
+}
+
+function timedOut(timeoutMs: number | undefined): EngineError {
+  return new EngineError('timeout', `the stage ran longer than its timeout of ${(timeoutMs ?? 0) / 1000} s, and was ended by the worker`, {
+    details: { timeoutMs: timeoutMs ?? null },
+    help: "raise the stage's `timeout`, or find out in the log what it waits for",
+  });
+}
