@@ -123,17 +123,11 @@ async function bundleWorkers(dist) {
   const { build } = await import('esbuild');
   const { BUILT_IN_PLUGINS } = await import('../dist/stages/registry.js');
   const { bundlePath } = await import('../dist/src/engine/action/code/code-table.js');
-  const bundle = module =>
+  const bundle = (contents, outfile) =>
     build({
       absWorkingDir: root,
-      stdin: {
-        contents: `import * as plugins from './${module}';
-          import { findPlugin } from './src/engine/execute/worker/load-plugin.js';
-          import { runWorker } from './src/engine/execute/worker/run-worker.js';
-          runWorker(async (path, name) => findPlugin(plugins, path, name));`,
-        resolveDir: dist,
-      },
-      outfile: bundlePath(dist, join(dist, module)),
+      stdin: { contents, resolveDir: dist },
+      outfile,
       bundle: true,
       platform: 'node',
       target: 'node20',
@@ -144,8 +138,39 @@ async function bundleWorkers(dist) {
       banner: { js: "const __urlOf=path=>require('node:url').pathToFileURL(require('node:path').join(__dirname,'..',path)).href;" },
       plugins: [ownUrls(dist)],
     });
+  const worker = module => `import * as plugins from './${module}';
+    import { findPlugin } from './src/engine/execute/worker/load-plugin.js';
+    import { runWorker } from './src/engine/execute/worker/run-worker.js';
+    runWorker(async (path, name) => findPlugin(plugins, path, name));`;
+  const anyPlugin = `import { loadPlugin } from './src/engine/execute/worker/load-plugin.js';
+    import { runWorker } from './src/engine/execute/worker/run-worker.js';
+    runWorker(loadPlugin);`;
   const withWorker = BUILT_IN_PLUGINS.filter(({ plugin }) => plugin.isolation !== 'in-process');
-  await Promise.all(withWorker.map(({ module }) => bundle(module)));
+  await Promise.all([
+    ...withWorker.map(({ module }) => bundle(worker(module), bundlePath(dist, join(dist, module)))),
+    bundle(anyPlugin, join(dist, 'workers/any-plugin.cjs')),
+    bundle("import './src/cli/exec/main.js';", join(dist, 'workers/exec-action.cjs')),
+    bundleThread(build, dist),
+  ]);
+  // The runtime of remote workers has it in place of the package.json of the installation, so that modules mean the same there.
+  writeFileSync(join(dist, 'workers/package.json'), '{ "type": "module" }\n');
+}
+
+/** The thread that runs sessions, as one module: remote workers get it instead of the modules that it imports. */
+function bundleThread(build, dist) {
+  return build({
+    absWorkingDir: root,
+    entryPoints: [join(dist, 'src/runtime/session/session-thread.js')],
+    outfile: join(dist, 'workers/session-thread.mjs'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    legalComments: 'none',
+    logLevel: 'warning',
+    external: ['onnxruntime-node', 'sharp'],
+    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  });
 }
 
 /** Keeps `import.meta.url` of a bundled module: it names the code of parts, and places beside the module. */

@@ -4,6 +4,7 @@ import { findSettled, openSession, type Session, switchPlan, withRemote } from '
 import { flushState, warnOfOpenedCache } from './action/session-warnings.js';
 import type { Guard } from './execute/guard/guard.js';
 import { savePublishedNames } from './execute/publish-stage.js';
+import type { RemoteRuns } from './execute/remote/remote-runs.js';
 import type { RunRecorder } from './insight/history/record-run.js';
 import { type BuildJournal, keepJournal } from './insight/live/build-journal.js';
 import type { LockOrder } from './lockfile/lock-path.js';
@@ -121,7 +122,7 @@ async function buildUnderLock(
   const lock = await lockCache(cache, ports);
   if (lock !== undefined) openJournal(cache.journal(plan.pipeline));
   const recorder = recordRun(ports, started, plan);
-  const services = openRunServices(cache, recorder.ports, options.guard);
+  const services = openRunServices(cache, recorder.ports, options.guard, await openRemote(options, cache, recorder.ports));
   const clear = async (): Promise<readonly string[]> => (lock === undefined ? [] : removeAllLeftovers(plan.projectFolder, cache, ports));
   try {
     warnOfForeignPaths(await clear(), ports);
@@ -134,6 +135,13 @@ async function buildUnderLock(
     await services.close();
     await lock?.release();
   }
+}
+
+/** The remote workers of the build; undefined without a server that may have some. */
+async function openRemote({ remote }: BuildOptions, cache: CacheFolder, { emit }: EnginePorts): Promise<RemoteRuns | undefined> {
+  if (remote === undefined) return undefined;
+  const { openRemoteRuns } = await import('./execute/remote/remote-runs.js');
+  return openRemoteRuns(remote, cache, (stage, message) => emit({ kind: 'warning', stage, code: 'remote-execution-failed', message }));
 }
 
 /** Builds a plan to its end. If a newer plan arrives, unaffected stages continue, and the newer plan is built. */

@@ -7,7 +7,9 @@ import type { StagePlugin } from '../../src/stage/define-stage.js';
 import type { Ports } from '../../src/stage/ports.js';
 
 export interface StageSpec
-  extends Partial<Pick<PlannedStage, 'gate' | 'resources' | 'priority' | 'timeoutMs' | 'retries' | 'env' | 'secrets'>> {
+  extends Partial<
+    Pick<PlannedStage, 'gate' | 'resources' | 'priority' | 'timeoutMs' | 'retries' | 'env' | 'secrets' | 'executor' | 'properties'>
+  > {
   readonly uses: string;
   readonly params?: JsonObject;
   readonly inputs?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
@@ -50,6 +52,8 @@ export async function planOf(
       retries: spec.retries ?? 0,
       env: spec.env ?? [],
       secrets: spec.secrets ?? [],
+      executor: spec.executor,
+      properties: spec.properties,
       network: 'none',
       span,
     };

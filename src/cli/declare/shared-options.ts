@@ -1,6 +1,7 @@
 /** Options that several commands share. */
+import { EXECUTORS } from '../../engine/model/plan.js';
 import { choice, flag, optional, optionalChoice, repeated, value } from './option.js';
-import { parseText } from './values.js';
+import { parseCount, parseText } from './values.js';
 
 export const file = value('-f, --file <path>', 'pipeline file', parseText, { value: 'pipeline.yaml', shown: 'pipeline.yaml' });
 
@@ -29,6 +30,12 @@ export const REMOTE = {
     ['all', 'targets', 'none'],
     'all',
   ),
+  executor: optionalChoice(
+    '--executor <choice>',
+    'where stages run that do not say it: here, on workers of the remote server, or there if they can',
+    EXECUTORS,
+  ),
+  remoteJobs: optional('--remote-jobs <n>', 'actions that remote workers run at once (default: 100)', parseCount),
   remoteWrite: optionalChoice('--remote-write <choice>', 'whether results go to the remote cache (default: TANREN_REMOTE_WRITE)', [
     'yes',
     'no',

@@ -12,7 +12,7 @@ import type { KnownDevice } from '../store/state.js';
 import { digestStagesBefore } from './build-summary.js';
 import { type CodeRoot, codeOf, type PinnedCode } from './code/pinned-code.js';
 import { findDevice, toolsOf } from './declared.js';
-import { identifyHost } from './host.js';
+import { hostOf } from './host.js';
 import { makeManifest, type PinnedPort } from './manifest.js';
 import { type PinnedInput, type PinnedStage, pinnedStage } from './pinned-stage.js';
 import type { PinnedTool } from './tools.js';
@@ -60,7 +60,7 @@ export function assembleAction(
     env: Object.fromEntries(stage.env.map(name => [name, environment[name]])),
     secrets: Object.fromEntries(stage.secrets.map(name => [name, environment[name] === undefined ? 'not set' : 'set'])),
     platformClass: modelClass,
-    host: stage.determinism === 'measured' ? identifyHost() : undefined,
+    host: stage.determinism === 'measured' ? hostOf(stage) : undefined,
     build: plugin.needs === 'build-summary' ? digestStagesBefore(plan, stage, lookup.result) : undefined,
     device: findDevice(stage, devices)?.identity,
   });

@@ -1,6 +1,7 @@
 /** The JSON Schema of a pipeline file. Alone it checks the structure; together with the plugins' own schemas it is the schema for editors. */
 import { BOUND } from '../../base/bound.js';
 import type { Json, JsonObject } from '../../base/json.js';
+import { EXECUTORS } from '../model/plan.js';
 import { ARTIFACT_REFERENCE, DURATION } from './scalars.js';
 
 /** The facts about a plugin that the schema needs. */
@@ -128,6 +129,12 @@ const stage = (withSchema: Json, uses: Json): JsonObject => ({
       description: 'Environment variables that the stage can read. Their values are not part of its action key and are masked in its log.',
       type: 'array',
       items: { type: 'string' },
+    },
+    executor: { description: 'Where it runs: here, on remote workers, or there if they can. Default: --executor.', enum: [...EXECUTORS] },
+    properties: {
+      description: 'Properties that a remote worker must have: {npu: xdna2}.',
+      type: 'object',
+      additionalProperties: { type: 'string' },
     },
     network: { description: 'Whether the stage may use the network when it runs in a sandbox. Default: none.', enum: ['none', 'allowed'] },
   },

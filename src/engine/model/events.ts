@@ -81,6 +81,7 @@ export type WarningCode =
   | 'cache-exposed'
   | 'shared-cache-failed'
   | 'remote-cache-failed'
+  | 'remote-execution-failed'
   | 'state-damaged'
   | 'state-blocked'
   | 'history-newer'

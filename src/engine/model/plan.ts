@@ -26,6 +26,11 @@ export interface Plan {
   readonly remoteCache?: string | undefined;
 }
 
+/** Where a stage runs: here, on remote workers, or there if they can run it and else here. */
+export const EXECUTORS = ['local', 'auto', 'remote'] as const;
+
+export type Executor = (typeof EXECUTORS)[number];
+
 export interface PlannedStage {
   readonly id: StageId;
   /** The name in the pipeline file; equal to the id if the stage has one instance. */
@@ -50,6 +55,10 @@ export interface PlannedStage {
   readonly env: readonly string[];
   /** Names of further variables, whose values appear in no key, log or message. */
   readonly secrets: readonly string[];
+  /** Where it runs; undefined if the pipeline does not say. */
+  readonly executor?: Executor | undefined;
+  /** Properties that a remote worker must have, by name. */
+  readonly properties?: Readonly<Record<string, string>> | undefined;
   /** Network access in a sandbox. */
   readonly network: 'none' | 'allowed';
   readonly span: SourceSpan;
@@ -67,4 +76,9 @@ export interface Gate extends Bound {
   /** Dotted path in the stage's metrics artifact ("delta.bbox.AP"). */
   readonly metric: string;
   readonly span: SourceSpan;
+}
+
+/** Whether the stage measures on a remote worker that it names by properties, such as a board. It never runs here. */
+export function isOnBoard({ determinism, properties = {}, executor }: PlannedStage): boolean {
+  return determinism === 'measured' && executor !== 'local' && Object.keys(properties).length > 0;
 }

@@ -7,6 +7,8 @@ export interface EnginePorts {
   /** Source of the `env` variables of stages and of the environment of workers. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platformClass: PlatformClassPort;
+  /** The files that a remote worker needs to run actions. Without it, no action leaves this machine. */
+  readonly runtime?: RuntimePort;
   /** 'links': published files are links to the store's own files, read-only, where the file system supports it. Copies if absent. */
   readonly artifacts?: 'copies' | 'links';
   /** Receives every event in order. Must not throw. */
@@ -23,4 +25,15 @@ export interface PlatformClassPort {
   readonly guard: () => string;
   /** Runs the probe models. Slow, because it loads ONNX Runtime. */
   readonly compute: () => Promise<string>;
+}
+
+/** @param worker the main module of the worker that runs the plugin; undefined for a plugin without one. */
+export type RuntimePort = (worker: string | undefined) => Promise<readonly RuntimeFile[]>;
+
+export interface RuntimeFile {
+  /** In the runtime, with slashes. */
+  readonly path: string;
+  /** Absolute path here. */
+  readonly from: string;
+  readonly executable: boolean;
 }

@@ -2,10 +2,10 @@
 import type { Json } from '../../base/json.js';
 import type { Ports } from '../../stage/ports.js';
 import { interpolate } from '../config/interpolate.js';
-import { findMember, type Located, type LocatedMap, toJson } from '../config/located.js';
+import { findMember, type Located, type LocatedMap, membersOf, toJson } from '../config/located.js';
 import { parseDuration, parseGate } from '../config/scalars.js';
 import type { DiagnosticList } from '../model/diagnostic.js';
-import type { Gate, PlannedStage } from '../model/plan.js';
+import { EXECUTORS, type Executor, type Gate, type PlannedStage } from '../model/plan.js';
 import type { SourceSpan } from '../model/source-span.js';
 import { connectInputs, type Surroundings } from './connect.js';
 import type { Instance } from './expand.js';
@@ -41,6 +41,8 @@ export function planStage(
     retries: Number(toJson(findMember(definition, 'retries') ?? zero(instance.span))),
     env: listMember(definition, 'env').filter(name => !secrets.includes(name)),
     secrets,
+    executor: executorOf(scalarMember(definition, 'executor')),
+    properties: propertiesOf(findMember(definition, 'properties')),
     network: scalarMember(definition, 'network') === 'allowed' ? 'allowed' : 'none',
     span: instance.span,
   };
@@ -95,6 +97,15 @@ function listMember(definition: Located, key: string): readonly string[] {
 function scalarMember(definition: Located, key: string): Json | undefined {
   const member = findMember(definition, key);
   return member === undefined ? undefined : toJson(member);
+}
+
+function executorOf(said: Json | undefined): Executor | undefined {
+  return EXECUTORS.find(executor => executor === said);
+}
+
+function propertiesOf(map: Located | undefined): Readonly<Record<string, string>> | undefined {
+  if (map === undefined) return undefined;
+  return Object.fromEntries([...membersOf(map)].map(([name, { value }]) => [name, String(toJson(value))]));
 }
 
 function zero(span: SourceSpan): Located {

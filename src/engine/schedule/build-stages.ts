@@ -85,7 +85,7 @@ async function addPartialResults(build: StagesBuild, ends: Map<StageId, StageEnd
 export async function buildStages(session: Session, order: StagesToBuild): Promise<StagesBuilt> {
   const { plan, ports } = session;
   const { selected, services, settled } = order;
-  services.setCapacity(poolUnits(plan, order.jobs));
+  services.setCapacity(poolUnits(plan, order.jobs, services.remote?.jobs));
   // The listener limit is off, because every stage listens to these signals. Many listeners are no sign of a leak.
   setMaxListeners(0, ports.signal, order.superseded);
   ports.emit({ kind: 'outlook', outlook: outlookOf(session, order) });

@@ -7,9 +7,13 @@ export function cpuUnits({ pools }: Pick<Plan, 'pools'>, jobs: number | undefine
   return jobs ?? pools.cpu ?? availableParallelism();
 }
 
+/** Actions that remote workers run at once, unless the pool `remote` or the user says another number. */
+const REMOTE_UNITS = 100;
+
 /** Returns the units of every pool. `memory` is in bytes: as the pipeline says, else the memory of this machine or container. */
-export function poolUnits({ pools }: Pick<Plan, 'pools'>, jobs: number | undefined): Readonly<Record<string, number>> {
-  return { ...pools, memory: pools.memory ?? machineMemory(), cpu: cpuUnits({ pools }, jobs) };
+export function poolUnits({ pools }: Pick<Plan, 'pools'>, jobs: number | undefined, remoteJobs?: number): Readonly<Record<string, number>> {
+  const remote = remoteJobs ?? pools.remote ?? REMOTE_UNITS;
+  return { ...pools, memory: pools.memory ?? machineMemory(), cpu: cpuUnits({ pools }, jobs), remote };
 }
 
 function machineMemory(): number {

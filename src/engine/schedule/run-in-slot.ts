@@ -6,6 +6,7 @@ import type { CheckResult } from '../model/check-result.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
 import { type BusyAction, isBusy, runUnderActionLock } from './run-under-action-lock.js';
+import { unitsHere, unitsOf } from './slot-units.js';
 import { endWithFailure, type StageNeeds } from './stage-needs.js';
 
 /** Larger than any urgency of a stage, so that checks come last. */
@@ -20,7 +21,7 @@ export async function runInSlot(
   const { session, stage } = needs;
   const { slots, runs } = needs.services;
   const { ports } = session;
-  const units = { cpu: 1, ...stage.resources };
+  const units = unitsOf(stage, needs.services);
   for (;;) {
     let begun = false;
     const readyMs = performance.now();
@@ -62,5 +63,5 @@ export async function checkInSlot(needs: StageNeeds, accepted: AcceptedStage, ur
   const { session, stage } = needs;
   const run = async (): Promise<CheckResult> =>
     session.ports.signal.aborted ? { verdict: 'cancelled', stage: stage.id } : checkStage(needs, accepted);
-  return needs.services.slots.add(run, { urgency: urgency - CHECKS_LAST, units: { cpu: 1, ...stage.resources } });
+  return needs.services.slots.add(run, { urgency: urgency - CHECKS_LAST, units: unitsHere(stage) });
 }

@@ -2,8 +2,9 @@
 import { availableParallelism } from 'node:os';
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { Guard } from '../execute/guard/guard.js';
-import { createReaper, type Reaper } from '../execute/reaper.js';
+import type { RemoteRuns } from '../execute/remote/remote-runs.js';
 import type { Repairs } from '../execute/repair-artifact.js';
+import { createReaper, type Reaper } from '../execute/run/reaper.js';
 import { createStarters, type Starters } from '../execute/starter/starters.js';
 import type { StageId } from '../model/plan.js';
 import type { EnginePorts } from '../model/ports.js';
@@ -26,6 +27,8 @@ export interface RunServices {
   readonly starters: Starters;
   /** Guards the processes of runs. Defined only if the build asks for a guard. */
   readonly guard: Guard | undefined;
+  /** Defined if the build has a server that may run actions. */
+  readonly remote: RemoteRuns | undefined;
   readonly failures: Map<StageId, FailedRun>;
   readonly actionLocks: ActionLocks;
   readonly repairs: Repairs;
@@ -46,6 +49,7 @@ export function openRunServices(
   cache: CacheFolder,
   { emit, signal, installRoot }: Pick<EnginePorts, 'emit' | 'signal' | 'installRoot'>,
   guard: Guard | undefined,
+  remote: RemoteRuns | undefined,
 ): RunServices {
   const capacity: Record<string, number> = {};
   const reaper = createReaper();
@@ -60,6 +64,7 @@ export function openRunServices(
     reaper,
     starters,
     guard,
+    remote,
     failures: new Map(),
     actionLocks: createActionLocks(cache, { emit, signal }),
     repairs: new Map(),

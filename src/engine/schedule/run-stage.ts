@@ -5,6 +5,7 @@ import { nameOf, type PinnedStage, pinDevice } from '../action/pinned-stage.js';
 import { mayShare } from '../execute/may-share.js';
 import { measure } from '../execute/measure.js';
 import { createCachingPartStore } from '../execute/parts/caching-part-store.js';
+import { placeToRun } from '../execute/remote/where-to-run.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
 import type { RunHelpers } from '../execute/run-action.js';
 import { type CompletedRun, runOnce } from '../execute/run-once.js';
@@ -16,6 +17,7 @@ import type { Failure } from '../model/failure.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
 import type { OngoingRun } from './ongoing-runs.js';
+import { unitsHere } from './slot-units.js';
 import { pinNow, type StageNeeds, warn } from './stage-needs.js';
 
 const BACK_OFF_MS = 1_000;
@@ -89,12 +91,28 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
       reaper: services.reaper,
       starters: services.starters,
       guard: services.guard,
+      remote: remoteHelp(needs),
       artifacts,
       endOf,
       logPath,
     });
   });
 }
+
+/** What the run needs to be remote; undefined if it runs here. */
+function remoteHelp({ stage, services, forced }: StageNeeds): RunHelpers['remote'] {
+  const place = placeToRun(stage, services.remote?.asked, services.remote === undefined ? 'none' : 'named');
+  if (place.kind === 'here') return undefined;
+  return {
+    need: place.need,
+    runs: services.remote,
+    lookup: forced ? 'skip' : 'use',
+    inSlotHere: work => services.slots.add(work, { urgency: FIRST, units: unitsHere(stage) }),
+  };
+}
+
+/** Larger than any urgency of a stage: a run that no worker could run has waited already. */
+const FIRST = 1e18;
 
 type Conclusion =
   | { readonly kind: 'ended'; readonly end: StageEnd }

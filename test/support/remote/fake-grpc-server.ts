@@ -12,7 +12,16 @@ import {
 } from '@grpc/grpc-js';
 import { digestBytes } from '../../../src/base/digest.js';
 import { METHODS } from '../../../src/remote/grpc/methods.js';
-import type { Message } from '../../../src/remote/wire/codec.js';
+import type { Message, Of } from '../../../src/remote/wire/codec.js';
+import {
+  ACTION,
+  ACTION_RESULT,
+  EXECUTE_METADATA,
+  EXECUTE_RESPONSE,
+  type Operation,
+  type STATUS,
+  type WireResult,
+} from '../../../src/remote/wire/reapi.js';
 
 export interface FakeServerOptions {
   readonly token?: string;
@@ -24,7 +33,14 @@ export interface FakeServerOptions {
   readonly digestFunctions?: readonly number[];
   readonly readOffset?: 'honored' | 'ignored';
   readonly updateEnabled?: boolean;
+  /** Runs actions, as a worker does. Without it, the server executes nothing. Read at each call, so that a caller may change it. */
+  worker?: FakeWorker;
 }
+
+/** The end of an action: its result, or the status of an execution without one. */
+export type FakeEnd = { readonly result: Partial<WireResult> } | { readonly status: Of<typeof STATUS> };
+
+export type FakeWorker = (action: Of<typeof ACTION>, server: FakeServer, signal: AbortSignal) => Promise<FakeEnd>;
 
 export interface FakeServer {
   readonly port: number;
@@ -44,6 +60,10 @@ type Failure = { readonly code: status; readonly details: string };
 function failure(code: status, details: string): Failure {
   return { code, details };
 }
+
+const refuse: FakeWorker = async () => {
+  throw failure(status.UNIMPLEMENTED, 'no worker');
+};
 
 export async function startFakeServer(options: FakeServerOptions = {}): Promise<FakeServer> {
   const { token, batchBytes = 0, lacks = [], digestFunctions = [1], readOffset = 'honored', updateEnabled = true } = options;
@@ -70,6 +90,27 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     blobs.set(nameOf(digest), Buffer.from(data));
   };
 
+  const operations = new Map<string, { readonly abort: AbortController; readonly end: Promise<FakeEnd> }>();
+  const begin = (digest: { hash: string; sizeBytes: number } | undefined): string => {
+    const bytes = blobs.get(nameOf(digest));
+    if (bytes === undefined) throw failure(status.FAILED_PRECONDITION, 'no action');
+    const name = `operations/${operations.size}`;
+    const abort = new AbortController();
+    const end = (options.worker ?? refuse)(ACTION.decode(bytes), fake, abort.signal);
+    end.catch(() => undefined);
+    operations.set(name, { abort, end });
+    return name;
+  };
+  const answerOf = (name: string, end: FakeEnd): Partial<Operation> => {
+    const result = 'result' in end ? ACTION_RESULT.decode(ACTION_RESULT.encode(end.result)) : undefined;
+    const response = EXECUTE_RESPONSE.encode({ result, status: 'status' in end ? end.status : undefined });
+    return {
+      name,
+      done: true,
+      response: { typeUrl: 'type.googleapis.com/build.bazel.remote.execution.v2.ExecuteResponse', value: response },
+    };
+  };
+
   const handlers = {
     getCapabilities: () => ({
       cacheCapabilities: {
@@ -78,6 +119,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         maxBatchTotalSizeBytes: batchBytes,
         maxCasBlobSizeBytes: 0,
       },
+      executionCapabilities: options.worker === undefined ? undefined : { digestFunction: 1, execEnabled: true },
       deprecatedApiVersion: undefined,
       lowApiVersion: { major: 2, minor: 0, patch: 0, prerelease: '' },
       highApiVersion: { major: 2, minor: 3, patch: 0, prerelease: '' },
@@ -108,6 +150,10 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         return { digest, data: data ?? Buffer.alloc(0), status: { code, message: '', details: [] }, compressor: 0 };
       }),
     }),
+    cancel: ({ name }: { name: string }) => {
+      operations.get(name)?.abort.abort();
+      return {};
+    },
     queryWrite: ({ resourceName }: { resourceName: string }) => {
       const parts = uploads.get(resourceName);
       if (parts === undefined) throw failure(status.NOT_FOUND, 'no such upload');
@@ -140,6 +186,25 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         .catch((error: Failure) => done({ ...error, metadata: new Metadata() }));
     });
   }
+  const follow = (method: 'execute' | 'waitExecution') => (call: ServerWritableStream<never, Partial<Operation>>) => {
+    enter(method, call.metadata)
+      .then(async () => {
+        const asked = call.request as { name?: string; actionDigest?: { hash: string; sizeBytes: number } };
+        const name = method === 'execute' ? begin(asked.actionDigest) : (asked.name ?? '');
+        const operation = operations.get(name);
+        if (operation === undefined) throw failure(status.NOT_FOUND, 'no such operation');
+        const metadata = EXECUTE_METADATA.encode({ stage: 3 });
+        call.write({
+          name,
+          metadata: { typeUrl: 'type.googleapis.com/build.bazel.remote.execution.v2.ExecuteOperationMetadata', value: metadata },
+        });
+        call.write(answerOf(name, await operation.end));
+        call.end();
+      })
+      .catch((error: Failure) => call.emit('error', { ...error, metadata: new Metadata() }));
+  };
+  define('execute', false, true, follow('execute'));
+  define('waitExecution', false, true, follow('waitExecution'));
   define('read', false, true, (call: ServerWritableStream<{ resourceName: string; readOffset: number }, { data: Buffer }>) => {
     enter('read', call.metadata)
       .then(async () => {
@@ -189,7 +254,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       error === null ? resolve(bound) : reject(error),
     );
   });
-  return {
+  const fake: FakeServer = {
     port,
     blobs,
     results,
@@ -199,4 +264,5 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       server.forceShutdown();
     },
   };
+  return fake;
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
 import { parseDuration } from '../../../engine/config/scalars.js';
+import type { Executor } from '../../../engine/model/plan.js';
 import { parseRemoteAddress, type RemoteAddress } from '../../../remote/address/remote-address.js';
 import type { OriginSettings, SettingsFile } from './settings-file.js';
 
@@ -13,6 +14,8 @@ export interface RemoteOptions {
   readonly remoteOnly: boolean;
   readonly requireRemote: boolean;
   readonly download?: 'all' | 'targets' | 'none';
+  readonly executor?: Executor;
+  readonly remoteJobs?: number;
   readonly remoteWrite?: 'yes' | 'no';
 }
 

@@ -33,7 +33,13 @@ export function findRemote(
 /** @throws CodedError `remote-settings` if a file of TLS cannot be read. */
 export async function openRemote(
   { address, read, write, salt, timeoutMs, credential, sign, trust }: RemoteChoice,
-  { remoteOnly, requireRemote, download }: Pick<RemoteOptions, 'remoteOnly' | 'requireRemote' | 'download'>,
+  {
+    remoteOnly,
+    requireRemote,
+    download,
+    executor,
+    remoteJobs,
+  }: Pick<RemoteOptions, 'remoteOnly' | 'requireRemote' | 'download' | 'executor' | 'remoteJobs'>,
   settings: SettingsFile,
 ): Promise<RemoteUse> {
   const cache = await openRemoteCache(address, {
@@ -49,6 +55,8 @@ export async function openRemote(
     write,
     local: remoteOnly ? 'ignored' : 'used',
     ...(download === undefined ? {} : { download }),
+    executor,
+    remoteJobs,
     need: requireRemote ? 'required' : 'optional',
     salt,
     signatures: sign === undefined && trust === undefined ? undefined : readKeys(sign, trust, settings.path),

@@ -1,5 +1,6 @@
 /** How a build uses a remote cache, and the local cache beside it. */
 import type { RemoteCache } from '../../../remote/transport/remote-cache.js';
+import type { Executor } from '../../model/plan.js';
 import type { ActionRecords } from '../action-records.js';
 import type { BlobStore } from '../blob-store.js';
 import type { CacheFolder } from '../cache-folder.js';
@@ -16,6 +17,10 @@ export interface RemoteUse {
   readonly local: 'used' | 'ignored';
   /** Which outputs come here although no stage reads them: those of all stages, those of the targets, or none. Default: all. */
   readonly download?: 'all' | 'targets' | 'none';
+  /** Where stages run that do not say it themselves; undefined: here. */
+  readonly executor?: Executor | undefined;
+  /** Actions that workers run at once; undefined: as many as the pool `remote` says. */
+  readonly remoteJobs?: number | undefined;
   /** 'required': trouble fails the build. */
   readonly need: 'optional' | 'required';
   readonly salt: string;

@@ -17,6 +17,15 @@ export function encodeTreeMessage(entries: readonly TreeEntry[]): { readonly byt
   return { bytes: TREE.encode({ root, children: [...children.values()] }), root: digestOf(DIRECTORY.encode(root)) };
 }
 
+/** The Directory messages of a folder, each once, and the digest of its root: what an input root refers to. */
+export function encodeDirectories(entries: readonly TreeEntry[]): { readonly root: BlobDigest; readonly messages: readonly Uint8Array[] } {
+  const top: Folder = new Map();
+  for (const entry of entries) place(top, entry);
+  const children = new Map<string, Directory>();
+  const root = DIRECTORY.encode(directoryOf(top, children));
+  return { root: digestOf(root), messages: [root, ...[...children.values()].map(child => DIRECTORY.encode(child))] };
+}
+
 function place(top: Folder, entry: TreeEntry): void {
   const names = entry.path.split('/');
   const last = names.pop() ?? '';

@@ -1,0 +1,259 @@
+/** Builds whose stages run on a remote worker: equal bytes, what travels and what does not, and what follows when a worker cannot run them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import type { BuildEvent } from '../../../src/engine/model/events.js';
+import type { RemoteUse } from '../../../src/engine/store/remote/remote-use.js';
+import type { StageSpec } from '../../support/plan-of.js';
+import { type FakeServer, type FakeServerOptions, startFakeServer } from '../../support/remote/fake-grpc-server.js';
+import { createFakeWorker, smallRuntime } from '../../support/remote/fake-worker.js';
+import { artifactsOf, createRig } from '../../support/remote/remote-rig.js';
+import type { World } from '../../support/world.js';
+
+const rig = createRig();
+const options: FakeServerOptions = {};
+let server: FakeServer;
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tanren-remote-execution-'));
+  options.worker = createFakeWorker();
+  server = await startFakeServer(options);
+});
+afterEach(async () => {
+  rig.removeAll();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const address = (): string => `grpc://127.0.0.1:${server.port}/main`;
+
+function build(
+  world: World,
+  use: Partial<RemoteUse> = {},
+  extra: { readonly signal?: AbortSignal; readonly emit?: (event: BuildEvent) => void } = {},
+) {
+  const executor = 'executor' in use ? use.executor : ('remote' as const);
+  return rig.build(world, address(), { ...use, executor }, { failures: 'keep-going' }, { runtime: smallRuntime(folder), ...extra });
+}
+
+function executions(): number {
+  return server.calls.filter(name => name === 'execute').length;
+}
+
+const ONE: Readonly<Record<string, StageSpec>> = { strip: { uses: 'strip', inputs: { text: 'source.txt' } } };
+const act = (params: StageSpec['params'], more: Partial<StageSpec> = {}): Readonly<Record<string, StageSpec>> => ({
+  act: { uses: 'act', params: params ?? {}, inputs: { text: 'source.txt' }, ...more },
+});
+
+describe('a build on remote workers', () => {
+  it('gives the bytes, logs and metrics of a build here, and its results serve machines that run nothing remotely', async () => {
+    const here = rig.checkout();
+    await here.build();
+    const there = rig.checkout();
+    const built = await build(there);
+    expect(built.warnings).toEqual([]);
+    expect(Object.values(built.outcomes)).toEqual(['executed', 'executed', 'executed', 'executed']);
+    expect(executions()).toBe(4);
+    expect(artifactsOf(there)).toEqual(artifactsOf(here));
+    const log = there.read('cache/logs/pipeline/count.log');
+    expect(log).toContain('counted 2 lines');
+    expect(log).toContain('fake-worker');
+    const third = rig.checkout();
+    expect(Object.values((await rig.build(third, address())).outcomes)).toEqual(['restored', 'restored', 'restored', 'restored']);
+    expect(artifactsOf(third)).toEqual(artifactsOf(here));
+  });
+
+  it('uploads the runtime once: a second action uploads its own inputs alone', async () => {
+    const world = rig.checkout({ first: ONE.strip as StageSpec, second: { uses: 'count', inputs: { text: 'first.text' } } });
+    const sent: number[] = [];
+    const seen = new Set<string>();
+    const count = createFakeWorker();
+    options.worker = (action, fake, signal) => {
+      const fresh = [...fake.blobs].filter(([name]) => !seen.has(name));
+      for (const [name] of fresh) seen.add(name);
+      sent.push(fresh.reduce((sum, [, bytes]) => sum + bytes.length, 0));
+      return count(action, fake, signal);
+    };
+    await build(world, { write: false });
+    expect(sent[0]).toBeGreaterThan(200_000);
+    expect(sent[1]).toBeLessThan(4_000);
+  });
+
+  it('sends nothing that names this machine: no path, no variable of the caller, and no secret', async () => {
+    const world = rig.checkout({
+      ...ONE,
+      secret: { uses: 'strip', inputs: { text: 'source.txt' }, secrets: ['TOKEN'] },
+      path: { uses: 'strip', inputs: { text: 'source.txt' }, env: ['PATH'] },
+    });
+    world.environment = { ...world.environment, TOKEN: 'very-secret', PATH: `/made/up/folder:${process.env.PATH}` };
+    const { outcomes } = await build(world, { write: false });
+    expect(outcomes).toEqual({ strip: 'executed', secret: 'executed', path: 'executed' });
+    expect(executions()).toBe(1);
+    const texts = [...server.blobs.values()].filter(bytes => bytes.length < 20_000).map(bytes => bytes.toString('latin1'));
+    for (const own of ['very-secret', '/made/up/folder', world.folder, process.env.HOME ?? '/root/'])
+      expect(texts.filter(text => text.includes(own) && !text.startsWith('#!'))).toEqual([]);
+  });
+
+  it('runs from inputs that cannot be written to', async () => {
+    options.worker = createFakeWorker({ inputs: 'read-only' });
+    const world = rig.checkout();
+    // The superuser may write anyway; then this is the usual case.
+    expect(Object.values((await build(world)).outcomes)).toContain('executed');
+  });
+
+  it('has the failure of the stage, which is no result anywhere', async () => {
+    const world = rig.checkout(act({ end: 'throw' }));
+    const { report } = await build(world);
+    expect(report.stages.get('act' as never)?.outcome).toMatchObject({
+      kind: 'failed',
+      failure: { code: 'stage-crashed', message: 'a slip' },
+    });
+    expect(server.results.size).toBe(0);
+  });
+
+  it('has a coded failure where the process of the stage is killed on the worker', async () => {
+    const { report } = await build(rig.checkout(act({ end: 'kill' })));
+    expect(report.stages.get('act' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'worker-died' } });
+  });
+});
+
+describe('a worker that', () => {
+  it('lacks inputs gets those that it names again', async () => {
+    const whole = createFakeWorker();
+    let lost = 3;
+    options.worker = async (action, fake, signal) => {
+      if (lost-- > 0) for (const [name, bytes] of fake.blobs) if (bytes.toString() === 'one\ntwo') fake.blobs.delete(name);
+      return whole(action, fake, signal);
+    };
+    const { outcomes, warnings } = await build(rig.checkout(ONE));
+    expect([outcomes, warnings]).toEqual([{ strip: 'executed' }, []]);
+    expect(executions()).toBe(4);
+  });
+
+  it.each([
+    [
+      'has no runtime',
+      { prepare: (root: string) => rmSync(join(root, 'runtime'), { recursive: true }) },
+      'remote-runtime',
+      /exit code 127/,
+    ],
+    [
+      'has a damaged runtime',
+      { prepare: (root: string) => rmSync(join(root, 'runtime/dist/workers/any-plugin.cjs')) },
+      'remote-runtime',
+      /no worker .*any-plugin/,
+    ],
+    ['has a damaged document', { prepare: (root: string) => rmSync(join(root, 'execution.json')) }, 'remote-runtime', /cannot be read/],
+  ])('%s is one line under auto, and a failure under remote', async (_what, habits, code, message) => {
+    options.worker = createFakeWorker(habits);
+    const world = rig.checkout();
+    const { report } = await build(world);
+    expect(report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code } });
+    expect(JSON.stringify(report.stages.get('strip' as never)?.outcome)).toMatch(message);
+    const falling = await build(world, { executor: 'auto' });
+    expect(Object.values(falling.outcomes)).toEqual(['executed', 'executed', 'executed', 'executed']);
+    expect(falling.warnings).toEqual(['remote-execution-failed']);
+  });
+
+  it('cannot compute its platform class refuses the action, and nothing of it is kept', async () => {
+    const world = rig.checkout({ model: { uses: 'model', inputs: { text: 'source.txt' } } });
+    const { report } = await build(world);
+    const failure = { code: 'remote-class', message: expect.stringMatching(/platform class of this worker cannot be computed/) };
+    expect(report.stages.get('model' as never)?.outcome).toMatchObject({ kind: 'failed', failure });
+    expect(server.results.size).toBe(0);
+    expect((await build(world, { executor: 'auto' })).outcomes).toEqual({ model: 'executed' });
+  });
+
+  it('loses the content of its result runs the action again', async () => {
+    const whole = createFakeWorker();
+    let runs = 0;
+    options.worker = async (action, fake, signal) => {
+      const end = await whole(action, fake, signal);
+      if (runs++ === 0) for (const [name, bytes] of fake.blobs) if (bytes.toString() === 'ONE\nTWO') fake.blobs.delete(name);
+      return end;
+    };
+    const world = rig.checkout(ONE);
+    expect((await build(world)).outcomes).toEqual({ strip: 'executed' });
+    expect(runs).toBe(2);
+    expect(world.read('artifacts/strip/text')).toBe('ONE\nTWO');
+  });
+
+  it('gives an output that the action does not declare gives no result', async () => {
+    const whole = createFakeWorker();
+    options.worker = async (action, fake, signal) => {
+      const end = await whole(action, fake, signal);
+      if (!('result' in end)) return end;
+      return { result: { ...end.result, outputFiles: (end.result.outputFiles ?? []).map(file => ({ ...file, path: '../../outside' })) } };
+    };
+    const { report } = await build(rig.checkout(ONE));
+    expect(report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-execution' } });
+  });
+
+  it('takes longer than the timeout of the stage ends it with the code of a timeout', async () => {
+    options.worker = async () => ({ status: { code: status.DEADLINE_EXCEEDED, message: 'too long', details: [] } });
+    const { report } = await build(rig.checkout(act({}, { timeoutMs: 5_000 })));
+    expect(report.stages.get('act' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'timeout' } });
+  });
+});
+
+describe('a server', () => {
+  it('without workers is one line under auto, and a failure under remote', async () => {
+    delete options.worker;
+    const world = rig.checkout();
+    const falling = await build(world, { executor: 'auto' });
+    expect([Object.values(falling.outcomes), falling.warnings]).toEqual([
+      ['executed', 'executed', 'executed', 'executed'],
+      ['remote-execution-failed'],
+    ]);
+    const { report } = await build(rig.checkout({ strip: { uses: 'strip', params: { other: 1 }, inputs: { text: 'source.txt' } } }));
+    expect(report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-execution' } });
+  });
+
+  it('is asked to cancel what runs when the build is interrupted', async () => {
+    const stop = new AbortController();
+    const begun: string[] = [];
+    options.worker = (_action, _server, signal) =>
+      new Promise((_, reject) => {
+        begun.push('begun');
+        stop.abort();
+        signal.addEventListener('abort', () => reject({ code: status.CANCELLED, details: 'cancelled' }));
+      });
+    const { outcomes } = await build(rig.checkout(ONE), {}, { signal: stop.signal });
+    expect(outcomes).toEqual({ strip: 'cancelled' });
+    expect(begun).toEqual(['begun']);
+    expect(server.calls).toContain('cancel');
+  });
+});
+
+describe('a stage', () => {
+  it('runs where it says, whatever the build asks for', async () => {
+    const spec = (executor: StageSpec['executor']): StageSpec => ({
+      uses: 'strip',
+      params: { of: executor ?? '' },
+      inputs: { text: 'source.txt' },
+      executor,
+    });
+    const world = rig.checkout({ here: spec('local'), there: spec('remote'), either: spec('auto'), usual: spec(undefined) });
+    await build(world, { executor: 'remote' });
+    expect(executions()).toBe(3);
+    const other = rig.checkout({ here: spec('local'), there: spec('remote'), either: spec('auto'), usual: spec(undefined) });
+    await build(other, { executor: undefined, read: false });
+    expect(executions()).toBe(5);
+  });
+
+  it('that must run remotely fails in a build without a server', async () => {
+    const world = rig.checkout({ strip: { uses: 'strip', inputs: { text: 'source.txt' }, executor: 'remote' } });
+    const { report } = await world.build({}, { runtime: smallRuntime(folder) });
+    expect(report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-execution' } });
+  });
+
+  it('that measures leaves this machine only for a worker that it names by properties, and its result is not looked up', async () => {
+    const world = rig.checkout({
+      here: { uses: 'measure', inputs: { text: 'source.txt' } },
+      board: { uses: 'measure', inputs: { text: 'source.txt' }, properties: { npu: 'xdna2' } },
+    });
+    const { outcomes } = await build(world);
+    expect([outcomes, executions(), server.results.size]).toEqual([{ here: 'executed', board: 'executed' }, 1, 0]);
+  });
+});
