@@ -6,7 +6,6 @@ import { findInts, getInt, getString, int, ints } from '../../../ir/attribute.js
 import { newConstant, newNode, outputOf, type PatchNode, patch } from '../../../rewrite/patch.js';
 import { any, op } from '../../../rewrite/pattern.js';
 import { type Decline, decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
-import type { FormOf } from '../../rule-table.js';
 import { newFloats, newInts } from '../../shared/constants.js';
 import { findDequantizer } from '../../shared/requantize.js';
 
@@ -22,7 +21,7 @@ const SLICE_WITH_STEPS = 10;
 /**
  * All forms. The node and output names and the shape of the output, ⌊(H − 1)/2⌋ + 1 and ⌊(W − 1)/2⌋ + 1, stay the same in each form.
  */
-export const MAXPOOL_1X1: Readonly<Record<FormOf<'maxpool-1x1'>, RuleCode>> = {
+export const MAXPOOL_1X1 = {
   '3x3': maxPool1x1({
     proofText: 'Kernel 3×3 with pads 1 takes the maximum of nine neighbors instead of one element: most values increase.',
     build: match => {
