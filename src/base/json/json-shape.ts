@@ -28,27 +28,26 @@ export function readJsonShape<T>(reader: JsonReader<T>, value: Json | undefined)
 
 /** An object with exactly these fields; missing and unknown ones are problems, unless the field's reader is `maybe(…)`. */
 export function fields<T extends object>(readers: ReaderOf<T>): JsonReader<T> {
-  const entries = Object.entries(readers) as [string, JsonReader<unknown>][];
-  const names = new Set(entries.map(([name]) => name));
+  const known = someFields(readers);
+  const names = new Set(Object.keys(readers));
   return (value, path, problems) => {
-    if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describeFound(value)}`);
-    for (const name of Object.keys(value)) if (!names.has(name)) fail(problems, join(path, name), unknownField(name, names));
-    const read = entries.map(([name, reader]) => [name, reader(own(value, name), join(path, name), problems)] as const);
-    return Object.fromEntries(read.filter(([, member]) => member !== undefined)) as T;
+    if (isJsonObject(value))
+      for (const name of Object.keys(value)) if (!names.has(name)) fail(problems, join(path, name), unknownField(name, names));
+    return known(value, path, problems);
   };
 }
 
 /** An object with at least these fields; unknown ones are dropped. For data to which other versions may add fields. */
 export function someFields<T extends object>(readers: ReaderOf<T>): JsonReader<T> {
-  const known = fields(readers);
-  const names = Object.keys(readers);
+  const entries = Object.entries(readers) as [string, JsonReader<unknown>][];
   return (value, path, problems) => {
     if (!isJsonObject(value)) return fail(problems, path, `should be an object, ${describeFound(value)}`);
-    return known(
-      Object.fromEntries(names.flatMap(name => (Object.hasOwn(value, name) ? [[name, value[name] as Json]] : []))),
-      path,
-      problems,
-    );
+    const read: Record<string, unknown> = {};
+    for (const [name, reader] of entries) {
+      const member = reader(own(value, name), join(path, name), problems);
+      if (member !== undefined) read[name] = member;
+    }
+    return read as T;
   };
 }
 
@@ -129,15 +128,6 @@ export function literal<const T extends string | number | boolean>(...allowed: r
     const found = allowed.find(one => one === value);
     return found ?? fail(problems, path, `should be ${allowed.map(one => JSON.stringify(one)).join(' or ')}, ${describeFound(value)}`);
   };
-}
-
-/** Reads with `first` if `matches` returns true, else with `second`. */
-export function either<A, B>(
-  matches: (value: Json | undefined) => value is Json,
-  first: JsonReader<A>,
-  second: JsonReader<B>,
-): JsonReader<A | B> {
-  return (value, path, problems) => (matches(value) ? first(value, path, problems) : second(value, path, problems));
 }
 
 /** A field that may be missing. */

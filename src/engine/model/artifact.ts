@@ -1,20 +1,25 @@
 /** Content of artifacts and single blobs, identified by digest and size. */
 import type { Digest } from '../../base/digest.js';
-import { parseDigest } from '../../base/digest.js';
+import { readJsonShape } from '../../base/json/json-shape.js';
 import type { Json } from '../../base/json.js';
-import { isJsonObject } from '../../base/json.js';
+import { flag, integer, mapOf, matching, oneOf, openObject } from '../../base/schema/build-schema.js';
+import { DIGEST_SCHEMA } from '../../base/schema/digest-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
 import { findMeeting } from '../../stage/fold-name.js';
 
-/** A file is identified by the digest of its bytes, a folder by the digest of its tree document. `sizeBytes` of a folder is the sum of its files. */
-export interface Artifact {
-  readonly kind: 'file' | 'tree';
-  readonly digest: Digest;
-  readonly sizeBytes: number;
-  /** For a folder: the size of its tree document. Absent in data written by Tanren 0.1. */
-  readonly treeSizeBytes?: number;
-  /** For a file: whether the owner may execute it. Always false for a folder, whose tree records it per file. */
-  readonly executable: boolean;
-}
+const ARTIFACT = openObject(
+  {
+    kind: oneOf(['file', 'tree']),
+    digest: DIGEST_SCHEMA,
+    sizeBytes: integer(0, 'Of a folder: the sum of its files.'),
+    executable: flag('Of a file: whether the owner may execute it. Always false for a folder, whose tree records it per file.'),
+  },
+  { treeSizeBytes: integer(0, 'Of a folder: the size of its tree document. Absent in data written by Tanren 0.1.') },
+);
+
+/** A file is identified by the digest of its bytes, a folder by the digest of its tree document. */
+export type Artifact = FromSchema<typeof ARTIFACT>;
 
 /** One blob. `sizeBytes` is absent in data written by Tanren 0.1. */
 export interface BlobRef {
@@ -22,46 +27,27 @@ export interface BlobRef {
   readonly sizeBytes?: number | undefined;
 }
 
-export type Artifacts = Readonly<Record<string, Artifact>>;
+/** By port. The names become file names. */
+export const ARTIFACTS = mapOf(ARTIFACT, { names: matching(/^(?!\.{1,2}$)[^/\\\0]+$/, 'a file name') });
+
+export type Artifacts = FromSchema<typeof ARTIFACTS>;
 
 export type Contents = Readonly<Record<string, Content>>;
 
 /** The content of an artifact, without its size. */
 export type Content = Pick<Artifact, 'kind' | 'digest' | 'executable'>;
 
+const artifactReader = readerOf(ARTIFACT);
+
+/** @returns undefined if it is malformed. */
 export function parseArtifact(value: Json | undefined): Artifact | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { kind, sizeBytes, treeSizeBytes, executable } = value;
-  const digest = parseDigest(value.digest);
-  if ((kind !== 'file' && kind !== 'tree') || digest === undefined || !isByteCount(sizeBytes) || typeof executable !== 'boolean')
-    return undefined;
-  return { kind, digest, sizeBytes, ...(typeof treeSizeBytes === 'number' ? { treeSizeBytes } : {}), executable };
+  const read = readJsonShape(artifactReader, value);
+  return read.kind === 'ok' ? read.value : undefined;
 }
 
-function isByteCount(value: Json | undefined): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-/** The names become file names. They must stay inside their folder, and no two may coincide on any file system. */
-function areFileNames(names: readonly string[]): boolean {
-  return names.every(name => /^[^/\\\0]+$/.test(name) && name !== '.' && name !== '..') && findMeeting(names) === undefined;
-}
-
-/** Returns the artifact of every port, or undefined if one is malformed. */
-export function parseArtifacts(value: Json | undefined): Artifacts | undefined {
-  if (!isJsonObject(value) || !areFileNames(Object.keys(value))) return undefined;
-  const artifacts: Record<string, Artifact> = {};
-  for (const [port, member] of Object.entries(value)) {
-    const artifact = parseArtifact(member);
-    if (artifact === undefined) return undefined;
-    artifacts[port] = artifact;
-  }
-  return artifacts;
-}
-
-/** Returns the artifacts as plain JSON. */
-export function encodeArtifacts(artifacts: Artifacts): Json {
-  return Object.fromEntries(Object.entries(artifacts).map(([port, artifact]) => [port, { ...artifact }]));
+/** Whether no two names of ports coincide on any file system. */
+export function haveFileNames(artifacts: Artifacts): boolean {
+  return findMeeting(Object.keys(artifacts)) === undefined;
 }
 
 /** Whether both have the same bytes under the same ports. */

@@ -1,13 +1,17 @@
 /** Action records: one checksummed file per action key with the results of the action, written after the blobs that it names. */
 import { statSync } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
-import { digestBytes, digestJson, parseDigest } from '../../base/digest.js';
+import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
 import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
+import { readJsonShape } from '../../base/json/json-shape.js';
 import type { Json, JsonObject } from '../../base/json.js';
-import { isJsonObject, parseJson } from '../../base/json.js';
+import { parseJson } from '../../base/json.js';
+import { ANYTHING, anyObject, constant, integer, list, number, openObject } from '../../base/schema/build-schema.js';
+import { DIGEST_SCHEMA } from '../../base/schema/digest-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
 import { isMissing } from '../../base/system-error.js';
-import type { Artifacts, BlobRef } from '../model/artifact.js';
-import { encodeArtifacts, parseArtifacts, sameArtifacts } from '../model/artifact.js';
+import { ARTIFACTS, type Artifacts, type BlobRef, haveFileNames, sameArtifacts } from '../model/artifact.js';
 import type { CacheFolder } from './cache-folder.js';
 import { readRegularText } from './files/read-regular.js';
 import { writeWhole } from './files/write-file.js';
@@ -110,46 +114,53 @@ export function encodeRecord(record: ActionRecord): string {
   return `${digestBytes(body)}\n${body}\n`;
 }
 
-function encodeResult(result: ActionResult): Json {
+const RESULT = openObject(
+  { outputs: ARTIFACTS },
+  {
+    metrics: anyObject(),
+    durationMs: number({}, 'A hint for scheduling.'),
+    log: DIGEST_SCHEMA,
+    logSizeBytes: integer(0, 'Absent in data written by Tanren 0.1, as is partsSizeBytes.'),
+    parts: DIGEST_SCHEMA,
+    partsSizeBytes: integer(0),
+  },
+);
+
+/** `results` are read one by one: a result in another form is no reason to lose the others. */
+const RECORD = openObject({ format: constant(1), manifest: anyObject(), results: list(ANYTHING) });
+
+const [readResult, readDocument] = [readerOf(RESULT), readerOf(RECORD)];
+
+function encodeResult({ outputs, durationMs, metrics, log, parts }: ActionResult): FromSchema<typeof RESULT> {
   return {
-    outputs: encodeArtifacts(result.outputs),
-    durationMs: Math.round(result.durationMs),
-    ...(result.metrics === undefined ? {} : { metrics: result.metrics }),
-    ...encodeRef('log', result.log),
-    ...encodeRef('parts', result.parts),
+    outputs,
+    durationMs: Math.round(durationMs),
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(log === undefined ? {} : { log: log.digest }),
+    ...(log?.sizeBytes === undefined ? {} : { logSizeBytes: log.sizeBytes }),
+    ...(parts === undefined ? {} : { parts: parts.digest }),
+    ...(parts?.sizeBytes === undefined ? {} : { partsSizeBytes: parts.sizeBytes }),
   };
-}
-
-function encodeRef(name: 'log' | 'parts', ref: BlobRef | undefined): JsonObject {
-  if (ref === undefined) return {};
-  return { [name]: ref.digest, ...(ref.sizeBytes === undefined ? {} : { [`${name}SizeBytes`]: ref.sizeBytes }) };
-}
-
-function decodeRef(text: Json | undefined, sizeBytes: Json | undefined): BlobRef | undefined {
-  const digest = parseDigest(text);
-  return digest === undefined ? undefined : { digest, ...(typeof sizeBytes === 'number' ? { sizeBytes } : {}) };
 }
 
 /** The record in the text of a file; undefined if the text fails its check. */
 export function decodeRecord(text: string): ActionRecord | undefined {
   const [check, body] = text.split('\n');
   if (check === undefined || body === undefined || digestBytes(body) !== check) return undefined;
-  const document = parseJson(body);
-  if (!isJsonObject(document) || document.format !== 1 || !isJsonObject(document.manifest) || !Array.isArray(document.results))
-    return undefined;
-  const results = document.results.map(decodeResult).filter(result => result !== undefined);
-  return results.length === 0 ? undefined : { manifest: document.manifest, results };
+  const document = readJsonShape(readDocument, parseJson(body));
+  if (document.kind === 'problems') return undefined;
+  const { manifest } = document.value;
+  const results = document.value.results.flatMap(value => decodeResult(value) ?? []);
+  return results.length === 0 ? undefined : { manifest, results };
 }
 
 function decodeResult(value: Json): ActionResult | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const outputs = parseArtifacts(value.outputs);
-  if (outputs === undefined) return undefined;
-  return {
-    outputs,
-    metrics: isJsonObject(value.metrics) ? value.metrics : undefined,
-    log: decodeRef(value.log, value.logSizeBytes),
-    parts: decodeRef(value.parts, value.partsSizeBytes),
-    durationMs: typeof value.durationMs === 'number' ? value.durationMs : 0,
-  };
+  const read = readJsonShape(readResult, value);
+  if (read.kind === 'problems' || !haveFileNames(read.value.outputs)) return undefined;
+  const { outputs, metrics, log, logSizeBytes, parts, partsSizeBytes, durationMs = 0 } = read.value;
+  return { outputs, metrics, log: refOf(log, logSizeBytes), parts: refOf(parts, partsSizeBytes), durationMs };
+}
+
+function refOf(digest: Digest | undefined, sizeBytes: number | undefined): BlobRef | undefined {
+  return digest === undefined ? undefined : { digest, ...(sizeBytes === undefined ? {} : { sizeBytes }) };
 }

@@ -1,10 +1,17 @@
 /** The list of the parts that a run used: a blob with their keys, which the result names. */
 
-import { parseDigest } from '../../base/digest.js';
 import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
-import { isJsonObject, parseJson } from '../../base/json.js';
+import { readJsonShape } from '../../base/json/json-shape.js';
+import { parseJson } from '../../base/json.js';
+import { anyList, constant, openObject } from '../../base/schema/build-schema.js';
+import { DIGEST_SCHEMA } from '../../base/schema/digest-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
 import type { ActionRecord } from './action-records.js';
 import type { ReadBlob } from './blob-store.js';
+
+const PART_LIST = openObject({ format: constant(1), parts: anyList(DIGEST_SCHEMA, 'Keys of the parts.') });
+
+const reader = readerOf(PART_LIST);
 
 export function encodePartList(keys: Iterable<string>): string {
   return encodeCanonicalJson({ format: 1, parts: [...new Set(keys)].sort() });
@@ -14,8 +21,7 @@ export function encodePartList(keys: Iterable<string>): string {
 export function partsOf({ results }: ActionRecord, read: ReadBlob): readonly string[] {
   return results.flatMap(({ parts }) => {
     const text = parts === undefined ? undefined : read(parts.digest)?.toString('utf8');
-    const document = text === undefined ? undefined : parseJson(text);
-    if (!isJsonObject(document) || document.format !== 1 || !Array.isArray(document.parts)) return [];
-    return document.parts.flatMap(key => parseDigest(key) ?? []);
+    const list = readJsonShape(reader, text === undefined ? undefined : parseJson(text));
+    return list.kind === 'ok' ? list.value.parts : [];
   });
 }

@@ -1,7 +1,9 @@
 /** Readers of the JSON files that the vendor's runtime leaves. Members of other versions are ignored; lists and texts are bounded. */
 
-import { anyList, anyText, either, type JsonReader, maybe, number, readJsonShape, someFields, text } from '../../base/json/json-shape.js';
-import { isJsonObject, type Json } from '../../base/json.js';
+import { formatJsonProblems, type JsonReader, type JsonResult, readJsonShape } from '../../base/json/json-shape.js';
+import { isJsonList, isJsonObject, type Json } from '../../base/json.js';
+import { anyList, anyOf, anyText, integer, mapOf, matching, number, openObject, text } from '../../base/schema/build-schema.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
 import { clipText } from '../../base/text/clip-text.js';
 import { TargetError } from '../report/target-error.js';
 import { type Assignment, type Evidence, NOTHING, type Place, type PlacedNode, type Reason } from './evidence.js';
@@ -10,36 +12,20 @@ const MOST_NODES = 200_000;
 const MOST_CHARACTERS = 400;
 
 /** Protobuf's JSON omits empty members, and writes 64-bit integers as text. */
-const wholeNumber: JsonReader<number> = (value, path, problems) => {
-  const found = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  if (typeof found === 'number' && Number.isSafeInteger(found)) return found;
-  problems.push({ path, message: 'should be an integer' });
-  return undefined;
-};
+const INTEGER = anyOf([integer(Number.MIN_SAFE_INTEGER), matching(/^-?\d{1,15}$/, 'an integer')]);
 
-const NODE = someFields<{
-  output: readonly string[];
-  input?: readonly string[];
-  opDomain?: string;
-  opType: string;
-  comment?: string;
-  device: string;
-}>({
-  output: anyList(anyText()),
-  input: maybe(anyList(anyText())),
-  opDomain: maybe(anyText()),
-  opType: text(),
-  comment: maybe(anyText()),
-  device: text(),
-});
+const NODE = openObject(
+  { output: anyList(anyText()), opType: text(), device: text() },
+  { input: anyList(anyText()), opDomain: anyText(), comment: anyText() },
+);
 
-const REPORT = someFields({
-  nodeStat: boundedList(NODE),
-  shapeInfo: maybe(
-    boundedList(someFields<{ name: string; shape?: readonly number[] }>({ name: text(), shape: maybe(anyList(wholeNumber)) })),
-  ),
-  subgraphStat: maybe(boundedList(someFields<{ device: string; count?: number }>({ device: text(), count: maybe(wholeNumber) }))),
-});
+const REPORT = openObject(
+  { nodeStat: anyList(NODE) },
+  {
+    shapeInfo: anyList(openObject({ name: text() }, { shape: anyList(INTEGER) })),
+    subgraphStat: anyList(openObject({ device: text() }, { count: INTEGER })),
+  },
+);
 
 export function isAssignment(json: Json): boolean {
   return isJsonObject(json) && Array.isArray(json.nodeStat);
@@ -47,7 +33,7 @@ export function isAssignment(json: Json): boolean {
 
 /** @throws TargetError `board-file-malformed`. */
 export function readAssignment(json: Json, file: string): Assignment {
-  const { nodeStat, shapeInfo, subgraphStat } = read(REPORT, json, file);
+  const { nodeStat, shapeInfo, subgraphStat } = read(readReport, json, file);
   const nodes = nodeStat.flatMap(({ output, input = [], opDomain = '', opType, comment = '', device }): PlacedNode[] => {
     const name = output.find(one => one !== ABSENT);
     if (name === undefined) return [];
@@ -55,11 +41,11 @@ export function readAssignment(json: Json, file: string): Assignment {
     const inputs = input.filter(one => one !== ABSENT);
     return [{ name, device, place: placeOf(device), opType, domain, inputs, outputs: output, comment: clipText(comment, MOST_CHARACTERS) }];
   });
-  const shapes = (shapeInfo ?? []).flatMap(({ name, shape }) => (shape === undefined ? [] : [[name, shape] as const]));
+  const shapes = (shapeInfo ?? []).flatMap(({ name, shape }) => (shape === undefined ? [] : [[name, shape.map(Number)] as const]));
   return {
     nodes,
     shapes: new Map(shapes),
-    subgraphs: Object.fromEntries((subgraphStat ?? []).map(({ device, count = 0 }) => [device, count])),
+    subgraphs: Object.fromEntries((subgraphStat ?? []).map(({ device, count = 0 }) => [device, Number(count)])),
   };
 }
 
@@ -75,9 +61,7 @@ function placeOf(device: string): Place {
   return device === 'VITIS_EP_CPU' ? 'host' : 'other';
 }
 
-const CONTEXT = someFields({
-  config: maybe(someFields<{ onnxPath?: string }>({ onnxPath: maybe(anyText()) })),
-});
+const CONTEXT = openObject({}, { config: openObject({}, { onnxPath: anyText() }) });
 
 export function isContext(json: Json): boolean {
   return (
@@ -88,28 +72,18 @@ export function isContext(json: Json): boolean {
 /** @throws TargetError `board-file-malformed`. */
 export function readContext(json: Json, file: string): Evidence {
   // A path of the board's machine, which may be Windows.
-  const model = read(CONTEXT, json, file).config?.onnxPath?.split(/[\\/]/).at(-1) ?? '';
+  const model = read(readContextFile, json, file).config?.onnxPath?.split(/[\\/]/).at(-1) ?? '';
   return { ...NOTHING, context: model === '' ? {} : { model: clipText(model, MOST_CHARACTERS) } };
 }
 
-type Unsupported = string | { node_name?: string; name?: string; op_type?: string; reason?: string; Message?: string };
-
-const UNSUPPORTED: JsonReader<Unsupported> = either(
-  (value): value is string => typeof value === 'string',
-  text(),
-  someFields<Exclude<Unsupported, string>>({
-    node_name: maybe(anyText()),
-    name: maybe(anyText()),
-    op_type: maybe(anyText()),
-    reason: maybe(anyText()),
-    Message: maybe(anyText()),
-  }),
+const UNSUPPORTED = anyList(
+  anyOf([text(), openObject({}, { node_name: anyText(), name: anyText(), op_type: anyText(), reason: anyText(), Message: anyText() })]),
 );
 
 /** `aie_unsupported_original_ops.json`: names of nodes; the form "with_reasons" has objects. @throws TargetError `board-file-malformed`. */
 export function readUnsupported(json: Json, file: string): Evidence {
-  const reasons = read(boundedList(UNSUPPORTED), json, file).map((entry, index): Reason => {
-    const one = typeof entry === 'string' ? { name: entry } : entry;
+  const reasons = read(readUnsupportedFile, json, file).map((entry, index): Reason => {
+    const one: Exclude<typeof entry, string> = typeof entry === 'string' ? { name: entry } : entry;
     const subject = one.node_name ?? one.name;
     const why = one.reason ?? one.Message ?? '';
     return {
@@ -123,7 +97,7 @@ export function readUnsupported(json: Json, file: string): Evidence {
   return { ...NOTHING, reasons };
 }
 
-const PLAN = someFields<{ offload_map: Readonly<Record<string, number>> }>({ offload_map: percentages() });
+const PLAN = openObject({ offload_map: mapOf(number({ minimum: 0, maximum: 100 }), { description: 'Percentages.' }) });
 
 export function isPlan(json: Json): boolean {
   return isJsonObject(json) && 'offload_map' in json;
@@ -131,36 +105,33 @@ export function isPlan(json: Json): boolean {
 
 /** `fail_safe_summary.json`. @throws TargetError `board-file-malformed`. */
 export function readPlan(json: Json, file: string): Evidence {
-  return { ...NOTHING, plan: read(PLAN, json, file).offload_map };
+  return { ...NOTHING, plan: read(readPlanFile, json, file).offload_map };
 }
 
-function percentages(): JsonReader<Readonly<Record<string, number>>> {
-  const percent = number({ min: 0, max: 100 });
-  return (value, path, problems) => {
-    if (!isJsonObject(value)) {
-      problems.push({ path, message: 'should be an object' });
-      return undefined;
-    }
-    const entries = Object.entries(value).map(([name, member]) => [name, percent(member, `${path}.${name}`, problems) ?? 0] as const);
-    return Object.fromEntries(entries);
-  };
-}
+const [readReport, readContextFile, readUnsupportedFile, readPlanFile] = [
+  readerOf(REPORT),
+  readerOf(CONTEXT),
+  readerOf(UNSUPPORTED),
+  readerOf(PLAN),
+];
 
-function boundedList<T>(member: JsonReader<T>): JsonReader<readonly T[]> {
-  const all = anyList(member);
-  return (value, path, problems) => {
-    if (!Array.isArray(value) || value.length <= MOST_NODES) return all(value, path, problems);
-    problems.push({ path, message: `should have at most ${MOST_NODES} entries, it has ${value.length}` });
-    return undefined;
-  };
+/** The length of the longest list at the top, which is checked before anything is read. */
+function findLongest(json: Json): number {
+  const lists = isJsonObject(json) ? Object.values(json) : [json];
+  return Math.max(0, ...lists.map(value => (isJsonList(value) ? value.length : 0)));
 }
 
 const SHOWN_PROBLEMS = 5;
 
+function tooLong(length: number): JsonResult<never> {
+  return { kind: 'problems', problems: [{ path: '', message: `a list should have at most ${MOST_NODES} entries, it has ${length}` }] };
+}
+
 function read<T>(reader: JsonReader<T>, json: Json, file: string): T {
-  const result = readJsonShape(reader, json);
+  const length = findLongest(json);
+  const result = length > MOST_NODES ? tooLong(length) : readJsonShape(reader, json);
   if (result.kind === 'ok') return result.value;
-  const problems = result.problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const problems = formatJsonProblems(result.problems);
   const more = problems.length - SHOWN_PROBLEMS;
   const shown = `${problems.slice(0, SHOWN_PROBLEMS).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
   throw new TargetError('board-file-malformed', `${file} has another form than expected: ${shown}`, {

@@ -1,7 +1,6 @@
 /** Tests of the readers of untrusted JSON. */
 import fc from 'fast-check';
 import {
-  either,
   fields,
   formatJsonProblems,
   integer,
@@ -61,13 +60,6 @@ describe('reading JSON into a typed value', () => {
     const reader = record(integer(0), name => (name.startsWith('x') ? undefined : 'should start with x'));
     expect(readJsonShape(reader, { x1: 1, x2: 2 })).toEqual({ kind: 'ok', value: { x1: 1, x2: 2 } });
     expect(readJsonShape(reader, { y: 1 })).toEqual({ kind: 'problems', problems: [{ path: 'y', message: 'should start with x' }] });
-  });
-
-  it('reads one of two forms', () => {
-    const reader = either((value: Json | undefined): value is string => typeof value === 'string', literal('free'), integer(1));
-    expect(readJsonShape(reader, 'free')).toEqual({ kind: 'ok', value: 'free' });
-    expect(readJsonShape(reader, 8)).toEqual({ kind: 'ok', value: 8 });
-    expect(readJsonShape(reader, 0).kind).toBe('problems');
   });
 
   it('never throws, whatever the JSON', () => {

@@ -1,7 +1,11 @@
 /** The index of a stage's packs in a remote cache: an entry that each writer extends. It lists the parts of each pack by key. */
 import { digestJson } from '../../../base/digest.js';
 import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
-import { isJsonObject, parseJson } from '../../../base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
+import { parseJson } from '../../../base/json.js';
+import { anyList, constant, integer, openObject } from '../../../base/schema/build-schema.js';
+import { DIGEST_SCHEMA } from '../../../base/schema/digest-schema.js';
+import { readerOf } from '../../../base/schema/schema-reader.js';
 import { damaged } from '../../../remote/error/remote-error.js';
 import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
 import { ACTION_RESULT, type OutputFile, type WireResult } from '../../../remote/wire/reapi.js';
@@ -20,6 +24,13 @@ export interface Pack {
 
 const INDEX = 'index';
 
+const PACK_INDEX = openObject({
+  format: constant(1),
+  packs: anyList(openObject({ hash: DIGEST_SCHEMA, sizeBytes: integer(0), parts: anyList(DIGEST_SCHEMA, 'Keys of its parts.') })),
+});
+
+const reader = readerOf(PACK_INDEX);
+
 /** The key of a stage's index. Stages of the same name and plugin share it; their parts have other keys. */
 export function indexKeyOf(stage: string, plugin: string): string {
   return digestJson({ format: 1, packs: { stage, plugin } });
@@ -31,18 +42,14 @@ export function encodeIndex(packs: readonly Pack[]): Uint8Array {
 
 /** @throws RemoteError `remote-damaged`. */
 export function decodeIndex(bytes: Uint8Array, named: ReadonlySet<string>): readonly Pack[] {
-  const document = parseJson(Buffer.from(bytes).toString());
-  if (!isJsonObject(document) || document.format !== 1 || !Array.isArray(document.packs) || document.packs.length > MOST_PACKS)
-    throw damaged('an index of packs cannot be read');
-  return document.packs.map(pack => {
-    const hash = isJsonObject(pack) ? parseKey(pack.hash) : undefined;
-    if (!isJsonObject(pack) || hash === undefined || !named.has(hash) || typeof pack.sizeBytes !== 'number' || !Array.isArray(pack.parts))
-      throw damaged('an index of packs has a pack that its result lacks');
-    if (!Number.isSafeInteger(pack.sizeBytes) || pack.sizeBytes < 0 || pack.sizeBytes > MOST_PACK_BYTES)
-      throw damaged(`an index names a pack of ${pack.sizeBytes} bytes`);
-    const parts = pack.parts.flatMap(key => parseKey(key) ?? []);
-    if (parts.length !== pack.parts.length) throw damaged('an index of packs has a part without a key');
-    return { blob: { hash, sizeBytes: pack.sizeBytes } as BlobDigest, parts };
+  const index = readJsonShape(reader, parseJson(Buffer.from(bytes).toString()));
+  if (index.kind === 'problems') throw damaged(`an index of packs cannot be read: ${formatJsonProblems(index.problems)[0]}`);
+  const { packs } = index.value;
+  if (packs.length > MOST_PACKS) throw damaged(`an index of packs has ${packs.length} packs`);
+  return packs.map(({ hash, sizeBytes, parts }) => {
+    if (!named.has(hash)) throw damaged('an index of packs has a pack that its result lacks');
+    if (sizeBytes > MOST_PACK_BYTES) throw damaged(`an index names a pack of ${sizeBytes} bytes`);
+    return { blob: { hash, sizeBytes }, parts };
   });
 }
 

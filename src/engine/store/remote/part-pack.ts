@@ -4,12 +4,22 @@
  */
 import { digestBytes, digestJson, parseDigest } from '../../../base/digest.js';
 import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
-import { isJsonObject, type Json, parseJson } from '../../../base/json.js';
+import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
+import { parseJson } from '../../../base/json.js';
+import { anyList, integer, openObject, text } from '../../../base/schema/build-schema.js';
+import type { FromSchema } from '../../../base/schema/from-schema.js';
+import { readerOf } from '../../../base/schema/schema-reader.js';
 import { damaged } from '../../../remote/error/remote-error.js';
 import { type ActionRecord, decodeRecord, encodeRecord } from '../action-records.js';
 import type { BlobStore } from '../blob-store.js';
 
 const MAGIC = 'tanren-pack 1\n';
+
+const TABLE = anyList(
+  openObject({ record: text('The action record of the part.'), sizes: anyList(integer(0), 'Of its files, in the order of the record.') }),
+);
+
+const reader = readerOf(TABLE);
 
 export interface PackedPart {
   readonly key: string;
@@ -47,8 +57,8 @@ function digestsOf({ results }: ActionRecord): ReturnType<typeof digestBytes>[] 
 /** Equal parts in equal order give equal bytes. */
 export function encodePack(parts: readonly PackedPart[]): Uint8Array {
   const table = parts.map(({ record, blobs }) => ({ record: encodeRecord(record), sizes: blobs.map(blob => blob.length) }));
-  const text = encodeCanonicalJson(table);
-  return Buffer.concat([Buffer.from(`${MAGIC}${Buffer.byteLength(text)}\n${text}`), ...parts.flatMap(({ blobs }) => blobs)]);
+  const encoded = encodeCanonicalJson(table);
+  return Buffer.concat([Buffer.from(`${MAGIC}${Buffer.byteLength(encoded)}\n${encoded}`), ...parts.flatMap(({ blobs }) => blobs)]);
 }
 
 /**
@@ -60,8 +70,6 @@ export function decodePack(bytes: Uint8Array, keys: ReadonlySet<string>): readon
   const parts: PackedPart[] = [];
   let at = start;
   for (const row of table) {
-    if (!isJsonObject(row) || typeof row.record !== 'string' || !Array.isArray(row.sizes))
-      throw damaged('a pack has a row of another form');
     const record = decodeRecord(row.record);
     if (record === undefined || record.results.length !== 1 || !isPart(record)) throw damaged('a pack has something else than a part');
     const key = digestJson(record.manifest);
@@ -69,8 +77,7 @@ export function decodePack(bytes: Uint8Array, keys: ReadonlySet<string>): readon
     const digests = digestsOf(record);
     if (digests.length !== row.sizes.length) throw damaged('a part of a pack has other files than its record');
     const blobs = row.sizes.map((size, index) => {
-      if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0 || at + size > bytes.length)
-        throw damaged('a pack is cut off');
+      if (at + size > bytes.length) throw damaged('a pack is cut off');
       const blob = bytes.subarray(at, at + size);
       at += size;
       if (digestBytes(blob) !== digests[index]) throw damaged('a part of a pack has other bytes than its record states');
@@ -87,13 +94,13 @@ export function decodePack(bytes: Uint8Array, keys: ReadonlySet<string>): readon
   return parts;
 }
 
-function readTable(bytes: Buffer): { readonly table: readonly Json[]; readonly start: number } {
+function readTable(bytes: Buffer): { readonly table: FromSchema<typeof TABLE>; readonly start: number } {
   const head = /^tanren-pack 1\n(\d{1,9})\n/.exec(bytes.subarray(0, MAGIC.length + 10).toString('latin1'));
   if (head === null) throw damaged('a pack has another format');
   const start = head[0].length + Number(head[1]);
-  const table = start > bytes.length ? undefined : parseJson(bytes.subarray(head[0].length, start).toString());
-  if (!Array.isArray(table)) throw damaged('a pack has no table');
-  return { table, start };
+  const table = readJsonShape(reader, start > bytes.length ? undefined : parseJson(bytes.subarray(head[0].length, start).toString()));
+  if (table.kind === 'problems') throw damaged(`the table of a pack cannot be read: ${formatJsonProblems(table.problems)[0]}`);
+  return { table: table.value, start };
 }
 
 /** Parses a key of a part. */
