@@ -3,6 +3,7 @@ import { InternalError } from '../../base/invariant.js';
 import type { FindProblems } from '../check/check-model.js';
 import type { Model } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
+import { cancelTransposes } from '../rules/simplify/cancel-transposes.js';
 import { foldBatchNormalization } from '../rules/simplify/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from '../rules/simplify/fold-channel-affine.js';
 import { foldPad, foldPoolPad } from '../rules/simplify/fold-pad.js';
@@ -44,6 +45,7 @@ export const SIMPLIFY_PASSES: readonly Pass[] = [
   ...[removeMultiplyByOne, removeDivideByOne, removeAddZero, removeSubtractZero].map(passOfRule),
   ...[
     mergeTransposes,
+    cancelTransposes,
     mergeReshapes,
     reshapeBeforeTranspose,
     mergeSlices,

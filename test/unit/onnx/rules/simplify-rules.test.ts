@@ -3,6 +3,7 @@ import { float, int, ints, string } from '../../../../src/onnx/ir/attribute.js';
 import { viewModel } from '../../../../src/onnx/rewrite/graph-view.js';
 import { applyRule } from '../../../../src/onnx/rewrite/rewriter.js';
 import type { RewriteRule } from '../../../../src/onnx/rewrite/rule.js';
+import { cancelTransposes } from '../../../../src/onnx/rules/simplify/cancel-transposes.js';
 import { foldBatchNormalization } from '../../../../src/onnx/rules/simplify/fold-batch-normalization.js';
 import { CHANNEL_AFFINE_RULES } from '../../../../src/onnx/rules/simplify/fold-channel-affine.js';
 import { foldPad, foldPoolPad } from '../../../../src/onnx/rules/simplify/fold-pad.js';
@@ -44,6 +45,7 @@ const ALL = [
   removeAddZero,
   removeSubtractZero,
   mergeTransposes,
+  cancelTransposes,
   mergeReshapes,
   reshapeBeforeTranspose,
   fixReshape,
@@ -263,6 +265,30 @@ const EXACT: readonly (Case & { readonly left: readonly string[] })[] = [
       { op: 'Slice', in: ['s', 'two', 'end', 'axis', 'three'], out: ['b'] },
     ],
     left: ['Slice'],
+  },
+  {
+    name: 'opposite Transposes around Slice and Clip',
+    rule: 'cancel-transposes',
+    constants: { from: integers([1, 0]), to: integers([2 ** 40, -2]), axes: integers([-1, 1]), low: { ...floats([1], [-0.5]), dims: [] } },
+    nodes: [
+      { op: 'Transpose', in: ['a'], out: ['t'], attributes: { perm: ints([0, 2, 3, 1]) } },
+      { op: 'Slice', in: ['t', 'from', 'to', 'axes'], out: ['s'] },
+      { op: 'Clip', in: ['s', 'low'], out: ['r'] },
+      { op: 'Transpose', in: ['r'], out: ['b'], attributes: { perm: ints([0, 3, 1, 2]) } },
+    ],
+    left: ['Slice', 'Clip'],
+  },
+  {
+    name: 'opposite Transposes, the first with another reader',
+    rule: 'cancel-transposes',
+    dims: [3, 3],
+    nodes: [
+      { op: 'Transpose', in: ['a'], out: ['t'] },
+      { op: 'Relu', in: ['t'], out: ['r'] },
+      { op: 'Transpose', in: ['r'], out: ['u'] },
+      { op: 'Add', in: ['t', 'u'], out: ['b'] },
+    ],
+    left: ['Transpose', 'Relu', 'Add'],
   },
   ...[1, -2].map(index => ({
     name: `Gather ${index} of shuffled channels`,

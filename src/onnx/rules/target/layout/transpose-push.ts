@@ -1,33 +1,17 @@
 /** Rewrite rule `transpose-push`: a Transpose moves behind elementwise operators, until `merge-transposes` cancels it or the model ends. */
-import { findInts, ints } from '../../../ir/attribute.js';
+import { ints } from '../../../ir/attribute.js';
 import type { Node, ValueId } from '../../../ir/model.js';
 import { newConstant, newNode, outputOf, patch, type Ref } from '../../../rewrite/patch.js';
 import { op } from '../../../rewrite/pattern.js';
 import { decline, type Match, type RuleCode } from '../../../rewrite/rule.js';
+import { ELEMENTWISE_OF_ONE, findPerm, isOneNumber } from '../../shared/transposed.js';
 
-/** Operators whose first input is the data and whose other inputs are single numbers. */
-const UNARY = [
-  'Relu',
-  'LeakyRelu',
-  'Elu',
-  'Selu',
-  'Clip',
-  'Sigmoid',
-  'HardSigmoid',
-  'HardSwish',
-  'Tanh',
-  'Softplus',
-  'Mish',
-  'Gelu',
-  'Abs',
-  'Neg',
-].concat(['Exp', 'Log', 'Sqrt', 'Reciprocal', 'Floor', 'Ceil', 'Round', 'Erf', 'Cast', 'Identity', 'QuantizeLinear', 'DequantizeLinear']);
 const BINARY = ['Add', 'Sub', 'Mul', 'Div', 'Max', 'Min', 'Pow'];
 
 /** Nodes are visited in order, so one application moves a Transpose behind a whole chain. */
 export const pushTranspose: RuleCode = {
   proofText: 'Elementwise operators give the same elements before a transposition as after it.',
-  pattern: op([...UNARY, ...BINARY]),
+  pattern: op([...ELEMENTWISE_OF_ONE, ...BINARY]),
   rewrite(match) {
     const { node } = match;
     const [first, second, ...rest] = node.inputs;
@@ -78,16 +62,12 @@ function findBefore(match: Match, input: ValueId, reader: Node): Transposed | un
   const node = match.producerOf(input, 'Transpose');
   const x = node?.inputs[0];
   if (node === undefined || x === undefined || match.soleReader(input) !== reader) return undefined;
-  const rank = match.type(x).dims?.length;
-  const perm = findInts(node, 'perm') ?? (rank === undefined ? undefined : Array.from({ length: rank }, (_, axis) => rank - 1 - axis));
+  const perm = findPerm(match, node);
   if (perm === undefined) return undefined;
   const before = findBefore(match, x, node);
   if (before === undefined) return { nodes: [node], x, perm };
   return { nodes: [node, ...before.nodes], x: before.x, perm: perm.map(axis => before.perm[axis] ?? axis) };
 }
-
-const isOneNumber = (match: Match, input: ValueId | undefined): boolean =>
-  input === undefined || match.constantOf(input)?.dims.every(dim => dim === 1) === true;
 
 /** A constant operand for use before the Transpose: a single number is kept; a constant that varies along one axis is reshaped. */
 function arrange(match: Match, input: ValueId | undefined, { perm }: Transposed): Ref | typeof IMMOVABLE {
