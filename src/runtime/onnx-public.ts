@@ -4,9 +4,11 @@
  * A model is plain data: tables of nodes and values that refer to each other by id. Editing functions change a model in place; `cloneModel` makes a copy.
  * Errors in a model are OnnxErrors with a `code`, a message that names node and value, and usually a `help`.
  */
+
 import { assertModel, findProblems } from '../onnx/check/check-model.js';
 import type { Model } from '../onnx/ir/model.js';
 import { sortTopologically } from '../onnx/ir/sort.js';
+import { FOLD_LIMIT_BYTES } from '../onnx/passes/fold-limit.js';
 import { type Simplified, simplifyToFixedPoint } from '../onnx/passes/simplify.js';
 import type { Edit } from '../onnx/rewrite/edit-schema.js';
 import { type RewriteRecord, rewriteModel } from '../onnx/rewrite/rewrite-model.js';
@@ -26,7 +28,7 @@ export interface SimplifyOptions {
  * Simplifies `model` in place until nothing changes; its results stay the same. ONNX Runtime evaluates constant nodes.
  * Names of inputs, outputs and remaining values are kept. @throws OnnxError `graph-cycle`, `model-invalid`, and the errors of shape inference.
  */
-export async function simplify(model: Model, { foldLimitBytes = 1 << 20, skip = [] }: SimplifyOptions = {}): Promise<Simplified> {
+export async function simplify(model: Model, { foldLimitBytes = FOLD_LIMIT_BYTES, skip = [] }: SimplifyOptions = {}): Promise<Simplified> {
   sortTopologically(model.graph);
   assertModel(model, 'the model');
   const { evaluate } = await import('./session/evaluate.js');

@@ -1,6 +1,8 @@
 /** The params of `import`: cut, sizes and operator set. */
+
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { NEWEST_OPSET, OLDEST_OPSET } from '../../src/onnx/opset/opset-range.js';
+import { FOLD_LIMIT_BYTES } from '../../src/onnx/passes/fold-limit.js';
 
 const SIZE = { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'free' }] } as const;
 const NAMES = { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true } as const;
@@ -57,7 +59,7 @@ export const IMPORT_PARAMS = {
       },
       description: 'Values where the imported model begins and ends. Nodes before and after, such as preprocessing, are removed.',
     },
-    foldLimitBytes: { type: 'integer', minimum: 0, default: 1 << 20, description: 'Largest constant that folding may create.' },
+    foldLimitBytes: { type: 'integer', minimum: 0, default: FOLD_LIMIT_BYTES, description: 'Largest constant that folding may create.' },
     samples: {
       type: 'integer',
       minimum: 0,

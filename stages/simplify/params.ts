@@ -1,11 +1,13 @@
 /** Params of `simplify`. */
+
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { FOLD_LIMIT_BYTES } from '../../src/onnx/passes/fold-limit.js';
 
 export const SIMPLIFY_PARAMS = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    foldLimitBytes: { type: 'integer', minimum: 0, default: 1 << 20, description: 'Largest constant that folding may create.' },
+    foldLimitBytes: { type: 'integer', minimum: 0, default: FOLD_LIMIT_BYTES, description: 'Largest constant that folding may create.' },
     skip: {
       type: 'array',
       items: { type: 'string', minLength: 1 },

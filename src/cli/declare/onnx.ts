@@ -1,4 +1,5 @@
 /** Commands on single ONNX files: each reads files, does one thing, and writes files. */
+import { FOLD_LIMIT_BYTES } from '../../onnx/passes/fold-limit.js';
 import { command, type Declared, group } from './command.js';
 import { DIM, data, PINS, parseCountOrNone, samples, tolerance, weights } from './onnx-options.js';
 import { flag, optional, optionalChoice, repeated, several, value } from './option.js';
@@ -73,8 +74,8 @@ const CONVERTERS: readonly Declared[] = [
       data,
       tolerance: tolerance('largest difference after a pass that rounds, as a fraction of the standard deviation', 1e-4),
       foldLimit: value('--fold-limit <bytes>', 'largest constant that folding may create', parseCountOrNone, {
-        value: 1 << 20,
-        shown: `${1 << 20}`,
+        value: FOLD_LIMIT_BYTES,
+        shown: `${FOLD_LIMIT_BYTES}`,
       }),
     },
     after: 'Example:\n  tanren onnx simplify detector.onnx small.onnx --shape images=1x3x544x960',

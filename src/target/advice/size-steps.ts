@@ -1,10 +1,12 @@
 /** Steps about sizes: fix free ones, end the model before those that depend on data, take one image or RoI per call. */
+
 import { cloneModel } from '../../onnx/ir/clone.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Dim, Model, Node, ValueId } from '../../onnx/ir/model.js';
 import { OnnxError } from '../../onnx/ir/onnx-error.js';
 import { sortTopologically } from '../../onnx/ir/sort.js';
 import type { Evaluate } from '../../onnx/passes/evaluate.js';
+import { FOLD_LIMIT_BYTES } from '../../onnx/passes/fold-limit.js';
 import { FOLDING_PASSES, simplifyToFixedPoint } from '../../onnx/passes/simplify.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { isStatic } from '../../onnx/shape-inference/context/dims.js';
@@ -129,7 +131,7 @@ async function withShapes(model: Model, shapes: ReadonlyMap<ValueId, readonly Di
     else if (!inputs.has(value.id)) value.type = undefined;
   }
   sortTopologically(copy.graph);
-  await simplifyToFixedPoint(copy, { evaluate, foldLimitBytes: 1 << 20, check: () => [], passes: FOLDING_PASSES });
+  await simplifyToFixedPoint(copy, { evaluate, foldLimitBytes: FOLD_LIMIT_BYTES, check: () => [], passes: FOLDING_PASSES });
   return copy;
 }
 
