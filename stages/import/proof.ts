@@ -1,4 +1,4 @@
-/** Compares an imported model with the original on random inputs: bit for bit, or within a tolerance if operators were converted. */
+/** Compares an imported model with the original on random inputs: bit for bit, or within a tolerance if operators were converted or weights of products folded. */
 import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { ImportedModel } from '../../src/onnx/import-model.js';
@@ -32,7 +32,8 @@ export interface ImportClaim {
 
 /** Writes the unchanged graph into the scratch folder. Nothing is written for `samples: 0`. @throws OnnxError; RuntimeError `random-input`. */
 export async function claimImport(imported: ImportedModel, params: ImportParams, context: Context): Promise<ImportClaim> {
-  const wanted: Equality = imported.conversion.steps.length === 0 ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
+  const isExact = imported.conversion.steps.length === 0 && imported.steps.every(step => step.proof === 'exact');
+  const wanted: Equality = isExact ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
   const before = join(context.scratch, 'original.onnx');
   const loops = hasLoops(imported.unchanged) ? 'some' : 'none';
   if (params.samples === 0) return { wanted, before, feeds: [], loops };

@@ -39,6 +39,6 @@ describe('the plugins', () => {
     expect(packages.filter(name => !name.startsWith('node:'))).toEqual([]);
     expect(modules.filter(file => file.endsWith('run.js'))).toEqual([]);
     expect(modules).toContain('stages/command/places.js');
-    expect(modules.length).toBeLessThanOrEqual(4 * BUILT_IN_PLUGINS.length);
+    expect(modules.length).toBeLessThanOrEqual(5 * BUILT_IN_PLUGINS.length);
   });
 });

@@ -17,11 +17,18 @@ import { joinOutcomes, type Pass, type PassContext, type PassOutcome } from './p
 /** Operators whose result can be far larger than their inputs: they are folded only if the size of the result is known beforehand. */
 const GROWING = new Set(['ConstantOfShape', 'Expand', 'Tile', 'Range', 'Resize', 'Upsample', 'Pad', 'OneHot', 'EyeLike', 'Loop', 'Scan']);
 
-/** Exact: the same kernels compute the constants. Random operators, quantizers, nodes with subgraphs and producers of graph outputs are never folded. */
+/**
+ * Products whose second operand ONNX Runtime rearranges when it loads a model, if that operand is a constant. It then adds in another order than for an operand that
+ * nodes compute: a folded weight changes the rounding of the product.
+ */
+const PACKED = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose', 'RNN', 'LSTM', 'GRU']);
+
+/** Exact, but for products with a folded weight: the same kernels compute the constants. Random operators, quantizers, nodes with subgraphs and producers of graph outputs are never folded. */
 export const foldConstants: Pass = {
   name: 'fold-constants',
   proof: 'exact',
-  proofText: 'Nodes whose inputs are all constant are computed once by the same kernels, with graph optimization off.',
+  proofText:
+    'Nodes whose inputs are all constant are computed once by the same kernels, with graph optimization off. ONNX Runtime adds in another order in a product whose weight becomes constant.',
   async run(model, context) {
     const { types } = context.infer(model);
     const outcomes: PassOutcome[] = [];
@@ -111,15 +118,12 @@ async function foldTogether(scope: Scope, plan: Foldable, context: PassContext):
 
 /** After a failed evaluation of all nodes together, evaluates each node alone, so that only the failing one is left. */
 async function foldOneByOne(scope: Scope, { nodes, limits }: Foldable, context: PassContext): Promise<PassOutcome> {
-  const changed: string[] = [];
-  const declined: { node: string; reason: string }[] = [];
+  const outcomes: PassOutcome[] = [];
   for (const node of nodes) {
     if (!node.inputs.every(input => input === undefined || findConstantIn(scope, input) !== undefined)) continue;
-    const outcome = await foldTogether(scope, { nodes: [node], limits }, context);
-    changed.push(...outcome.changed);
-    declined.push(...outcome.declined);
+    outcomes.push(await foldTogether(scope, { nodes: [node], limits }, context));
   }
-  return { changed, declined };
+  return joinOutcomes(outcomes);
 }
 
 async function fold(scope: Scope, { nodes, limits }: Foldable, context: PassContext): Promise<PassOutcome> {
@@ -130,6 +134,8 @@ async function fold(scope: Scope, { nodes, limits }: Foldable, context: PassCont
   const results = await context.evaluate(makeConstantModel(scope, nodes, wanted));
   const changed: string[] = [];
   const declined: { node: string; reason: string }[] = [];
+  const packed = listPacked(graph);
+  let rounds = false;
   const values = wanted.map(value => ({ value, tensor: results[value.name] }));
   for (const { value, tensor } of values) {
     const constant = tensor === undefined ? undefined : toConstant(tensor);
@@ -147,8 +153,15 @@ async function fold(scope: Scope, { nodes, limits }: Foldable, context: PassCont
     value.constant = constant;
     value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };
     changed.push(value.name);
+    rounds ||= packed.has(value.id);
   }
-  return { changed, declined };
+  return { changed, declined, ...(rounds ? { proof: 'rounding' } : {}) };
+}
+
+/** Second operands of products. */
+function listPacked(graph: Graph): ReadonlySet<ValueId> {
+  const products = [...graph.nodes.values()].filter(node => node.domain === '' && PACKED.has(node.opType));
+  return new Set(products.flatMap(({ inputs: [, weight] }) => (weight === undefined ? [] : [weight])));
 }
 
 function toConstant(tensor: Tensor): Constant {

@@ -30,11 +30,15 @@ export interface PassOutcome {
   /** Labels of the nodes or values that the pass changed or removed. */
   readonly changed: readonly string[];
   readonly declined: readonly { readonly node: string; readonly reason: string }[];
+  /** Present if what the pass changed here has another rounding, although the pass is exact elsewhere. */
+  readonly proof?: 'rounding';
 }
 
 /** Joins the outcomes of a pass over several graphs. */
 export function joinOutcomes(outcomes: readonly PassOutcome[]): PassOutcome {
-  return { changed: outcomes.flatMap(({ changed }) => changed), declined: outcomes.flatMap(({ declined }) => declined) };
+  const changed = outcomes.flatMap(outcome => outcome.changed);
+  const declined = outcomes.flatMap(outcome => outcome.declined);
+  return { changed, declined, ...(outcomes.some(({ proof }) => proof === 'rounding') ? { proof: 'rounding' } : {}) };
 }
 
 /** The pass that applies one rule at all its matches, also in the subgraphs of If, Loop and Scan. The graph is checked after the last patch only: real models need thousands of patches. */

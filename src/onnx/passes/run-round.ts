@@ -96,7 +96,7 @@ function makeRound(round: number, ran: Ran, undone: readonly string[]): Round {
     changed: changed.map(({ pass, outcome }) => ({
       round,
       pass: pass.name,
-      proof: pass.proof,
+      proof: outcome.proof ?? pass.proof,
       proofText: pass.proofText,
       changed: outcome.changed,
     })),

@@ -93,6 +93,25 @@ describe('simplify', () => {
   });
 
   it.each([
+    ['MatMul', ['x', 'weight'], 'rounding'],
+    ['MatMul', ['weight', 'x'], 'exact'],
+    ['Gemm', ['x', 'weight'], 'rounding'],
+    ['Mul', ['x', 'weight'], 'exact'],
+  ] as const)('says that a folded second operand of a product changes its rounding: %s of %j is %s', async (operator, inputs, proof) => {
+    const model = smallModel({
+      inputs: { x: ['float32', [3, 3]] },
+      constants: { w: randomConstant([3, 3], 1) },
+      nodes: [
+        { op: 'Transpose', in: ['w'], out: ['weight'] },
+        { op: operator, in: inputs, out: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const { steps } = await simplify(model);
+    expect(steps.filter(step => step.pass === 'fold-constants').map(step => step.proof)).toEqual([proof]);
+  });
+
+  it.each([
     [
       'a random operator',
       { op: 'RandomNormal', in: [], out: ['k'], attributes: { shape: ints([2]) } },
