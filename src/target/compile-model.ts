@@ -54,6 +54,8 @@ export interface CompiledModel {
   readonly report: ModelReport;
   /** In the order of the report's parts. Values with equal names are one tensor. */
   readonly parts: readonly Model[];
+  /** 'free': sizes depend on the data, or are not known. */
+  readonly sizes: 'static' | 'free';
 }
 
 /**
@@ -96,7 +98,8 @@ export async function compileModel(name: string, model: Model, target: Target, o
     },
     ...(isOnCpu ? { place: 'cpu' } : {}),
   };
-  return { report, parts: ends.map(end => extractPart(prepared, end)) };
+  const sizes = listFreeSizes(prepared).length === 0 ? 'static' : 'free';
+  return { report, parts: ends.map(end => extractPart(prepared, end)), sizes };
 }
 
 /** The work of a float model counts with the bytes that it has once it is quantized, unless the data type takes float models. */
@@ -131,15 +134,20 @@ function checkAccepted(name: string, model: Model, { identity, dtype }: Target, 
       help: 'compile the output of a quantize stage, or run the float model on the CPU with `place`; `tanren lint` checks shapes and operators of float models',
     });
   }
-  const dynamic = [...model.graph.values.values()].flatMap(({ id }) => {
-    const { name: value, dims } = tensorOf(model, id);
-    return dims !== undefined && isStatic(dims) ? [] : [`"${value}" ${dims === undefined ? 'of unknown rank' : formatSizes(dims)}`];
-  });
+  const dynamic = listFreeSizes(model);
   if (dynamic.length === 0) return;
   const shown = `${dynamic.slice(0, 5).join(', ')}${dynamic.length > 5 ? `, and ${dynamic.length - 5} more` : ''}`;
   throw new TargetError('dynamic-shapes', `model "${name}": these sizes are not fixed: ${shown}`, {
     details: dynamic,
-    help: `set named sizes with \`pin\`, for example {box_rois: 1}, or export the model with fixed sizes${place === 'cpu' ? '; a model that only the CPU runs needs no compilation, and can be left out' : ''}`,
+    help: `set named sizes with \`pin\`, for example {box_rois: 1}, or export the model with fixed sizes; a model that only the CPU runs may have free sizes: \`place\``,
+  });
+}
+
+/** Values whose sizes are not fixed, for messages. */
+function listFreeSizes(model: Model): readonly string[] {
+  return [...model.graph.values.values()].flatMap(({ id }) => {
+    const { name: value, dims } = tensorOf(model, id);
+    return dims !== undefined && isStatic(dims) ? [] : [`"${value}" ${dims === undefined ? 'of unknown rank' : formatSizes(dims)}`];
   });
 }
 

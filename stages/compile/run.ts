@@ -42,7 +42,6 @@ import { placeModels } from './placement.js';
 import { countRois, type RoisByModel } from './roi-counts.js';
 
 type CompileJob = StageJob<CompileParams>;
-
 /**
  * @throws TargetError as chooseTarget, compileModel and fitRuntime, `unknown-size`, `provider-option`; StageError `compile-input`, `unknown-model`; DetectionError of recipe and config; OnnxError of reading and shape inference.
  */
@@ -73,8 +72,10 @@ export async function runCompile(job: CompileJob): Promise<void> {
     const { name, model, path } = one;
     const { separate, pinned, merged, isPinned, result } = await compileOn(one, deviceOf(name));
     const wholePath = pinned === model ? path : await writePinned(job, name, pinned);
-    const golden = await readGolden(job, name, pinned);
-    const probes = params.golden === 0 ? [] : probeFeeds(pinned, sample => context.random(`probe ${name} ${sample}`));
+    const isFree = result.sizes === 'free';
+    if (isFree) context.log('info', `${name}: sizes depend on the data: no golden values, and its estimate is of what is known`);
+    const golden = isFree ? [] : await readGolden(job, name, pinned);
+    const probes = params.golden === 0 || isFree ? [] : probeFeeds(pinned, sample => context.random(`probe ${name} ${sample}`));
     const isFloat = target.dtype.form === 'float' && deviceOf(name) === 'npu';
     const tolerance = isFloat && golden.length > 0 ? { leastSqnrDb: await findLeastSqnr(separate, golden) } : {};
     compiled.push({
@@ -175,7 +176,8 @@ async function openCompiler(
       evaluate,
       undocumented: params.undocumented,
       largerBatch: params.largerBatch,
-      accept: 'quantized',
+      // A choice of the device needs an estimate, and an estimate needs sizes.
+      accept: place === 'cpu' && params.place !== 'auto' ? 'any' : 'quantized',
       place,
       ...callsOf(name, onTiles.get(name), rois, params),
     });

@@ -6,7 +6,6 @@ import { findOwn } from '../../src/base/find-own.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
 import { readImageInput } from '../../src/detection/data/image-samples.js';
-import type { PartValues } from '../../src/detection/detector/part-values.js';
 import { listDecodedOutputs } from '../../src/detection/families/single/decoder/decode.js';
 import type { Decoder } from '../../src/detection/families/single/decoder/decoder.js';
 import type { OutputShape } from '../../src/detection/families/single/decoder/decoder-guess.js';
@@ -14,53 +13,34 @@ import { formOfDecoder } from '../../src/detection/families/single/decoder/decod
 import { findDecoder } from '../../src/detection/families/single/decoder/find-decoder.js';
 import type { Category, Selection, SingleRecipe } from '../../src/detection/families/single/recipe.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
-import type { Model } from '../../src/onnx/ir/model.js';
-import { readModel } from '../../src/onnx/serde/model-file.js';
 import { formatDims } from '../../src/onnx/shape-inference/context/node-context.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import type { Context } from '../../src/stage/context.js';
-import type { InputPaths, StageJob } from '../../src/stage/define-stage.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
-import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { getInputPath, getOutputPath } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
+import { type DetectorModels, listAllModels, listOutputs, listParts, readDetectorModels } from './detector-models.js';
 import type { DecoderParams, DescribeParams } from './params.js';
 import { tryDecoder } from './try-decoder.js';
 
 /** @throws DetectionError `image-input`, `decoder-module`, `decoder-shape`, `decoder-result`; StageError `decoder-output`. */
 export async function runDescribe(job: StageJob<DescribeParams>): Promise<void> {
   const { params, inputs, outputs, context } = job;
-  const models = await readModels(inputs);
-  const last = models.rest ?? models.model;
-  const names = listOutputs(last);
+  const models = await readDetectorModels(inputs);
+  const names = listAllModels(models).flatMap(listOutputs);
   const decoder =
     params.decoder.found === undefined
       ? await makeDecoder(params.decoder, names, () => getInputPath(inputs, 'decoder'))
       : findByOutputs(models, context);
   checkOutputs(decoder, names);
   const recipe = makeRecipe(models, decoder, params);
-  await tryDecoder(last, recipe, context);
+  await tryDecoder(listAllModels(models), recipe, context);
   await writeJsonFile(getOutputPath(outputs, 'recipe'), recipe);
 }
 
-/** The network, and what the host runs before and after it. */
-interface Models {
-  readonly prepare: Model | undefined;
-  readonly model: Model;
-  readonly rest: Model | undefined;
-}
-
-async function readModels(inputs: InputPaths): Promise<Models> {
-  const find = async (name: string): Promise<Model | undefined> =>
-    findInputPath(inputs, name) === undefined ? undefined : readInput(inputs, name, readModel);
-  return { prepare: await find('prepare'), model: await readInput(inputs, 'model', readModel), rest: await find('rest') };
-}
-
-const listOutputs = ({ graph }: Model): readonly string[] => graph.outputs.map(id => getValue(graph, id).name);
-
-const listInputs = (model: Model): readonly string[] => listModelInputs(model).map(({ name }) => name);
-
 /** @throws StageError `decoder-unknown` where no form fits the outputs. */
-function findByOutputs(models: Models, context: Pick<Context, 'log'>): Decoder {
+function findByOutputs(models: DetectorModels, context: Pick<Context, 'log'>): Decoder {
   const { height, width } = readImageInput(listModelInputs(models.prepare ?? models.model)).size;
   const { graph } = models.rest ?? models.model;
   const outputs = graph.outputs.map((id): OutputShape => {
@@ -113,42 +93,17 @@ function checkOutputs(decoder: Decoder, names: readonly string[]): void {
   });
 }
 
-function makeRecipe(models: Models, decoder: Decoder, params: DescribeParams): SingleRecipe {
+function makeRecipe(models: DetectorModels, decoder: Decoder, params: DescribeParams): SingleRecipe {
   const { name, size } = readImageInput(listModelInputs(models.prepare ?? models.model));
   return {
     format: 'tanren-recipe',
     version: 1,
     architecture: 'single',
     image: { value: name, height: size.height ?? 'free', width: size.width ?? 'free', preprocess: params.preprocess },
-    parts: listParts(models, decoder),
+    ...listParts(models, listDecodedOutputs(decoder)),
     decoder,
     selection: makeSelection(decoder, params),
     categories: listCategories(params.categories),
-  };
-}
-
-/** Each part gives what later parts and the decoder read. @throws StageError `parts-apart` if a part reads a value that none before it gives. */
-function listParts({ prepare, model, rest }: Models, decoder: Decoder): SingleRecipe['parts'] {
-  const wanted = new Set(listDecodedOutputs(decoder));
-  const endsOf = (part: Model): PartValues => {
-    const given = listOutputs(part);
-    const outputs = [...wanted].filter(name => given.includes(name));
-    const inputs = listInputs(part);
-    for (const name of outputs) wanted.delete(name);
-    for (const name of inputs) wanted.add(name);
-    return { inputs, outputs };
-  };
-  const [last, own, first] = [rest, model, prepare].map(part => (part === undefined ? undefined : endsOf(part)));
-  const image = listInputs(prepare ?? model);
-  const open = [...wanted].filter(name => !image.includes(name));
-  if (open.length > 0)
-    throw new StageError('parts-apart', `no part before it gives the input ${open.map(name => `"${name}"`).join(', ')} of a part`, {
-      help: 'connect the parts `prepare`, `network` and `rest` of one `split`',
-    });
-  return {
-    ...(first === undefined ? {} : { prepare: first }),
-    model: getDefined(own, 'the network'),
-    ...(last === undefined ? {} : { rest: last }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Declaration of `describe`: makes the host recipe of a single-network detector. */
 import { defineStage } from '../../src/stage/define-stage.js';
-import { port } from '../../src/stage/ports.js';
+import { port, recordPort } from '../../src/stage/ports.js';
 import { checkDescribeParams, DESCRIBE_PARAMS } from './params.js';
 
 export const describe = defineStage({
@@ -17,6 +17,11 @@ export const describe = defineStage({
     rest: port('onnx-model', 'Nodes of a whole detector after the network: the part `rest` of `split`, whose outputs the decoder reads.', {
       optional: true,
     }),
+    heads: recordPort(
+      'any',
+      'Parts of a whole detector between the network and `rest`: heads that `split` named, and what runs before each, by their names.',
+      { optional: true, kind: 'onnx-model' },
+    ),
     ...(decoder.module === undefined ? {} : { decoder: port('file', 'A JavaScript module that exports `decode`.') }),
   }),
   outputs: { recipe: port('recipe', 'Host recipe: how the host uses the network.') },

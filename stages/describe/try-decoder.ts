@@ -10,10 +10,10 @@ import { makeTensor, type Tensor } from '../../src/tensor/tensor.js';
  * Logs a note where output shapes are free and the decoder cannot be tried.
  * @throws DetectionError `decoder-module`, `decoder-shape`, `decoder-result`.
  */
-export async function tryDecoder(model: Model, recipe: SingleRecipe, context: Pick<Context, 'log'>): Promise<void> {
+export async function tryDecoder(models: readonly Model[], recipe: SingleRecipe, context: Pick<Context, 'log'>): Promise<void> {
   const decode = await openDecode(recipe.decoder);
   const { height, width } = recipe.image;
-  const zeros = makeZeroOutputs(model, listDecodedOutputs(recipe.decoder));
+  const zeros = makeZeroOutputs(models, listDecodedOutputs(recipe.decoder));
   if (height === 'free' || width === 'free' || zeros === undefined) {
     context.log('info', 'the model has free sizes: the decoder is checked when the model runs');
     return;
@@ -27,10 +27,9 @@ export async function tryDecoder(model: Model, recipe: SingleRecipe, context: Pi
   });
 }
 
-function makeZeroOutputs({ graph }: Model, names: readonly string[]): Readonly<Record<string, Tensor<'float32'>>> | undefined {
+function makeZeroOutputs(models: readonly Model[], names: readonly string[]): Readonly<Record<string, Tensor<'float32'>>> | undefined {
   const zeros: Record<string, Tensor<'float32'>> = {};
-  for (const id of graph.outputs) {
-    const { name, type } = getValue(graph, id);
+  for (const { name, type } of models.flatMap(({ graph }) => graph.outputs.map(id => getValue(graph, id)))) {
     if (!names.includes(name)) continue;
     const dims = type?.kind === 'tensor' ? type.dims : undefined;
     if (dims === undefined || !dims.every(dim => typeof dim === 'number')) return undefined;

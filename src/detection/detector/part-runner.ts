@@ -17,7 +17,7 @@ export function runnerOfPart(session: Session, part: DetectorPart): RunPart {
   checkNames(part, session);
   return async (name, inputs) => {
     invariant(name === part.name, `part ${name} cannot run on the model of part ${part.name}`);
-    return toFloats(name, await session.run(inputs, part.values.outputs));
+    return toFloats(name, await session.run(asGiven(inputs), part.values.outputs));
   };
 }
 
@@ -30,7 +30,7 @@ export function runnerOfWhole(session: Session, parts: readonly DetectorPart[]):
       parts.find(part => part.name === name),
       name,
     );
-    return toFloats(name, await session.run({ ...idle, ...inputs }, values.outputs));
+    return toFloats(name, await session.run(asGiven({ ...idle, ...inputs }), values.outputs));
   };
 }
 
@@ -78,6 +78,14 @@ export function toFloats(part: string, values: Readonly<Record<string, Tensor>>)
   return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, toFloat(`value "${name}" of part ${part}`, tensor)]));
 }
 
+/** Integers as a part gave them, by their float32 copies: larger ones than 24 bits would not survive, and later parts read integers. */
+const givenIntegers = new WeakMap<Tensor, Tensor>();
+
+/** The values with the types that the parts gave them. */
+function asGiven(values: PartValuesByName): Readonly<Record<string, Tensor>> {
+  return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, givenIntegers.get(tensor) ?? tensor]));
+}
+
 /** Converts integers, such as classes, to float32. Integers of up to 24 bits are exact. */
 function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
   switch (tensor.dtype) {
@@ -87,7 +95,11 @@ function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
     case 'int32':
     case 'uint8':
     case 'int8':
-      return makeTensor('float32', tensor.dims, Float32Array.from(tensor.data as ArrayLike<number | bigint>, Number));
+    case 'bool': {
+      const copy = makeTensor('float32', tensor.dims, Float32Array.from(tensor.data as ArrayLike<number | bigint>, Number));
+      givenIntegers.set(copy, tensor);
+      return copy;
+    }
     default:
       throw new DetectionError('part-values', `${what} is ${tensor.dtype}; expected float32 or integers`);
   }

@@ -4,6 +4,7 @@ import { getValue } from '../ir/edit.js';
 import type { Model, Node, ValueId, ValueType } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { valuesReadBy } from '../ir/reads.js';
+import { isStatic } from '../shape-inference/context/dims.js';
 import type { Known } from '../shape-inference/context/node-context.js';
 import { inferShapes, isMadeDim, writeTypes } from '../shape-inference/infer-shapes.js';
 import { extractSubgraph } from './extract.js';
@@ -48,7 +49,7 @@ export function cutStatic(model: Model, options: StaticCutOptions): StaticCut {
     );
     const outputs = nodes.flatMap(outputsOf).filter(id => isNeeded(id, index));
     assertReachable(model, inputs, sections, sectionOf);
-    return [extractPart(model, name, { inputs, outputs }, found)];
+    return [extractPart(model, { name, isHead: options.heads.includes(name) }, { inputs, outputs }, found)];
   });
   return { parts, heads, dataDependent: found.dataDependent };
 }
@@ -117,7 +118,7 @@ const feedsNetwork = (id: ValueId, network: Section | undefined): boolean =>
 
 function extractPart(
   model: Model,
-  name: string,
+  { name, isHead }: { readonly name: string; readonly isHead: boolean },
   ends: { readonly inputs: readonly ValueId[]; readonly outputs: readonly ValueId[] },
   { types }: StaticSteps,
 ): CutPart {
@@ -128,8 +129,19 @@ function extractPart(
     const value = getValue(part.graph, id);
     value.type = typeOf(types.get(id)) ?? value.type;
   }
+  if (isHead) nameRois(part, name);
   writeTypes(part, inferShapes(part, { stated: 'ignore' }));
   return { name, values, model: part };
+}
+
+/** Gives the number of RoIs of a head a name, by which other stages fix it. */
+function nameRois({ graph }: Model, head: string): void {
+  const free = graph.inputs.map(id => getValue(graph, id)).filter(({ type }) => type?.kind === 'tensor' && !isStatic(type.dims));
+  const [value, other] = free;
+  if (value?.type?.kind !== 'tensor' || other !== undefined) return;
+  const [first, ...rest] = value.type.dims ?? [];
+  if (first === undefined && value.type.dims !== undefined && isStatic(rest))
+    value.type = { ...value.type, dims: [`${head}_rois`, ...rest] };
 }
 
 function typeOf(known: Known | undefined): ValueType | undefined {

@@ -128,7 +128,7 @@ describe('compile', () => {
     });
   });
 
-  it('says of models between the parts that the host does their work, and of those on the CPU that they can be left out', async () => {
+  it('says of models between the parts that the host does their work, and takes those on the CPU with free sizes, without golden values', async () => {
     const parts = {
       backbone: await place('b', makeNeck()),
       box_head: await place('c', makeNeck()),
@@ -138,14 +138,15 @@ describe('compile', () => {
     const named = await failureOf(async () => run({ target: 'ryzen-ai' }, { models, recipe: await placeRecipe() }));
     expect(named).toMatchObject({ code: 'part-missing', message: expect.stringContaining('the recipe has no part to_box') });
     expect(named).toMatchObject({ help: expect.stringMatching(/; remove to_box: what runs between the parts is the host's work/) });
-    const onCpu = await failureOf(() => run({ target: 'ryzen-ai', place: { to_box: 'cpu' } }, { models }));
+    const onCpu = await run({ target: 'ryzen-ai', place: { to_box: 'cpu' } }, { models: { to_box: models.to_box } });
     const tiled = await failureOf(async () =>
       run({ target: 'ryzen-ai' }, { models: { ...parts, box_head_tiles: models.to_box }, recipe: await placeRecipe() }),
     );
     expect(tiled).toMatchObject({
       help: expect.stringMatching(/; for box_head_tiles, connect the recipe that `tile-rois` wrote with it$/),
     });
-    expect(onCpu).toMatchObject({ code: 'dynamic-shapes', help: expect.stringMatching(/needs no compilation, and can be left out$/) });
+    const manifest = await readJsonFile(join(onCpu.outputs.bundle ?? '', 'manifest.json'));
+    expect(manifest).toMatchObject({ models: [{ name: 'to_box', place: 'cpu', golden: [], probes: [] }] });
   });
 
   it('compiles models by name, pins their sizes, and estimates the calls for the given RoIs in batches that the target runs', async () => {

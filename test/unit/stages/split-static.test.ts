@@ -9,7 +9,7 @@ import { inferShapes } from '../../../src/onnx/shape-inference/infer-shapes.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
-import type { Tensor } from '../../../src/tensor/tensor.js';
+import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { describe as describeStage } from '../../../stages/describe/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
@@ -42,6 +42,14 @@ async function runOn(path: string | undefined, values: Readonly<Record<string, T
   return { ...values, ...results };
 }
 
+/** A photo of the size that the model takes, as float32 [1, 3, height, width] of 0 to 1. */
+async function readPhoto(path: string): Promise<Tensor<'float32'>> {
+  const { data, info } = await sharp(path).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const area = info.height * info.width;
+  const values = Float32Array.from({ length: 3 * area }, (_, index) => (data[3 * (index % area) + Math.floor(index / area)] ?? 0) / 255);
+  return makeTensor('float32', [1, 3, info.height, info.width], values);
+}
+
 describe('a whole detector of torchvision', () => {
   it('takes a batch of 1, and its parts give the bits of the whole', async () => {
     const whole = await importAs(join(SHAPES_FOLDER, 'models/maskrcnn-shapes-torchvision.onnx'), { unbatched: 'batch' });
@@ -63,6 +71,35 @@ describe('a whole detector of torchvision', () => {
     expect([...network.graph.values.keys()].every(id => isStatic(types.get(id)?.dims))).toBe(true);
     const { dataDependent = [] } = await readAs(SPLIT_REPORT_SCHEMA, outputs.report);
     expect(dataDependent[0]).toMatch(/^NonZero /);
+
+    const { box, to_box = '', mask, to_mask = '' } = outputs;
+    const decoder = { detections: { scores: 'scores', boxes: 'boxes', classes: 'labels' } };
+    const categories = Array.from({ length: 12 }, (_, id) => ({ id, name: `c${id}` }));
+    const params = { preprocess: { resize: 'stretch' }, decoder, categories };
+    const heads = { mask: mask ?? '', to_mask, to_box, box: box ?? '' };
+    const { prepare = '', network: net = '', rest = '' } = outputs;
+    const described = await runStage(describeStage, { params, inputs: { model: net, prepare, rest, heads }, folder: folder.path });
+    const recipe = described.outputs.recipe ?? '';
+    expect(await readJsonFile(recipe)).toMatchObject({
+      heads: [
+        { name: 'to_box' },
+        { name: 'box', rois: { inputs: expect.anything(), outputs: expect.anything() } },
+        { name: 'to_mask' },
+        { name: 'mask' },
+      ],
+    });
+    const data = { annotations: join(SHAPES_FOLDER, 'data/instances_val.json'), images: join(SHAPES_FOLDER, 'data/val') };
+    const evaluated = await runStage(evaluate, {
+      params: { iouTypes: ['bbox'], samples: 1 },
+      inputs: { parts: { model: net, prepare, rest, ...heads }, recipe, data },
+      folder: folder.path,
+    });
+    const found = (await readJsonFile(evaluated.outputs.detections ?? '')) as readonly { readonly score: number }[];
+    const seen = await runOn(whole, { [photo]: await readPhoto(join(SHAPES_FOLDER, 'data/val/000000001000.jpg')) });
+    const scores = Array.from(seen.scores?.data as Float32Array).filter(score => score > 0.05);
+    expect(found.length).toBeGreaterThan(1);
+    // Sessions at different optimization levels round differently.
+    expect(found.map(({ score }) => score)).toEqual(scores.map(score => expect.closeTo(score, 4)));
   });
 });
 

@@ -4,6 +4,7 @@ import { getDefined } from '../../../base/invariant.js';
 import type { DetectorHost, HostServices, PartInputs } from '../../detector/detector.js';
 import type { DetectorPart } from '../../detector/detector-part.js';
 import type { PartValuesByName } from '../../detector/part-runner.js';
+import { runPart } from '../../detector/run-part.js';
 import { openDecode } from './decoder/decode.js';
 import { selectObjects } from './select-objects.js';
 import { listSingleParts, prepareSingle, type SingleSettings } from './settings.js';
@@ -21,7 +22,7 @@ export async function openSingle({ recipe }: SingleSettings, { run, measure }: H
       let values: PartValuesByName = { [image.value]: tensor };
       for (const part of parts) {
         const taken = takeInputs(part, values);
-        const given = await measure(part.name, () => run(part.name, taken));
+        const given = await measure(part.name, () => runPart(run, part, taken));
         inputs[part.name] = taken;
         outputs[part.name] = given;
         values = { ...values, ...given };
@@ -39,7 +40,7 @@ export async function openSingle({ recipe }: SingleSettings, { run, measure }: H
       for (const [index, part] of parts.entries()) {
         const taken = takeInputs(part, values);
         inputs[part.name] = taken;
-        if (index < parts.length - 1) values = { ...values, ...(await measure(part.name, () => run(part.name, taken))) };
+        if (index < parts.length - 1) values = { ...values, ...(await measure(part.name, () => runPart(run, part, taken))) };
       }
       return inputs satisfies PartInputs;
     },

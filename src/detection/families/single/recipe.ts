@@ -1,5 +1,5 @@
 /** The host recipe of a single-network detector: preprocessing, decoder, selection and categories. */
-import { anyOf, constant, integer, list, number, object, oneOf, text } from '../../../base/schema/build-schema.js';
+import { anyList, anyOf, constant, integer, list, mapOf, number, object, oneOf, text } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { RECIPE_FORMAT } from '../../detector/host-recipe.js';
@@ -42,19 +42,40 @@ const SELECTION_SCHEMA = object({
 /** Selection of detections among the candidates. The steps are applied in the order of the fields. */
 export type Selection = FromSchema<typeof SELECTION_SCHEMA>;
 
-export const SINGLE_RECIPE_SCHEMA = object({
-  ...RECIPE_FORMAT,
-  architecture: constant('single'),
-  image: INPUT_SCHEMA,
-  parts: object(
-    { model: PART_VALUES_SCHEMA },
-    { prepare: PART_VALUES_SCHEMA, rest: PART_VALUES_SCHEMA },
-    'prepare runs before the network, rest after it: nodes of a whole detector that stay on the host.',
-  ),
-  decoder: DECODER_SCHEMA,
-  selection: SELECTION_SCHEMA,
-  categories: list(CATEGORY_SCHEMA, "In the order of the network's classes, without the background."),
-});
+const ROWS_SCHEMA = mapOf(anyList(integer(1)), { description: 'By value name; without the first axis, which counts RoIs.' });
+
+const INNER_SCHEMA = object(
+  { name: text(), inputs: list(text(), 'Names of the input values.'), outputs: list(text(), 'Names of the output values.') },
+  {
+    rois: object(
+      { inputs: ROWS_SCHEMA, outputs: ROWS_SCHEMA },
+      {},
+      'Dims of a part that runs on RoIs. Absent: the part runs once per image.',
+    ),
+  },
+);
+
+/** A part between the network and `rest`. */
+export type InnerPart = FromSchema<typeof INNER_SCHEMA>;
+
+const IMAGE_PARTS_SCHEMA = object(
+  { model: PART_VALUES_SCHEMA },
+  { prepare: PART_VALUES_SCHEMA, rest: PART_VALUES_SCHEMA },
+  'prepare runs before the network, rest after everything: nodes of a whole detector that stay on the host.',
+);
+
+export const SINGLE_RECIPE_SCHEMA = object(
+  {
+    ...RECIPE_FORMAT,
+    architecture: constant('single'),
+    image: INPUT_SCHEMA,
+    parts: IMAGE_PARTS_SCHEMA,
+    decoder: DECODER_SCHEMA,
+    selection: SELECTION_SCHEMA,
+    categories: list(CATEGORY_SCHEMA, "In the order of the network's classes, without the background."),
+  },
+  { heads: list(INNER_SCHEMA, 'Parts between the network and `rest`, in the order in which they run: heads, and what runs before each.') },
+);
 
 /** The host preprocesses the image, runs the parts, decodes their outputs to boxes, selects detections, and maps them back to the image. */
 export type SingleRecipe = FromSchema<typeof SINGLE_RECIPE_SCHEMA>;

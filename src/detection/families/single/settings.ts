@@ -5,7 +5,7 @@ import type { PartValues } from '../../detector/part-values.js';
 import { DetectionError } from '../../error/detection-error.js';
 import type { RgbImage } from '../../image/decode-image.js';
 import { type PreprocessedImage, preprocessImage } from '../../image/preprocessing.js';
-import type { SingleInput, SingleRecipe } from './recipe.js';
+import type { InnerPart, SingleInput, SingleRecipe } from './recipe.js';
 
 export interface SingleSettings {
   readonly recipe: SingleRecipe;
@@ -23,19 +23,24 @@ export function readSingleSettings(recipe: SingleRecipe, config: Json | undefine
 }
 
 /** In the order in which they run. The dims of values between parts are those of the models. */
-export function listSingleParts({ image, parts }: SingleRecipe): readonly DetectorPart[] {
+export function listSingleParts({ image, parts: { prepare, model, rest }, heads = [] }: SingleRecipe): readonly DetectorPart[] {
+  const parts = [
+    ...(prepare === undefined ? [] : [imagePart('prepare', prepare)]),
+    imagePart('model', model),
+    ...heads.map(innerPart),
+    ...(rest === undefined ? [] : [imagePart('rest', rest)]),
+  ];
   const dims = [1, 3, sizeOr(image.height, 1), sizeOr(image.width, 1)];
-  return listOrder(parts).map(
-    ([name, values], index): DetectorPart => ({ name, values, rois: 'none', inputs: index === 0 ? { [image.value]: dims } : {} }),
-  );
+  return parts.map((part, index) => (index === 0 ? { ...part, inputs: { [image.value]: dims } } : part));
 }
 
-function listOrder({ prepare, model, rest }: SingleRecipe['parts']): readonly (readonly [string, PartValues])[] {
-  return [
-    ...(prepare === undefined ? [] : [['prepare', prepare] as const]),
-    ['model', model],
-    ...(rest === undefined ? [] : [['rest', rest] as const]),
-  ];
+function imagePart(name: string, values: PartValues): DetectorPart {
+  return { name, values, rois: 'none', inputs: {} };
+}
+
+function innerPart({ name, inputs, outputs, rois }: InnerPart): DetectorPart {
+  const values = { inputs, outputs };
+  return rois === undefined ? imagePart(name, values) : { name, values, rois: 'free', ...rois };
 }
 
 /** @throws DetectionError `input-size`, `image-too-narrow`. */

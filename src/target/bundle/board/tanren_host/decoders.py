@@ -100,6 +100,74 @@ def boxes(decoder, values, size, classes, candidates):
     candidates.add(read_scores(decoder, values, classes, len(rows)), boxes_of)
 
 
+def anchors(decoder, values, size, classes, candidates):
+    """Source: Redmon and Farhadi, YOLOv3; the last layers of YOLOv5 and YOLOv7."""
+    channels = BEFORE_CLASSES + classes
+    for level in decoder["levels"]:
+        stride, sizes = level["stride"], np.array(level["anchors"], np.float64)
+        cells = list_cells(size, [stride])
+        rows = read_anchors(values, level["output"], len(sizes), channels, len(cells))
+        scores = sigmoid(rows[:, 4:5]) * sigmoid(rows[:, BEFORE_CLASSES:])
+
+        def boxes_of(chosen, rows=rows, cells=cells, sizes=sizes, stride=stride):
+            (x, y, w, h), (column, row) = rows[chosen, :4].T, cells[chosen % len(cells), :2].T
+            width, height = sizes[chosen // len(cells)].T
+            if decoder["form"] == "exp":
+                return around_center((sigmoid(x) + column) * stride, (sigmoid(y) + row) * stride, width * np.exp(w), height * np.exp(h))
+            place = lambda value, index: (2 * sigmoid(value) - 0.5 + index) * stride
+            return around_center(place(x, column), place(y, row), width * (2 * sigmoid(w)) ** 2, height * (2 * sigmoid(h)) ** 2)
+
+        candidates.add(scores, boxes_of)
+
+
+def joined(decoder, values, size, classes, candidates):
+    """Source: NanoDet and NanoDet-Plus."""
+    bins, cells = decoder["bins"], list_cells(size, decoder["strides"])
+    rows = read_rows(values, decoder["output"], classes + 4 * bins, len(cells))
+    sides = rows[:, classes:].reshape(len(cells), 4, bins)
+
+    def boxes_of(chosen):
+        stride = cells[chosen, 2:]
+        far = (sides[chosen, :, 0] if bins == 1 else softmax(sides[chosen]) @ np.arange(bins)) * stride
+        center = (cells[chosen, :2] + decoder["center"]) * stride
+        return np.concatenate([center - far[:, :2], center + far[:, 2:]], axis=1)
+
+    candidates.add(ACTIVATIONS[decoder["activation"]](rows[:, :classes]), boxes_of)
+
+
+def selected(decoder, values, size, classes, candidates):
+    """Rows that the network has selected. Rows at or below the threshold may be of any class."""
+    array = np.asarray(values[decoder["output"]])
+    box, score, label = decoder["box"], decoder["score"], decoder["class"]
+    least = max(box + 4, score + 1, label + 1)
+    if not (array.ndim == 2 or (array.ndim == 3 and len(array) == 1)) or array.shape[-1] < least:
+        raise Refused("part-values", f"output {decoder['output']} is {list(array.shape)}; the decoder expects [1, objects, {least} or more] or [objects, {least} or more]")
+    rows = array.reshape(-1, array.shape[-1]).astype(np.float64)
+    rows = rows[rows[:, score] > candidates.least]
+    chosen = rows[:, label].astype(np.int64)
+    if ((chosen != rows[:, label]) | (chosen < 0) | (chosen >= classes)).any():
+        raise Refused("part-values", f"output {decoder['output']} has a class that is not among the {classes} categories, counted from 0")
+    candidates.found.append((rows[:, box : box + 4], rows[:, score], chosen))
+
+
+def heatmap(decoder, values, size, classes, candidates):
+    """Source: Zhou et al., Objects as Points. A cell is a peak of a class if no neighbor among 3 x 3 has a higher score."""
+    stride = decoder["stride"]
+    grid = tuple(-(-side // stride) for side in size)
+    maps = read_map(values, decoder["scores"], (1, classes, *grid))
+    sizes, offsets = (read_map(values, decoder[name], (1, 2, *grid)).reshape(2, -1) for name in ("sizes", "offsets"))
+    around = np.pad(maps, ((0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+    windows = [around[:, y : y + grid[0], x : x + grid[1]] for y in range(3) for x in range(3)]
+    peaks = ~(np.fmax.reduce(windows) > maps)
+    scores = np.where(peaks, ACTIVATIONS[decoder["activation"]](maps), -np.inf).reshape(classes, -1).T
+
+    def boxes_of(chosen):
+        row, column = np.divmod(chosen, grid[1])
+        return around_center(*(np.stack([column, row]) + offsets[:, chosen]) * stride, *sizes[:, chosen] * stride)
+
+    candidates.add(scores, boxes_of)
+
+
 def select_detections(decoder, values, classes):
     """Detections that the network has selected. @returns boxes, scores, classes counted from 0, and maps of probabilities over the boxes or None"""
     scores, found, labels = (np.asarray(values[decoder[name]]) for name in ("scores", "boxes", "classes"))
@@ -116,7 +184,19 @@ def select_detections(decoder, values, classes):
     return found.astype(F32), scores.astype(F32), chosen, maps[np.arange(len(scores)), labels.astype(np.int64)].astype(F32)
 
 
-DECODERS = {"grid": grid, "distances": distances, "priors": priors, "boxes": boxes}
+DECODERS = {
+    "grid": grid,
+    "distances": distances,
+    "priors": priors,
+    "boxes": boxes,
+    "anchors": anchors,
+    "joined": joined,
+    "selected": selected,
+    "heatmap": heatmap,
+}
+
+# Channels of an anchor before its classes: x y w h objectness.
+BEFORE_CLASSES = 5
 
 
 def read_scores(decoder, values, classes, count):
@@ -126,8 +206,10 @@ def read_scores(decoder, values, classes, count):
 
 
 def read_rows(values, name, channels, rows=None):
-    """[1, rows, channels], [1, channels, rows] or [1, channels, height, width] as float64 [rows, channels]. @raises Refused `part-values`"""
+    """[1, rows, channels], [1, channels, rows], the same without the first dim, or [1, channels, height, width] as float64 [rows, channels].
+    @raises Refused `part-values`"""
     array = np.asarray(values[name])
+    array = array[None] if array.ndim == 2 else array
     shape, fits = array.shape, lambda count: rows is None or rows == count
     if len(shape) == 3 and shape[0] == 1 and shape[2] == channels and fits(shape[1]):
         return array[0].astype(np.float64)
@@ -136,6 +218,28 @@ def read_rows(values, name, channels, rows=None):
     if len(shape) == 4 and shape[0] == 1 and shape[1] == channels and fits(shape[2] * shape[3]):
         return array[0].reshape(channels, -1).T.astype(np.float64)
     raise Refused("part-values", f"output {name} is {list(shape)}; the decoder expects {channels} channels{'' if rows is None else f' in {rows} rows'}")
+
+
+def read_map(values, name, shape):
+    """The output without its first dim, as float64. @raises Refused `part-values`"""
+    array = np.asarray(values[name])
+    if array.shape != shape:
+        raise Refused("part-values", f"output {name} is {list(array.shape)}; the decoder expects {list(shape)}")
+    return array[0].astype(np.float64)
+
+
+def read_anchors(values, name, count, channels, cells):
+    """[1, anchors * channels, height, width] or [1, anchors, height, width, channels] as float64 [anchors * cells, channels]. @raises Refused `part-values`"""
+    array = np.asarray(values[name])
+    shape = array.shape
+    if len(shape) == 4 and shape[:2] == (1, count * channels) and shape[2] * shape[3] == cells:
+        return array.reshape(count, channels, cells).transpose(0, 2, 1).reshape(-1, channels).astype(np.float64)
+    if len(shape) == 5 and shape[:2] == (1, count) and shape[2] * shape[3] == cells and shape[4] == channels:
+        return array.reshape(-1, channels).astype(np.float64)
+    raise Refused(
+        "part-values",
+        f"output {name} is {list(shape)}; the decoder expects [1, {count * channels}, height, width] or [1, {count}, height, width, {channels}] with {cells} cells",
+    )
 
 
 def list_cells(size, strides):

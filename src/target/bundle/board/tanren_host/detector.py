@@ -11,14 +11,14 @@ from .maskrcnn import MaskRcnn
 from .masks import encode_runs, paste_mask
 from .parts import run_rois
 from .session import Loaded
-from .single import Single
+from .single import Single, list_parts
 from .tiles import run_tiles
 from .yolact import Yolact
 
 FORMAT = "tanren-bundle-detector/1"
 FAMILIES = {"maskrcnn": MaskRcnn, "maskscoring": MaskRcnn, "single": Single, "yolact": Yolact}
-# Parts that take one image. All others take any number of RoIs.
-IMAGE_PARTS = ("backbone", "model", "network")
+# Parts that take one image, of families whose other parts take any number of RoIs.
+IMAGE_PARTS = ("backbone", "network")
 
 
 class Clock:
@@ -78,7 +78,8 @@ class Detector:
         self.names = {int(label): name for label, name in definition["categories"].items()}
         self.tiles = recipe.get("tiles", {})
         self.sessions = {}
-        for part, values in recipe["parts"].items():
+        self.parts = list_parts(recipe) if recipe["architecture"] == "single" else recipe["parts"]
+        for part, values in self.parts.items():
             for model, inputs, outputs in models_of(part, values, self.tiles):
                 entry = next((one for one in manifest["models"] if one["name"] == model), None)
                 if entry is None:
@@ -88,7 +89,9 @@ class Detector:
                     check_golden(loaded, entry, least_sqnr)
                 check_names(model, loaded, [*inputs, *outputs])
                 self.sessions[model] = loaded
-        self.outputs = {part: values["outputs"] for part, values in recipe["parts"].items()}
+        self.outputs = {part: values["outputs"] for part, values in self.parts.items()}
+        # A part of a single network says itself whether it runs on RoIs.
+        self.on_rois = {part for part, values in self.parts.items() if takes_rois(recipe["architecture"], part, values)}
         self.host = FAMILIES[recipe["architecture"]](recipe, self.config, definition.get("fit"), self.run_part, lambda step: self.clock(step))
 
     def run_part(self, part, feeds):
@@ -98,9 +101,7 @@ class Detector:
                 return run_tiles(self.sessions, self.tiles[part]["steps"], feeds, names, lambda model: self.model_clock(model))
             session = self.sessions[part]
             with self.model_clock(part):
-                if part in IMAGE_PARTS:
-                    return dict(zip(names, session.run_once(feeds, names)))
-                return run_rois(session, feeds, names)
+                return run_rois(session, feeds, names) if part in self.on_rois else dict(zip(names, session.run_once(feeds, names)))
 
     def detect(self, image):
         """@param image uint8 [height, width, 3]"""
@@ -124,6 +125,10 @@ def read_definition():
     if recipe.get("architecture") not in FAMILIES:
         raise Refused("unsupported-detector", f"this program has no host for {recipe.get('architecture')!r}, only for {', '.join(FAMILIES)}: run the detector with Tanren's external runner")
     return definition
+
+
+def takes_rois(architecture, part, values):
+    return "rois" in values if architecture == "single" else part not in IMAGE_PARTS
 
 
 def models_of(part, values, tiles):

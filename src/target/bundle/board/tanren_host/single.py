@@ -8,19 +8,24 @@ from .masks import paste_mask
 from .preprocess import preprocess
 
 
+def list_parts(recipe):
+    """Inputs and outputs by the name of the part, in the order in which the parts run."""
+    parts, inner = recipe["parts"], {head["name"]: head for head in recipe.get("heads", [])}
+    ordered = {"prepare": parts.get("prepare"), "model": parts["model"], **inner, "rest": parts.get("rest")}
+    return {name: part for name, part in ordered.items() if part is not None}
+
+
 class Single:
     def __init__(self, recipe, _config, _fit, run, clock):
         self.recipe, self.run, self.clock = recipe, run, clock
         self.kind, known = recipe["decoder"]["kind"], [*DECODERS, "detections"]
         if self.kind not in known:
             raise Refused("unsupported-detector", f"this program has no decoder {self.kind!r}, only {', '.join(known)}: run the detector with Tanren's external runner")
-        others = sorted(set(recipe["parts"]) - {"model"})
-        if others:
-            raise Refused("unsupported-detector", f"this program runs no {' and '.join(others)} of a whole detector: run the detector with Tanren's external runner")
         entry = recipe["image"]
         if "free" in (entry["height"], entry["width"]):
             raise Refused("unsupported-detector", "the recipe has a free size of the input, and a board runs one size: pin the network's size before `describe`")
         self.size = (entry["height"], entry["width"])
+        self.parts = list_parts(recipe)
         self.ids = np.array([category["id"] for category in recipe["categories"]], np.int64)
 
     def detect(self, image):
@@ -28,7 +33,9 @@ class Single:
         selection, entry, decoder = (self.recipe[name] for name in ("selection", "image", "decoder"))
         with self.clock("transform"):
             tensor, placement = preprocess(image, self.size, entry["preprocess"])
-        values = self.run("model", {entry["value"]: tensor})
+        values = {entry["value"]: tensor}
+        for name, part in self.parts.items():
+            values.update(self.run(name, {value: values[value] for value in part["inputs"]}))
         with self.clock("detections"):
             if self.kind == "detections":
                 boxes, scores, classes, maps = select_detections(decoder, values, len(self.ids))
