@@ -63,7 +63,7 @@ function findByOutputs(models: DetectorModels, context: Pick<Context, 'log'>): D
 }
 
 async function makeDecoder(params: DecoderParams, outputs: readonly string[], modulePath: () => string): Promise<Decoder> {
-  const { grid, distances, priors, boxes, detections, anchors, joined, selected, heatmap, module } = params;
+  const { grid, distances, priors, boxes, detections, anchors, joined, selected, heatmap, offsets, module } = params;
   if (grid !== undefined) return { kind: 'grid', ...grid };
   if (distances !== undefined) return { kind: 'distances', ...distances };
   if (boxes !== undefined) return { kind: 'boxes', ...boxes };
@@ -72,6 +72,7 @@ async function makeDecoder(params: DecoderParams, outputs: readonly string[], mo
   if (joined !== undefined) return { kind: 'joined', ...joined };
   if (selected !== undefined) return { kind: 'selected', ...selected };
   if (heatmap !== undefined) return { kind: 'heatmap', ...heatmap };
+  if (offsets !== undefined) return { kind: 'offsets', ...offsets };
   if (priors !== undefined) {
     const levels = priors.levels.map(level => ({
       ...level,

@@ -3,12 +3,16 @@
 import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
 import type { Json } from '../../src/base/json.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
-import { COCO_FIGURE_NAMES, type CocoFigures } from '../../src/detection/coco/evaluate.js';
+import type { CocoFigures, KeypointFigures } from '../../src/detection/coco/evaluate.js';
 import { COCO_METRICS_SCHEMA, type CocoMetrics } from '../../src/detection/coco/metrics-schema.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { IouType } from './params.js';
 
-export type FiguresByType = Readonly<Partial<Record<IouType, CocoFigures>>>;
+export type FiguresByType = {
+  readonly [Type in IouType]?: Type extends 'keypoints' ? KeypointFigures : CocoFigures;
+};
+
+const TYPES = ['bbox', 'segm', 'keypoints'] as const satisfies readonly IouType[];
 
 export type EvaluateCounts = Pick<CocoMetrics, 'images' | 'detections'>;
 
@@ -29,13 +33,13 @@ export function parseBaseline(json: Json): CocoMetrics {
 export function makeMetrics(figures: FiguresByType, counts: EvaluateCounts, baseline: CocoMetrics | undefined): CocoMetrics {
   if (baseline === undefined) return { ...figures, ...counts };
   checkCounts(counts, baseline);
-  const types = (['bbox', 'segm'] as const).filter(type => figures[type] !== undefined);
+  const types = TYPES.filter(type => figures[type] !== undefined);
   return { ...figures, ...counts, delta: Object.fromEntries(types.map(type => [type, subtract(type, figures, baseline)])) };
 }
 
 /** One line per IoU type whose AP is less than a tenth of the baseline's; a baseline below 0.05 says nothing. */
 export function describeCollapses(figures: FiguresByType, baseline: CocoMetrics | undefined): readonly string[] {
-  return (['bbox', 'segm'] as const).flatMap(type => {
+  return TYPES.flatMap(type => {
     const [own, before] = [figures[type]?.AP, baseline?.[type]?.AP];
     if (own === undefined || before === undefined || before < LEAST_AP || own >= before / 10) return [];
     return [
@@ -47,15 +51,16 @@ export function describeCollapses(figures: FiguresByType, baseline: CocoMetrics 
 const LEAST_AP = 0.05;
 
 /** Differences of the figures that both sides have; −1 marks a missing figure. */
-function subtract(type: IouType, { [type]: own }: FiguresByType, { [type]: others }: CocoMetrics): Partial<CocoFigures> {
+function subtract(type: IouType, { [type]: own }: FiguresByType, { [type]: others }: CocoMetrics): Readonly<Record<string, number>> {
   if (others === undefined) {
     throw new StageError('baseline-metrics', `the baseline has no figures "${type}"`, {
       help: 'connect the metrics of another `evaluate` with the same iouTypes',
     });
   }
-  const deltas = COCO_FIGURE_NAMES.flatMap(name => {
-    const figure = own?.[name] ?? -1;
-    return figure < 0 || others[name] < 0 ? [] : [[name, figure - others[name]] as const];
+  const before: Readonly<Record<string, number>> = others;
+  const deltas = Object.entries(own ?? {}).flatMap(([name, figure]) => {
+    const other = before[name] ?? -1;
+    return figure < 0 || other < 0 ? [] : [[name, figure - other] as const];
   });
   return Object.fromEntries(deltas);
 }

@@ -6,7 +6,7 @@ import { getDefined } from '../../src/base/invariant.js';
 import { withoutUndefined } from '../../src/base/json/without-undefined.js';
 import type { Json, JsonObject } from '../../src/base/json.js';
 import { parseCocoDataset } from '../../src/detection/coco/dataset.js';
-import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
+import { evaluateCoco, evaluateKeypoints } from '../../src/detection/coco/evaluate.js';
 import { countOddities } from '../../src/detection/coco/oddities.js';
 import { encodeCocoResults, parseCocoResults } from '../../src/detection/coco/results.js';
 import { takeImages } from '../../src/detection/coco/subset.js';
@@ -64,10 +64,16 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   }
   const results = parseCocoResults(found.flat(), dataset);
   reportUnknownCategories(results, dataset, context);
+  if (params.iouTypes.includes('keypoints') && results.some(result => result.keypoints === undefined))
+    throw new StageError('no-keypoints', 'the detector finds no keypoints, and `iouTypes` has `keypoints`', {
+      help: 'state `keypoints` in the decoder of the stage `describe`, or remove `keypoints` from `iouTypes`',
+    });
   if (params.iouTypes.includes('segm') && results.length > 0 && results.every(result => result.segmentation === undefined))
     context.log('warning', 'the detector has no masks, so that segm uses the boxes as masks; set `iouTypes: [bbox]`');
 
-  const figures: FiguresByType = Object.fromEntries(params.iouTypes.map(type => [type, evaluateCoco(dataset, results, type)]));
+  const figures: FiguresByType = Object.fromEntries(
+    params.iouTypes.map(type => [type, type === 'keypoints' ? evaluateKeypoints(dataset, results) : evaluateCoco(dataset, results, type)]),
+  );
   for (const [type, { AP, AP50, AP75 }] of Object.entries(figures)) {
     context.log('info', `${type}: AP ${AP.toFixed(4)}, AP50 ${AP50.toFixed(4)}, AP75 ${AP75.toFixed(4)} on ${images.length} images`);
   }

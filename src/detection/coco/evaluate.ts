@@ -2,7 +2,7 @@
 import type { Curves } from './accumulate.js';
 import type { CocoDataset } from './dataset.js';
 import { type CocoEvaluation, type EvaluatedCategory, measureCoco } from './measure.js';
-import { type AreaRange, COCO_PARAMS, type CocoParams, type IouType } from './params.js';
+import { type AreaRange, COCO_PARAMS, type CocoParams, type IouType, KEYPOINT_PARAMS } from './params.js';
 import type { CocoResult } from './results.js';
 
 /** Average precision and recall in 0…1; −1 where there is no object. */
@@ -71,6 +71,12 @@ export function summarize({ params }: Pick<CocoEvaluation, 'params'>, categories
 /** The ten figures of keypoints, as pycocotools names and orders them. */
 export const KEYPOINT_FIGURE_NAMES = ['AP', 'AP50', 'AP75', 'APmedium', 'APlarge', 'AR', 'AR50', 'AR75', 'ARmedium', 'ARlarge'] as const;
 export type KeypointFigures = { readonly [Name in (typeof KEYPOINT_FIGURE_NAMES)[number]]: number };
+
+/** Measures keypoints and summarizes over all categories. @throws as `measureCoco`. */
+export function evaluateKeypoints(dataset: CocoDataset, results: readonly CocoResult[]): KeypointFigures {
+  const evaluation = measureCoco(dataset, results, 'keypoints', KEYPOINT_PARAMS);
+  return summarizeKeypoints(evaluation, evaluation.categories);
+}
 
 /** The figures of keypoints, at the largest of `maxDetections`. Average precision and recall in 0…1; −1 where there is no object. */
 export function summarizeKeypoints(evaluation: Pick<CocoEvaluation, 'params'>, categories: readonly EvaluatedCategory[]): KeypointFigures {

@@ -44,6 +44,14 @@ export interface DetectedObjects {
   readonly masks: ObjectMasks;
   /** Scores of the masks, where they differ from the objects' scores. */
   readonly maskScores?: Float32Array;
+  readonly keypoints?: ObjectKeypoints;
+}
+
+/** Points per object, in pixels of the original image. */
+export interface ObjectKeypoints {
+  readonly count: number;
+  /** [objects, count, 3]: x, y and visibility. */
+  readonly data: Float32Array;
 }
 
 export type ObjectMasks = SquareMasks | { readonly kind: 'none' } | { readonly kind: 'runs'; readonly masks: readonly Rle[] };

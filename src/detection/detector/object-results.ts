@@ -16,7 +16,14 @@ export function makeCocoResults(imageId: CocoId, objects: DetectedObjects): Coco
       score,
       maskScore: maskScores?.[index],
       box: [x1, y1, Math.fround(x2 - x1), Math.fround(y2 - y1)] as const,
+      ...keypointsOf(objects, index),
       segmentation: mask === undefined ? undefined : ({ kind: 'rle', rle: mask } as const),
     };
   });
+}
+
+function keypointsOf({ keypoints }: DetectedObjects, index: number): Pick<CocoResult, 'keypoints'> {
+  if (keypoints === undefined) return {};
+  const size = 3 * keypoints.count;
+  return { keypoints: { points: Array.from(keypoints.data.subarray(size * index, size * (index + 1))), labeled: keypoints.count } };
 }

@@ -1,12 +1,13 @@
 /** Selects objects among decoded candidates, and maps them back to the original image. */
 
-import type { DetectedObjects, ObjectMasks } from '../../detector/detector.js';
+import type { DetectedObjects, ObjectKeypoints, ObjectMasks } from '../../detector/detector.js';
 import { type Boxes, clipBoxes, gatherBoxes } from '../../geometry/boxes.js';
 import { batchedNonMaximumSuppression, nonMaximumSuppression } from '../../geometry/nms.js';
 import { topK } from '../../geometry/top-k.js';
 import type { Placement } from '../../image/placement.js';
 import { pasteMask } from '../../masks/paste-mask.js';
-import type { CandidateMasks, Candidates } from './decoder/candidates.js';
+import type { CandidateKeypoints, Candidates, SquareMasks } from './decoder/candidates.js';
+import { assemblePrototypeMasks } from './prototype-masks.js';
 import type { Category, Selection } from './recipe.js';
 
 /** Objects in the original image by falling score, labeled by category id. Boxes that are not finite are ignored. */
@@ -23,7 +24,8 @@ export function selectObjects(
     boxes: selection.clip === 'image' ? clipBoxes(whole, placement.original) : whole,
     scores: Float32Array.from(kept, i => found.scores[i] as number),
     labels: Int32Array.from(kept, i => categories[found.classes[i] as number]?.id ?? 0),
-    masks: found.masks === undefined ? { kind: 'none' } : pasteMasks(found.masks, kept, corners, placement),
+    masks: makeMasks(found, kept, corners, placement),
+    ...(found.keypoints === undefined ? {} : { keypoints: mapPointsBack(found.keypoints, kept, placement) }),
   };
 }
 
@@ -60,12 +62,29 @@ function mapBoxesBack(boxes: Boxes, { left, top, scaleX, scaleY }: Placement): B
   return boxes.map((value, i) => (i % 2 === 0 ? (value - left) / scaleX : (value - top) / scaleY));
 }
 
-function pasteMasks(
-  { side, data, threshold }: CandidateMasks,
+function makeMasks({ masks }: Candidates, kept: readonly number[], boxes: Boxes, placement: Placement): ObjectMasks {
+  switch (masks?.kind) {
+    case undefined:
+      return { kind: 'none' };
+    case 'squares':
+      return pasteMasks(masks, kept, boxes, placement);
+    case 'prototypes':
+      return { kind: 'runs', masks: assemblePrototypeMasks(masks, kept, boxes, placement) };
+  }
+}
+
+/** Points of the kept candidates in the original image, in float32 as boxes are. */
+function mapPointsBack(
+  { count, data }: CandidateKeypoints,
   kept: readonly number[],
-  boxes: Boxes,
-  { original }: Placement,
-): ObjectMasks {
+  { left, top, scaleX, scaleY }: Placement,
+): ObjectKeypoints {
+  const own = kept.flatMap(candidate => Array.from(data.subarray(3 * count * candidate, 3 * count * (candidate + 1))));
+  const mapped = own.map((value, index) => (index % 3 === 0 ? (value - left) / scaleX : index % 3 === 1 ? (value - top) / scaleY : value));
+  return { count, data: Float32Array.from(mapped) };
+}
+
+function pasteMasks({ side, data, threshold }: SquareMasks, kept: readonly number[], boxes: Boxes, { original }: Placement): ObjectMasks {
   const masks = kept.map((candidate, i) =>
     pasteMask(data.subarray(candidate * side * side, (candidate + 1) * side * side), boxes.subarray(4 * i, 4 * i + 4), {
       size: side,

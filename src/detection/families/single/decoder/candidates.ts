@@ -11,11 +11,35 @@ export interface Candidates {
   readonly classes: Int32Array;
   /** 'inclusive': x2 and y2 are the last pixels of the object. Default: 'exclusive'. */
   readonly corners?: 'exclusive' | 'inclusive';
-  /** Per candidate, a square grid of probabilities over its box. */
-  readonly masks?: CandidateMasks | undefined;
+  /** Per candidate, a square grid of probabilities over its box, or coefficients of prototypes. */
+  readonly masks?: SquareMasks | PrototypeMasks | undefined;
+  readonly keypoints?: CandidateKeypoints | undefined;
 }
 
-export interface CandidateMasks {
+/** Points of each candidate, in pixels of the network's input. */
+export interface CandidateKeypoints {
+  /** Points per candidate. */
+  readonly count: number;
+  /** [candidates, count, 3]: x, y and visibility. */
+  readonly data: Float32Array;
+}
+
+/** A mask is the sum of prototypes over the whole input, weighted by the coefficients of the candidate. */
+export interface PrototypeMasks {
+  readonly kind: 'prototypes';
+  /** [candidates, channels] */
+  readonly coefficients: Float32Array;
+  readonly channels: number;
+  readonly height: number;
+  readonly width: number;
+  /** [channels, height, width] */
+  readonly data: Float32Array;
+  /** Pixels above this probability, the sigmoid of the sum, belong to the object. */
+  readonly threshold: number;
+}
+
+export interface SquareMasks {
+  readonly kind: 'squares';
   readonly side: number;
   /** [candidates, side, side] */
   readonly data: Float32Array;
@@ -38,16 +62,24 @@ export interface DecodeContext {
 export interface CandidateWriter {
   /** Adds the scores of one position, in the order of the classes. `box` is called once, where a score is above the threshold. */
   add(scores: ArrayLike<number>, box: () => Sides): void;
-  finish(): Candidates;
+  finish(): WrittenCandidates;
+}
+
+export interface WrittenCandidates extends Candidates {
+  /** Per candidate, the number of its position: the calls of `add` before it. */
+  readonly positions: readonly number[];
 }
 
 export function makeCandidateWriter({ scoreThreshold, labels }: Pick<DecodeContext, 'scoreThreshold' | 'labels'>): CandidateWriter {
   const boxes: number[] = [];
   const scores: number[] = [];
   const classes: number[] = [];
+  const positions: number[] = [];
+  let position = -1;
   const least = Math.fround(scoreThreshold);
   return {
     add(found, box) {
+      position++;
       const wanted = labels === 'best' ? bestOf(found, least) : allAbove(found, least);
       if (wanted.length === 0) return;
       const sides = box();
@@ -55,9 +87,15 @@ export function makeCandidateWriter({ scoreThreshold, labels }: Pick<DecodeConte
         boxes.push(...sides);
         scores.push(found[label] as number);
         classes.push(label);
+        positions.push(position);
       }
     },
-    finish: () => ({ boxes: Float32Array.from(boxes), scores: Float32Array.from(scores), classes: Int32Array.from(classes) }),
+    finish: () => ({
+      boxes: Float32Array.from(boxes),
+      scores: Float32Array.from(scores),
+      classes: Int32Array.from(classes),
+      positions,
+    }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { formatShape } from '../../../../tensor/shape.js';
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { DetectionError } from '../../../error/detection-error.js';
-import type { CandidateMasks, Candidates, DecodeContext } from './candidates.js';
+import type { Candidates, DecodeContext, SquareMasks } from './candidates.js';
 import type { DetectionsDecoder } from './decoder.js';
 import { checkDims, getOutput } from './output-rows.js';
 
@@ -40,7 +40,7 @@ function readMasks(
   values: PartValuesByName,
   { output, threshold }: NonNullable<DetectionsDecoder['masks']>,
   channels: readonly number[],
-): CandidateMasks {
+): SquareMasks {
   const { dims, data } = getOutput(values, output);
   const [count, classes = 0, side = 0, other] = dims;
   const most = channels.reduce((a, b) => Math.max(a, b), -1);
@@ -55,5 +55,5 @@ function readMasks(
     const from = (index * classes + channel) * area;
     own.set(data.subarray(from, from + area), index * area);
   }
-  return { side, data: own, threshold };
+  return { kind: 'squares', side, data: own, threshold };
 }

@@ -17,13 +17,20 @@ export function decodeDistances(
   context: DecodeContext,
 ): Candidates {
   const writer = makeCandidateWriter(context);
-  for (const { stride, scores, distances } of levels) {
+  for (const { stride, scores, distances, centers } of levels) {
     const cells = listCells(context.input, [stride]);
     const classRows = readRows(values, scores, context.classes, cells.length);
     const sideRows = readRows(values, distances, 4 * bins, cells.length);
     const classScores = readClassScores(classRows, { first: 0, count: context.classes, activation });
+    const near =
+      centers === undefined ? undefined : readClassScores(readRows(values, centers, 1, cells.length), { first: 0, count: 1, activation });
     for (const [row, { x, y }] of cells.entries()) {
-      writer.add(classScores.read(row), () => {
+      const labels = classScores.read(row);
+      if (near !== undefined) {
+        const [share = 0] = near.read(row);
+        for (let label = 0; label < labels.length; label++) labels[label] = Math.sqrt((labels[label] as number) * share);
+      }
+      writer.add(labels, () => {
         const side = (index: number): number => readDistance(sideRows, row, index * bins, bins) * stride;
         const [cx, cy] = [(x + 0.5) * stride, (y + 0.5) * stride];
         return [cx - side(0), cy - side(1), cx + side(2), cy + side(3)];

@@ -8,7 +8,7 @@ import { type Candidates, type DecodeContext, makeCandidateWriter } from './cand
 import { activationOf, readClassScores, sigmoid } from './class-scores.js';
 import type { GridDecoder } from './decoder.js';
 import { type Cell, listCells } from './grid-cells.js';
-import { type OutputRows, readRows } from './output-rows.js';
+import { checkDims, type OutputRows, readRows } from './output-rows.js';
 
 /**
  * @throws DetectionError `decoder-shape`, `part-values`.
@@ -27,7 +27,36 @@ export function decodeGrid(values: PartValuesByName, decoder: GridDecoder, conte
     for (let label = 0; label < scores.length; label++) scores[label] = object * raise(scores[label] as number, classes.power);
     writer.add(scores, () => readBox(rows, row, decoder, cells?.[row], context.input));
   }
-  return writer.finish();
+  const found = writer.finish();
+  return { ...found, ...readMasks(values, decoder, rows, found.positions), ...readKeypoints(decoder, rows, found.positions) };
+}
+
+function readMasks(
+  values: PartValuesByName,
+  { masks }: GridDecoder,
+  rows: OutputRows,
+  positions: readonly number[],
+): Pick<Candidates, 'masks'> {
+  if (masks === undefined) return {};
+  const { dims, data } = checkDims(values, masks.prototypes, [1, masks.count, 'any', 'any']);
+  const [, , height = 0, width = 0] = dims;
+  const coefficients = readChannels(rows, positions, masks.channel, masks.count);
+  return { masks: { kind: 'prototypes', coefficients, channels: masks.count, height, width, data, threshold: masks.threshold } };
+}
+
+function readKeypoints({ keypoints }: GridDecoder, rows: OutputRows, positions: readonly number[]): Pick<Candidates, 'keypoints'> {
+  if (keypoints === undefined) return {};
+  const { channel, count, activation } = keypoints;
+  const activate = activationOf(activation);
+  const data = readChannels(rows, positions, channel, 3 * count);
+  return { keypoints: { count, data: data.map((value, index) => (index % 3 === 2 ? activate(value) : value)) } };
+}
+
+/** [positions, count] */
+function readChannels(rows: OutputRows, positions: readonly number[], first: number, count: number): Float32Array {
+  return Float32Array.from({ length: positions.length * count }, (_, index) =>
+    channelAt(rows, positions[Math.floor(index / count)] ?? 0, first + (index % count)),
+  );
 }
 
 /** Scores below 0 count as 0, because the product of two of them would be positive. */
@@ -35,9 +64,16 @@ function raise(score: number, power: number): number {
   return Math.max(score, 0) ** power;
 }
 
-/** Number of channels: one more than the last channel of box, objectness and classes. */
-export function countChannels({ boxes, objectness, classes }: GridDecoder, count: number): number {
-  return Math.max(boxes.channel + 4, (objectness?.channel ?? -1) + 1, classes.channel + count);
+/** Number of channels: one more than the last channel of box, objectness, classes, mask coefficients and keypoints. */
+export function countChannels({ boxes, objectness, classes, masks, keypoints }: GridDecoder, count: number): number {
+  const ends = [
+    boxes.channel + 4,
+    classes.channel + count,
+    ...(objectness === undefined ? [] : [objectness.channel + 1]),
+    ...(masks === undefined ? [] : [masks.channel + masks.count]),
+    ...(keypoints === undefined ? [] : [keypoints.channel + 3 * keypoints.count]),
+  ];
+  return Math.max(...ends);
 }
 
 function needsCells({ boxes }: GridDecoder): boolean {

@@ -7,6 +7,7 @@ import { decodeDetections } from './decode-detections.js';
 import { decodeDistances, decodeJoined } from './decode-distances.js';
 import { decodeGrid } from './decode-grid.js';
 import { decodeHeatmap } from './decode-heatmap.js';
+import { decodeOffsets } from './decode-offsets.js';
 import { decodeSelected } from './decode-selected.js';
 import type { Decoder } from './decoder.js';
 import { loadDecoder } from './decoder-module.js';
@@ -35,6 +36,8 @@ export async function openDecode(decoder: Decoder): Promise<Decode> {
       return (values, context) => decodeSelected(values, decoder, context);
     case 'heatmap':
       return (values, context) => decodeHeatmap(values, decoder, context);
+    case 'offsets':
+      return (values, context) => decodeOffsets(values, decoder, context);
     case 'module':
       return loadDecoder(decoder);
   }
@@ -48,15 +51,18 @@ export function listDecodedOutputs(decoder: Decoder): readonly string[] {
 function outputsOf(decoder: Decoder): readonly string[] {
   switch (decoder.kind) {
     case 'grid':
+      return [decoder.output, ...(decoder.masks === undefined ? [] : [decoder.masks.prototypes])];
     case 'joined':
     case 'selected':
       return [decoder.output];
     case 'anchors':
       return decoder.levels.map(({ output }) => output);
+    case 'offsets':
+      return decoder.levels.flatMap(({ scores, boxes }) => [scores, boxes]);
     case 'heatmap':
       return [decoder.scores, decoder.sizes, decoder.offsets];
     case 'distances':
-      return decoder.levels.flatMap(({ scores, distances }) => [scores, distances]);
+      return decoder.levels.flatMap(({ scores, distances, centers }) => [scores, distances, ...(centers === undefined ? [] : [centers])]);
     case 'priors':
     case 'boxes':
       return [decoder.scores, decoder.boxes];

@@ -59,6 +59,22 @@ const GRID = object(
       ...anyList(integer(1), 'Strides of the grids, in the order of their rows. Required by exp and bounded.'),
       default: [],
     },
+    masks: object(
+      {
+        prototypes: text('[1, count, height, width].'),
+        channel: integer(0, 'First coefficient of the mask.'),
+        count: integer(1, 'Number of prototypes.'),
+      },
+      {
+        threshold: { ...number({ exclusiveMinimum: 0, maximum: 1 }, 'Pixels above this probability belong to the object.'), default: 0.5 },
+      },
+      'Masks from prototypes (YOLOv5-seg, v8-seg, v11-seg).',
+    ),
+    keypoints: object(
+      { channel: integer(0, 'Channel of the first point: x, y and visibility per point.'), count: integer(1, 'Number of points.') },
+      { activation: { ...activation(), description: 'Activation of the visibility.' } },
+      'Points in pixels of the input (YOLOv8-pose, v11-pose).',
+    ),
   },
   'One output with a row of channels per candidate: box, objectness, classes (YOLO).',
 );
@@ -66,11 +82,18 @@ const GRID = object(
 const DISTANCES = object(
   {
     levels: list(
-      object({
-        stride: integer(1, 'Pixels per cell.'),
-        scores: text('[1, cells, classes] or [1, classes, height, width].'),
-        distances: text('[1, cells, 4 · bins] or [1, 4 · bins, height, width]: left, top, right, bottom.'),
-      }),
+      object(
+        {
+          stride: integer(1, 'Pixels per cell.'),
+          scores: text('[1, cells, classes] or [1, classes, height, width].'),
+          distances: text('[1, cells, 4 · bins] or [1, 4 · bins, height, width]: left, top, right, bottom.'),
+        },
+        {
+          centers: text(
+            'Centerness, [1, cells, 1] or [1, 1, height, width], with the activation of the scores: score = √(class · centerness).',
+          ),
+        },
+      ),
       'The maps of each stride.',
     ),
   },
@@ -198,6 +221,28 @@ const SELECTED = object(
   'One output with a row per object: box, score, class number (YOLOv10, exports with suppression).',
 );
 
+const OFFSETS = object(
+  {
+    levels: list(
+      object({
+        stride: integer(1, 'Pixels per cell.'),
+        scores: text('[1, anchors · classes, height, width].'),
+        boxes: text('[1, anchors · 4, height, width]: dx dy dw dh.'),
+        anchors: list(SIZE, 'Width and height of each anchor, in pixels of the input.'),
+      }),
+      'The maps of each stride.',
+    ),
+  },
+  {
+    center: {
+      ...number({ minimum: 0, maximum: 1 }, 'Place of the anchors in their cell: 0 for its corner, 0.5 for its center.'),
+      default: 0,
+    },
+    activation: activation(),
+  },
+  'Per level, maps of scores and of offsets to anchors: center = c + d · size, size = anchor · e^d (RetinaNet).',
+);
+
 const HEATMAP = object(
   {
     stride: integer(1, 'Pixels per cell.'),
@@ -233,5 +278,6 @@ export const DECODER_FORMS = {
   joined: JOINED,
   selected: SELECTED,
   heatmap: HEATMAP,
+  offsets: OFFSETS,
   module: object({}, { outputs: OUTPUTS, options: OPTIONS }, 'A user-defined decoder: the JavaScript file at the input `decoder`.'),
 } as const;

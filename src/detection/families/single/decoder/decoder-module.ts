@@ -2,7 +2,7 @@
 import { init, parse } from 'es-module-lexer';
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { DetectionError } from '../../../error/detection-error.js';
-import type { CandidateMasks, Candidates, DecodeContext } from './candidates.js';
+import type { Candidates, DecodeContext, SquareMasks } from './candidates.js';
 import type { ModuleDecoder } from './decoder.js';
 import { getOutput } from './output-rows.js';
 
@@ -97,14 +97,14 @@ function readResult(result: unknown, classes: number, name: string): Candidates 
   return { boxes, scores, classes: Int32Array.from(labels), masks: readMasks(field('masks'), count, wrong) };
 }
 
-function readMasks(masks: unknown, count: number, wrong: (problem: string) => DetectionError): CandidateMasks | undefined {
+function readMasks(masks: unknown, count: number, wrong: (problem: string) => DetectionError): SquareMasks | undefined {
   if (masks === undefined) return undefined;
   const { side, data, threshold = 0.5 } = (typeof masks === 'object' && masks !== null ? masks : {}) as Readonly<Record<string, unknown>>;
   const values = numbersOf(data);
   if (!(typeof side === 'number' && Number.isInteger(side) && side > 0) || values === undefined || typeof threshold !== 'number')
     throw wrong('returns invalid masks, expected {side, data, threshold}');
   if (values.length !== count * side * side) throw wrong(`returns ${values.length} mask values, expected ${count} · ${side} · ${side}`);
-  return { side, data: values, threshold };
+  return { kind: 'squares', side, data: values, threshold };
 }
 
 function numbersOf(value: unknown): Float32Array | undefined {

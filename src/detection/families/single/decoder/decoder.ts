@@ -75,12 +75,17 @@ const HEATMAP = inRecipe('heatmap', DECODER_FORMS.heatmap);
 /** A map of centers per class (CenterNet): a cell is an object if no neighbor among 3 × 3 has a higher score. */
 export type HeatmapDecoder = FromSchema<typeof HEATMAP>;
 
+const OFFSETS = inRecipe('offsets', DECODER_FORMS.offsets);
+
+/** Per level a map of scores and one of offsets to anchors (RetinaNet). */
+export type OffsetsDecoder = FromSchema<typeof OFFSETS>;
+
 const MODULE = inRecipe('module', RECIPE_FORMS.module);
 
 /** A user-defined module, whose text is in the recipe. `options` are those of the pipeline file. */
 export type ModuleDecoder = FromSchema<typeof MODULE>;
 
 /** A new kind adds a form here, and a case in decode.ts. */
-export const DECODER_SCHEMA = anyOf([GRID, DISTANCES, PRIORS, BOXES, DETECTIONS, ANCHORS, JOINED, SELECTED, HEATMAP, MODULE]);
+export const DECODER_SCHEMA = anyOf([GRID, DISTANCES, PRIORS, BOXES, DETECTIONS, ANCHORS, JOINED, SELECTED, HEATMAP, OFFSETS, MODULE]);
 
 export type Decoder = FromSchema<typeof DECODER_SCHEMA>;

@@ -1,8 +1,8 @@
 /** Finds the likely decoder of a network by the shapes of its outputs, and states what it assumes: shapes alone do not tell everything. */
 import type { ImageSize } from '../../../image/image-size.js';
 import type { Form, FoundDecoder, OutputShape, Shape } from './decoder-guess.js';
-import { findAnchors, findDistances, findHeatmap, findMap } from './map-forms.js';
-import { findBoxes, findJoined, findRows, findSelected } from './row-forms.js';
+import { findAnchors, findCentered, findDistances, findHeatmap, findMap, findOffsets } from './map-forms.js';
+import { findBoxes, findJoined, findPoses, findRows, findSegments, findSelected } from './row-forms.js';
 
 /** The decoder for `outputs` of a network that takes an image of size `input`; undefined if no form fits. */
 export function findDecoder(outputs: readonly OutputShape[], input: ImageSize): FoundDecoder | undefined {
@@ -34,4 +34,17 @@ function findDetections(outputs: readonly OutputShape[]): FoundDecoder | undefin
   };
 }
 
-const FORMS: readonly Form[] = [findSelected, findJoined, findRows, findMap, findBoxes, findAnchors, findHeatmap, findDistances];
+const FORMS: readonly Form[] = [
+  findSelected,
+  findPoses,
+  findJoined,
+  findRows,
+  findSegments,
+  findMap,
+  findBoxes,
+  findAnchors,
+  findHeatmap,
+  findOffsets,
+  findCentered,
+  findDistances,
+];

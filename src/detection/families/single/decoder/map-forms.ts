@@ -1,5 +1,6 @@
 /** Forms of outputs that are maps of cells. */
-import { BOX, countCells, type Form, STRIDES, score } from './decoder-guess.js';
+import type { ImageSize } from '../../../image/image-size.js';
+import { BOX, countCells, type Form, type Shape, STRIDES, score } from './decoder-guess.js';
 
 /** Anchors of COCO that YOLOv3 and YOLOv5 publish, by stride. */
 const ANCHORS_V3 = [
@@ -85,6 +86,74 @@ export const findHeatmap: Form = (outputs, input) => {
     decoder: { kind: 'heatmap', stride, scores: scores.name, sizes: sizes.name, offsets: offsets.name, activation: 'sigmoid' },
     classes,
     assumed: `a map of centers before the sigmoid, then sizes ("${sizes.name}") and offsets ("${offsets.name}") in cells, as of CenterNet`,
+  };
+};
+
+/** Anchors of a cell: of each ratio of height to width, three sizes of a third of an octave, from four strides on. */
+function listRetinaAnchors(stride: number): number[][] {
+  return [0.5, 1, 2].flatMap(ratio =>
+    [0, 1, 2].map(third => {
+      const side = 4 * stride * 2 ** (third / 3);
+      return [side / Math.sqrt(ratio), side * Math.sqrt(ratio)];
+    }),
+  );
+}
+
+/** Maps by level, of which `strides` have the sizes; each with its number of channels. Undefined if one has the size of no level, or levels have other counts. */
+function groupByLevel(outputs: readonly Shape[], input: ImageSize, perLevel: number) {
+  const levels = [...STRIDES, 64, 128].map(stride => {
+    const [height, width] = [Math.ceil(input.height / stride), Math.ceil(input.width / stride)];
+    return { stride, maps: outputs.filter(({ dims }) => dims.length === 4 && dims[0] === 1 && dims[2] === height && dims[3] === width) };
+  });
+  const used = levels.filter(({ maps }) => maps.length > 0);
+  const fits = used.length > 1 && used.every(({ maps }) => maps.length === perLevel) && perLevel * used.length === outputs.length;
+  return fits ? used : undefined;
+}
+
+/** RetinaNet: per level, maps of nine anchors with scores and offsets. */
+export const findOffsets: Form = (outputs, input) => {
+  const anchors = 9;
+  const levels = groupByLevel(outputs, input, 2)?.map(({ stride, maps }) => {
+    const boxes = maps.find(({ dims }) => dims[1] === BOX * anchors);
+    const scores = maps.find(one => one !== boxes);
+    return { stride, boxes: boxes?.name, scores: scores?.name, classes: (scores?.dims[1] ?? 0) / anchors };
+  });
+  const [first] = levels ?? [];
+  if (levels === undefined || first === undefined || !Number.isInteger(first.classes)) return undefined;
+  const named = levels.flatMap(({ stride, boxes, scores, classes }) =>
+    boxes === undefined || scores === undefined || classes !== first.classes
+      ? []
+      : [{ stride, scores, boxes, anchors: listRetinaAnchors(stride) }],
+  );
+  if (named.length < levels.length) return undefined;
+  return {
+    decoder: { kind: 'offsets', levels: named, center: 0, activation: 'sigmoid' },
+    classes: first.classes,
+    assumed:
+      'scores before the sigmoid and offsets to nine anchors per cell, of three ratios and three sizes from four strides on, as of RetinaNet',
+  };
+};
+
+/** FCOS with centerness: per level, maps of scores, distances and centers. */
+export const findCentered: Form = (outputs, input) => {
+  const levels = groupByLevel(outputs, input, 3)?.map(({ stride, maps }) => {
+    const centers = maps.find(({ dims }) => dims[1] === 1);
+    const distances = maps.find(({ dims }) => dims[1] === BOX);
+    const scores = maps.find(one => one !== centers && one !== distances);
+    return { stride, scores, distances, centers };
+  });
+  const classes = levels?.[0]?.scores?.dims[1];
+  if (levels === undefined || classes === undefined) return undefined;
+  const named = levels.flatMap(({ stride, scores, distances, centers }) =>
+    scores?.dims[1] !== classes || distances === undefined || centers === undefined
+      ? []
+      : [{ stride, scores: scores.name, distances: distances.name, centers: centers.name }],
+  );
+  if (named.length < levels.length) return undefined;
+  return {
+    decoder: { kind: 'distances', levels: named, bins: 1, activation: 'sigmoid' },
+    classes,
+    assumed: 'per level scores and centerness before the sigmoid, and distances in strides, as of FCOS',
   };
 };
 

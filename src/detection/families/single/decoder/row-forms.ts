@@ -52,6 +52,48 @@ export const findJoined: Form = (outputs, input) => {
   };
 };
 
+/** Points of a person in COCO. */
+const PERSON_POINTS = 17;
+const PROTOTYPES = 32;
+
+/** YOLOv8-pose and v11-pose: a box, one score and 17 points per cell. 56 channels could also be those of 52 classes, which no data set of note has. */
+export const findPoses: Form = (outputs, input) => {
+  const found = readPair(outputs);
+  const channels = BOX + 1 + 3 * PERSON_POINTS;
+  if (found === undefined || !(found.pair[0] === channels && found.pair[1] === countCells(input, STRIDES))) return undefined;
+  return {
+    decoder: {
+      kind: 'grid',
+      output: found.name,
+      boxes: { form: 'center', channel: 0 },
+      classes: score(BOX),
+      strides: [],
+      keypoints: { channel: BOX + 1, count: PERSON_POINTS, activation: 'none' },
+    },
+    classes: 1,
+    assumed: 'rows of cx cy w h, a score, and x, y and visibility of 17 points, as of YOLOv8-pose and v11-pose',
+  };
+};
+
+/** YOLOv5-seg, v8-seg and v11-seg: rows that end in 32 coefficients, and a map of 32 prototypes. */
+export const findSegments: Form = (outputs, input) => {
+  const prototypes = outputs.find(({ dims }) => dims.length === 4 && dims[1] === PROTOTYPES);
+  const rows = outputs.find(({ dims }) => dims.length === 3);
+  if (outputs.length !== 2 || prototypes === undefined || rows === undefined) return undefined;
+  const [, first = 0, second = 0] = rows.dims;
+  const found = findRows([{ ...rows, dims: first < second ? [1, first - PROTOTYPES, second] : [1, first, second - PROTOTYPES] }], input);
+  if (found?.decoder.kind !== 'grid' || typeof found.classes !== 'number') return undefined;
+  const { decoder, classes } = found;
+  return {
+    ...found,
+    decoder: {
+      ...decoder,
+      masks: { prototypes: prototypes.name, channel: decoder.classes.channel + classes, count: PROTOTYPES, threshold: 0.5 },
+    },
+    assumed: `${found.assumed}, with ${PROTOTYPES} mask coefficients at the end, as of their segmentation networks`,
+  };
+};
+
 /** YOLOv8, v9 and v11 channels first; YOLOX, v6 with a row per cell; v3, v5 and v7 with a row per anchor. */
 export const findRows: Form = (outputs, input) => {
   const found = readPair(outputs);
@@ -81,13 +123,27 @@ export const findRows: Form = (outputs, input) => {
 };
 
 /** Two outputs over the same rows, one of them with four channels. */
-export const findBoxes: Form = outputs => {
+export const findBoxes: Form = (outputs, input) => {
   if (outputs.length !== 2) return undefined;
   const boxes = outputs.find(({ dims }) => dims.length === 3 && dims[2] === BOX);
   const scores = outputs.find(one => one !== boxes);
   const [, rows, classes] = scores?.dims ?? [];
   if (boxes === undefined || scores?.dims.length !== 3 || classes === undefined || rows !== boxes.dims[1]) return undefined;
   const background = classes === 2;
+  if (rows === countCells(input, STRIDES))
+    return {
+      decoder: {
+        kind: 'boxes',
+        scores: scores.name,
+        boxes: boxes.name,
+        form: 'corners',
+        unit: 'pixels',
+        activation: 'none',
+        background: false,
+      },
+      classes,
+      assumed: 'x1 y1 x2 y2 in pixels and a score per class for the cells of strides 8, 16, 32, as of YOLO-NAS and PP-YOLOE',
+    };
   return {
     decoder: { kind: 'boxes', scores: scores.name, boxes: boxes.name, form: 'corners', unit: 'fractions', activation: 'none', background },
     classes: background ? 1 : classes,

@@ -398,3 +398,91 @@ describe('heatmap', () => {
     ]);
   });
 });
+
+describe('offsets', () => {
+  it('center: c + d · size of the anchor, size: anchor · e^d, at most 1000/16 of it; per anchor all classes', async () => {
+    // 1×2 cells of stride 16, two anchors of 8×4 and 4×8. The second anchor has class 1 in the second cell, the first class 0 in the first.
+    const scores = [0.3, 0, 0, 0, 0, 0, 0, 0.75];
+    const boxes = zeros(16);
+    boxes[(4 + 0) * 2 + 1] = 0.5;
+    boxes[(4 + 3) * 2 + 1] = Math.log(2);
+    boxes[3 * 2] = 50;
+    const decoder: Decoder = {
+      kind: 'offsets',
+      levels: [
+        {
+          stride: 16,
+          scores: 's',
+          boxes: 'b',
+          anchors: [
+            [8, 4],
+            [4, 8],
+          ],
+        },
+      ],
+      center: 0,
+      activation: 'none',
+    };
+    const outputs = { s: { dims: [1, 4, 1, 2], data: scores }, b: { dims: [1, 8, 1, 2], data: boxes } };
+    expect(listed(await decode(decoder, outputs))).toEqual([
+      [0, 0.3, -4, -125, 4, 125],
+      [1, 0.75, 16, -8, 20, 8],
+    ]);
+    const centered = listed(await decode({ ...decoder, center: 0.25 }, outputs));
+    expect(centered[1]).toEqual([1, 0.75, 20, -4, 24, 12]);
+    const failure = await failureOf(() => decode(decoder, { ...outputs, b: { dims: [1, 4, 1, 2], data: zeros(8) } }));
+    expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringContaining('[1, 8, 1, 2]') });
+  });
+});
+
+describe('centerness', () => {
+  it('score: √(class · centerness), both after the activation', async () => {
+    const decoder: Decoder = {
+      kind: 'distances',
+      levels: [{ stride: 16, scores: 's', distances: 'd', centers: 'c' }],
+      bins: 1,
+      activation: 'sigmoid',
+    };
+    const logit = (p: number): number => Math.log(p / (1 - p));
+    const outputs = {
+      s: { dims: [1, 2, 1, 2], data: [-20, logit(0.81), -20, -20] },
+      c: { dims: [1, 1, 1, 2], data: [0, logit(0.36)] },
+      d: { dims: [1, 4, 1, 2], data: [0, 1, 0, 0.25, 0, 0.5, 0, 0.5] },
+    };
+    expect(listed(await decode(decoder, outputs))).toEqual([[0, 0.54, 8, 4, 32, 16]]);
+  });
+});
+
+describe('points and masks of a grid', () => {
+  const SEGMENTS: Decoder = {
+    kind: 'grid',
+    output: 'y',
+    boxes: { channel: 0, form: 'center' },
+    strides: [],
+    classes: channel(4),
+    masks: { prototypes: 'p', channel: 6, count: 2, threshold: 0.5 },
+    keypoints: { channel: 8, count: 2, activation: 'sigmoid' },
+  };
+  // Rows of 14 channels; only the second and third are above the threshold, the third for both classes.
+  const ROWS = [...zeros(14), ...[8, 8, 4, 4, 0, 0.5, 1, 2, 3, 4, 0, 5, 6, 20], ...[16, 8, 4, 4, 0.25, 0.75, 3, 4, 7, 8, -20, 9, 10, 0]];
+  const outputs = { y: { dims: [1, 3, 14], data: ROWS }, p: { dims: [1, 2, 1, 2], data: [1, 2, 3, 4] } };
+
+  it('belong to the row of each candidate', async () => {
+    const found = await decode(SEGMENTS, outputs, { labels: 'all' });
+    expect(listed(found).map(([label, score]) => [label, score])).toEqual([
+      [1, 0.5],
+      [0, 0.25],
+      [1, 0.75],
+    ]);
+    expect(found.masks).toMatchObject({ kind: 'prototypes', channels: 2, height: 1, width: 2 });
+    expect(found.masks?.kind === 'prototypes' && [...found.masks.coefficients]).toEqual([1, 2, 3, 4, 3, 4]);
+    expect([...(found.keypoints?.data ?? [])].map(value => Number(value.toFixed(3)))).toEqual([
+      3, 4, 0.5, 5, 6, 1, 7, 8, 0, 9, 10, 0.5, 7, 8, 0, 9, 10, 0.5,
+    ]);
+  });
+
+  it('prototypes of another number are refused', async () => {
+    const failure = await failureOf(() => decode(SEGMENTS, { ...outputs, p: { dims: [1, 3, 1, 2], data: zeros(6) } }));
+    expect(failure).toMatchObject({ code: 'decoder-shape', message: expect.stringContaining('[1, 2, any, any]') });
+  });
+});

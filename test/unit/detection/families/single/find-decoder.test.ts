@@ -12,6 +12,51 @@ describe('a decoder is found by the outputs', () => {
   it.each<[string, OutputShape[], number, object, number | string]>([
     ['YOLOv8, v9, v11', floats([1, 84, 8400]), 640, { grid: { output: 'o0', boxes: { form: 'center' }, classes: { channel: 4 } } }, 80],
     ['YOLOv5, v7', floats([1, 25200, 85]), 640, { grid: { output: 'o0', boxes: { form: 'center' }, objectness: { channel: 4 } } }, 80],
+    [
+      'YOLOv8-pose, v11-pose',
+      floats([1, 56, 8400]),
+      640,
+      { grid: { output: 'o0', boxes: { form: 'center' }, classes: { channel: 4 }, keypoints: { channel: 5, count: 17 } } },
+      1,
+    ],
+    ['52 classes in a network of other strides', floats([1, 56, 2100]), 640, { grid: { classes: { channel: 4 } } }, 52],
+    [
+      'YOLOv8-seg, v11-seg',
+      floats([1, 116, 8400], [1, 32, 160, 160]),
+      640,
+      { grid: { output: 'o0', classes: { channel: 4 }, masks: { prototypes: 'o1', channel: 84, count: 32 } } },
+      80,
+    ],
+    [
+      'YOLOv5-seg',
+      floats([1, 25200, 117], [1, 32, 160, 160]),
+      640,
+      { grid: { objectness: { channel: 4 }, classes: { channel: 5 }, masks: { prototypes: 'o1', channel: 85, count: 32 } } },
+      80,
+    ],
+    ['YOLO-NAS, PP-YOLOE', floats([1, 8400, 4], [1, 8400, 80]), 640, { boxes: { scores: 'o1', boxes: 'o0' } }, 80],
+    [
+      'RetinaNet',
+      floats([1, 720, 80, 80], [1, 36, 80, 80], [1, 720, 40, 40], [1, 36, 40, 40]),
+      640,
+      {
+        offsets: {
+          levels: [
+            { stride: 8, scores: 'o0', boxes: 'o1' },
+            { stride: 16, scores: 'o2', boxes: 'o3' },
+          ],
+          activation: 'sigmoid',
+        },
+      },
+      80,
+    ],
+    [
+      'FCOS',
+      floats([1, 80, 80, 80], [1, 80, 40, 40], [1, 4, 80, 80], [1, 4, 40, 40], [1, 1, 80, 80], [1, 1, 40, 40]),
+      640,
+      { distances: { levels: [{ stride: 8, scores: 'o0', distances: 'o2', centers: 'o4' }, { stride: 16 }], activation: 'sigmoid' } },
+      80,
+    ],
     ['YOLOX', floats([1, 8400, 85]), 640, { grid: { boxes: { form: 'exp' }, strides: [8, 16, 32] } }, 80],
     ['YOLOv10', floats([1, 300, 6]), 640, { selected: { output: 'o0' } }, 80],
     ['YOLOv7 with suppression', floats([100, 7]), 640, { selected: { box: 1, score: 6 } }, 80],

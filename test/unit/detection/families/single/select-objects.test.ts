@@ -76,7 +76,7 @@ describe('selecting objects', () => {
     const found: Candidates = {
       ...candidates([0.5, 0, 4, 0, 10, 6]),
       corners: 'inclusive',
-      masks: { side: 1, data: Float32Array.of(0.9), threshold: 0.5 },
+      masks: { kind: 'squares', side: 1, data: Float32Array.of(0.9), threshold: 0.5 },
     };
     const { boxes, masks } = selectObjects(found, PLACEMENT, { selection: { ...SELECTION, clip: 'none' }, categories: CATEGORIES });
     expect([...boxes]).toEqual([0, 0, 4, 4]);
