@@ -15,12 +15,12 @@ const weights = (channels: number): string =>
 
 /** 24 cells of 8×8 pixels, whose boxes, scores and masks follow from their mean colors. */
 const MODEL = `
-agraph (float[1, 3, 32, 48] image) => (float[1, 24, 7] rows, float[1, 8, 4, 6] sides, float[1, 4, 4, 6] deltas, float[1, 3, 4, 6] logits, float[24] score, float[24, 4] box, float[24] label, float[24, 3, 2, 2] masks, float[1, 14, 4, 6] raw, float[11, 24] both, float[24, 6] chosen, float[1, 2, 4, 6] size, float[1, 2, 4, 6] offset)
+agraph (float[1, 3, 32, 48] image) => (float[1, 24, 7] rows, float[1, 8, 4, 6] sides, float[1, 4, 4, 6] deltas, float[1, 3, 4, 6] logits, float[24] score, float[24, 4] box, float[24] label, float[24, 3, 2, 2] masks, float[1, 14, 4, 6] raw, float[11, 24] both, float[24, 6] chosen, float[1, 2, 4, 6] size, float[1, 2, 4, 6] offset, float[1, 1, 4, 6] center)
 <float[7, 3, 1, 1] w = {0.4, 0.1, -0.2, -0.3, 0.2, 0.5, 0.1, 0.6, 0.2, 0.3, -0.4, 0.2, 0.9, -0.7, 0.4, 0.8, 0.3, -0.5, -0.6, 0.2, 1.1}, float[7] b = {0.1, 0.2, 0.3, 0.2, 0.1, 0, 0.1},
  float[8, 3, 1, 1] v = {0.3, 0.2, 0.1, -0.1, 0.4, 0.2, 0.6, -0.2, 0.1, 0.2, 0.3, 0.3, 0.5, 0.1, -0.4, 0.2, 0.2, 0.6, -0.3, 0.4, 0.1, 0.7, 0.1, -0.2},
  float[4, 3, 1, 1] t = {0.1, 0.4, -0.2, 0.3, 0.1, 0.2, 0.2, 0.3, 0.1, 0.5, -0.1, 0.2}, float[4, 3, 1, 1] c = {9, 2, 4, 3, 8, -5, 6, -7, 9, 5, 2, 4}, float[4] d = {2, 1, 30, 20},
  float[3, 3, 1, 1] u = {1.5, -0.5, 0.2, -0.4, 1.8, 0.3, 0.2, -0.6, 1.4}, float[12, 3, 1, 1] m = {1, 2, -3, 2, -1, 3, -1, 1, 1, 2, 1, -2, -3, 2, 2, 1, 1, -1, 3, 1, -2, -1, -2, 3, 1, 3, -3, 2, 2, -4, -2, 3, 1, 1, -1, 2},
- float[14, 3, 1, 1] anchor = {${weights(14)}}, float[2, 3, 1, 1] s = {4, 2, 1, 1, 3, 2}, float[2, 3, 1, 1] o = {0.3, 0.2, 0.1, 0.1, 0.2, 0.4}, int64[2] eleven = {11, 24}, int64[1] one = {1},
+ float[14, 3, 1, 1] anchor = {${weights(14)}}, float[2, 3, 1, 1] s = {4, 2, 1, 1, 3, 2}, float[2, 3, 1, 1] o = {0.3, 0.2, 0.1, 0.1, 0.2, 0.4}, int64[2] eleven = {11, 24}, int64[1] one = {1}, int64[1] origin = {0}, int64[1] second = {1}, int64[1] axis = {1},
  int64[3] shape = {1, 7, 24}, int64[3] first = {0, 0, 4}, int64[3] last = {1, 24, 5}, int64[1] list = {24}, int64[2] four = {4, 24}, int64[2] three = {3, 24}, int64[4] grid = {3, 2, 2, 24}>
 {
   cells = AveragePool<kernel_shape = [8, 8], strides = [8, 8]>(image)
@@ -50,6 +50,7 @@ agraph (float[1, 3, 32, 48] image) => (float[1, 24, 7] rows, float[1, 8, 4, 6] s
   chosen = Concat<axis = 1>(box, scoreColumn, labelColumn)
   size = Conv(cells, s)
   offset = Conv(cells, o)
+  center = Slice(logits, origin, second, axis)
 }`;
 
 const CATEGORIES = '[{id: 4, name: a}, {id: 7, name: b}]';
@@ -112,6 +113,16 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     preprocess: '{resize: stretch}',
     decoder: 'heatmap: {stride: 8, scores: logits, sizes: size, offsets: offset, activation: sigmoid}',
     more: `categories: ${THREE}, labels: all`,
+  },
+  offsets: {
+    preprocess: '{resize: stretch}',
+    decoder: 'offsets: {levels: [{stride: 8, scores: logits, boxes: deltas, anchors: [[12, 16]]}], activation: sigmoid, center: 0.5}',
+    more: `categories: ${THREE}`,
+  },
+  centerness: {
+    preprocess: '{resize: stretch}',
+    decoder: 'distances: {levels: [{stride: 8, scores: logits, distances: deltas, centers: center}], activation: sigmoid}',
+    more: `categories: ${THREE}`,
   },
   selected: {
     preprocess: '{resize: stretch}',

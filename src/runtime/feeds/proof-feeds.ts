@@ -2,7 +2,8 @@
 import type { Model } from '../../onnx/ir/model.js';
 import { listModelInputs, type NamedTensors } from '../session/model-inputs.js';
 import { RuntimeError } from '../session/runtime-error.js';
-import { makeRandomFeeds } from './random-feeds.js';
+import { openSession, type Session } from '../session/session.js';
+import { hasFreeSides, type ImageSides, makeRandomFeeds } from './random-feeds.js';
 import { listTensorSamples } from './tensor-samples.js';
 
 export interface ProofFeeds {
@@ -13,13 +14,47 @@ export interface ProofFeeds {
   readonly random: (sample: number) => () => number;
   readonly sizes: Readonly<Record<string, number>>;
   readonly freeSize: number;
+  /** Height and width of images whose sizes are free. Default: `freeSize`. */
+  readonly image?: ImageSides | undefined;
+}
+
+/** Sizes that networks for images accept, if they do not accept any size. */
+const IMAGES: readonly (ImageSides | undefined)[] = [undefined, [64, 96], [64, 64], [224, 224], [320, 320], [640, 640]];
+
+/**
+ * The feeds with sizes of images on which `original` runs: a convolution or patch may be larger than `freeSize`, and a skip connection may need multiples of it.
+ * Feeds of tensors, of models without free heights and widths, and of models that run on none of these sizes do not change.
+ * @param original a file, or bytes. @throws RuntimeError `random-input`.
+ */
+export async function fitImageSize(model: Model, original: string | Uint8Array, feeds: ProofFeeds): Promise<ProofFeeds> {
+  if (feeds.tensors !== undefined || feeds.samples === 0 || !hasFreeSides(model, feeds.sizes)) return feeds;
+  const session = await openSession(original, { optimization: 'disabled' });
+  try {
+    for (const image of IMAGES) {
+      const sized = { ...feeds, image };
+      if (await runs(session, makeRandomFeeds(model, { ...sized, random: feeds.random(0) }))) return sized;
+    }
+    return feeds;
+  } finally {
+    await session.close();
+  }
+}
+
+async function runs(session: Session, inputs: NamedTensors): Promise<boolean> {
+  try {
+    await session.run(inputs);
+    return true;
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'model-run') return false;
+    throw error;
+  }
 }
 
 /** Yields the samples. @throws RuntimeError `no-samples`, `sample-mismatch`, `random-input`. */
 export async function* openProofFeeds(model: Model, feeds: ProofFeeds): AsyncGenerator<NamedTensors> {
-  const { samples, tensors, random, sizes, freeSize } = feeds;
+  const { samples, tensors, random, sizes, freeSize, image } = feeds;
   if (tensors === undefined) {
-    for (let sample = 0; sample < samples; sample++) yield makeRandomFeeds(model, { random: random(sample), sizes, freeSize });
+    for (let sample = 0; sample < samples; sample++) yield makeRandomFeeds(model, { random: random(sample), sizes, freeSize, image });
     return;
   }
   const found = await listTensorSamples(tensors, listModelInputs(model));

@@ -1,5 +1,6 @@
 /** Seeded random tensors for the inputs of a model. */
 
+import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, Value } from '../../onnx/ir/model.js';
 import type { DType } from '../../tensor/dtype.js';
 import { encodeFloat16Array } from '../../tensor/numeric/half.js';
@@ -14,6 +15,29 @@ export interface FeedOptions {
   readonly sizes: Readonly<Record<string, number>>;
   /** The size of any other free dimension. */
   readonly freeSize: number;
+  /** Height and width of images, instead of `freeSize`: inputs of floats and rank 4. */
+  readonly image?: ImageSides | undefined;
+}
+
+export type ImageSides = readonly [height: number, width: number];
+
+/** Axes of height and width in an image. */
+const SIDES = [2, 3] as const;
+
+/** Whether a height or width of an image is free, and `sizes` does not fix it. */
+export function hasFreeSides({ graph }: Model, sizes: FeedOptions['sizes']): boolean {
+  return graph.inputs.some(id => {
+    const { type, constant } = getValue(graph, id);
+    if (constant !== undefined || !isImage(type)) return false;
+    return SIDES.some(axis => {
+      const dim = type.dims?.[axis];
+      return dim === undefined || (typeof dim === 'string' && sizes[dim] === undefined);
+    });
+  });
+}
+
+function isImage(type: Value['type']): type is Extract<Value['type'], { readonly kind: 'tensor' }> {
+  return type?.kind === 'tensor' && type.dims?.length === 4 && type.dtype?.startsWith('float') === true;
 }
 
 /**
@@ -29,9 +53,11 @@ export function makeRandomFeeds(model: Model, options: FeedOptions): Readonly<Re
 function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor {
   const type = input?.type;
   if (type?.kind !== 'tensor' || type.dtype === undefined || type.dims === undefined) throw noRandomForm(input, 'its type is unknown');
-  const dims = type.dims.map(dim =>
-    typeof dim === 'number' ? dim : ((dim === undefined ? undefined : options.sizes[dim]) ?? options.freeSize),
-  );
+  const sides = isImage(type) ? options.image : undefined;
+  const dims = type.dims.map((dim, axis) => {
+    if (typeof dim === 'number') return dim;
+    return (dim === undefined ? undefined : options.sizes[dim]) ?? (axis < 2 ? undefined : sides?.[axis - 2]) ?? options.freeSize;
+  });
   const tensor = makeRandomTensor(type.dtype, dims, options.random);
   if (tensor === undefined) throw noRandomForm(input, `${type.dtype} has no random form`);
   return tensor;

@@ -6,7 +6,7 @@ import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { compareModels } from '../../../src/runtime/compare/compare-models.js';
 import { boundOf, findInequality, listEmpty } from '../../../src/runtime/compare/equality.js';
-import { explainRandomFailure, openProofFeeds, type ProofFeeds } from '../../../src/runtime/feeds/proof-feeds.js';
+import { explainRandomFailure, fitImageSize, openProofFeeds, type ProofFeeds } from '../../../src/runtime/feeds/proof-feeds.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { encodeNpy } from '../../../src/tensor/formats/npy.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
@@ -43,6 +43,35 @@ describe('inputs for a proof', () => {
     await writeFile(path, encodeNpy(makeTensor('int64', [8], BigInt64Array.of(0n, 1n, 2n, 0n, 2n, 2n, 1n, 0n))));
 
     expect(await prove(path)).toMatchObject({ samples: 2, outputs: { y: { elements: 8, differentBits: 0 } } });
+  });
+});
+
+describe('images of free height and width', () => {
+  const feeds: ProofFeeds = { samples: 1, tensors: undefined, random: () => () => 0.4, sizes: {}, freeSize: 3 };
+  const imageOf = async (text: string, more: Partial<ProofFeeds> = {}) => {
+    const model = parseModelText(`g (${text}`);
+    return (await fitImageSize(model, encodeModel(model), { ...feeds, ...more })).image;
+  };
+  const CONVOLUTION = (side: number): string => `float[N, 1, H, W] x) => (y) <float[1] s = {1}, int64[4] d = {1, 1, ${side}, ${side}}> {
+    w = Expand(s, d)  y = Conv(x, w) }`;
+
+  it.each<[string, string, readonly number[] | undefined]>([
+    ['any size', CONVOLUTION(2), undefined],
+    ['a kernel of 16', CONVOLUTION(16), [64, 96]],
+    ['a kernel of 90', CONVOLUTION(90), [224, 224]],
+    ['no image', 'float[N, 7] x) => (y) { y = Relu(x) }', undefined],
+    [
+      'positions of 64 pixels',
+      'float[1, 1, H, H] x) => (y) <float[1] s = {1}, int64[2] d = {64, 64}> { p = Expand(s, d)  z = Squeeze(x)  y = Add(z, p) }',
+      [64, 64],
+    ],
+  ])('are of the first size that a model runs on: %s', async (_, text, image) => {
+    expect(await imageOf(text)).toEqual(image);
+  });
+
+  it('are not changed where sizes are given, or where no size fits', async () => {
+    expect(await imageOf(CONVOLUTION(16), { sizes: { H: 16, W: 16 } })).toBeUndefined();
+    expect(await imageOf(CONVOLUTION(900))).toBeUndefined();
   });
 });
 

@@ -63,7 +63,10 @@ def distances(decoder, values, size, classes, candidates):
     bins = decoder["bins"]
     for level in decoder["levels"]:
         cells = list_cells(size, [level["stride"]])
-        scores = ACTIVATIONS[decoder["activation"]](read_rows(values, level["scores"], classes, len(cells)))
+        activate = ACTIVATIONS[decoder["activation"]]
+        scores = activate(read_rows(values, level["scores"], classes, len(cells)))
+        if "centers" in level:
+            scores = np.sqrt(scores * activate(read_rows(values, level["centers"], 1, len(cells))))
         sides = read_rows(values, level["distances"], 4 * bins, len(cells)).reshape(len(cells), 4, bins)
 
         def boxes_of(chosen, level=level, cells=cells, sides=sides):
@@ -118,6 +121,27 @@ def anchors(decoder, values, size, classes, candidates):
             return around_center(place(x, column), place(y, row), width * (2 * sigmoid(w)) ** 2, height * (2 * sigmoid(h)) ** 2)
 
         candidates.add(scores, boxes_of)
+
+
+# A box grows at most to 1000/16 of its anchor, as in the code of Detectron and torchvision.
+LARGEST_GROWTH = np.log(1000 / 16)
+
+
+def offsets(decoder, values, size, classes, candidates):
+    """Source: Lin et al., Focal Loss for Dense Object Detection, 2017; torchvision's BoxCoder."""
+    for level in decoder["levels"]:
+        stride, sizes = level["stride"], np.array(level["anchors"], np.float64)
+        cells, grid = list_cells(size, [stride]), tuple(-(-side // stride) for side in size)
+        shaped = lambda name, count: read_map(values, name, (1, len(sizes) * count, *grid)).reshape(len(sizes), count, -1).transpose(0, 2, 1).reshape(-1, count)
+        deltas = shaped(level["boxes"], 4)
+
+        def boxes_of(chosen, cells=cells, sizes=sizes, stride=stride, deltas=deltas):
+            (x, y), (width, height) = (cells[chosen % len(cells), :2].T + decoder["center"]) * stride, sizes[chosen // len(cells)].T
+            dx, dy, dw, dh = deltas[chosen].T
+            grow = lambda value: np.exp(np.minimum(value, LARGEST_GROWTH))
+            return around_center(x + dx * width, y + dy * height, width * grow(dw), height * grow(dh))
+
+        candidates.add(ACTIVATIONS[decoder["activation"]](shaped(level["scores"], classes)), boxes_of)
 
 
 def joined(decoder, values, size, classes, candidates):
@@ -193,6 +217,7 @@ DECODERS = {
     "joined": joined,
     "selected": selected,
     "heatmap": heatmap,
+    "offsets": offsets,
 }
 
 # Channels of an anchor before its classes: x y w h objectness.

@@ -21,6 +21,9 @@ class Single:
         self.kind, known = recipe["decoder"]["kind"], [*DECODERS, "detections"]
         if self.kind not in known:
             raise Refused("unsupported-detector", f"this program has no decoder {self.kind!r}, only {', '.join(known)}: run the detector with Tanren's external runner")
+        others = sorted({"keypoints", "masks"} & set(recipe["decoder"])) if self.kind == "grid" else []
+        if others:
+            raise Refused("unsupported-detector", f"this program decodes no {' and '.join(others)} of a grid: run the detector with Tanren's external runner")
         entry = recipe["image"]
         if "free" in (entry["height"], entry["width"]):
             raise Refused("unsupported-detector", "the recipe has a free size of the input, and a board runs one size: pin the network's size before `describe`")
