@@ -1,7 +1,6 @@
 /** Declaration of the `import` plugin: reads any ONNX file with external data, and writes one file with a known operator set and static shapes. */
 
-import { listExternalLocations } from '../../src/onnx/serde/external-locations.js';
-import { EXTERNAL_DATA_SUFFIXES } from '../../src/onnx/serde/external-names.js';
+import { EXTERNAL_DATA_SUFFIXES, listExternalLocations } from '../../src/onnx/serde/external-names.js';
 import { defineStage } from '../../src/stage/define-stage.js';
 import { port } from '../../src/stage/ports.js';
 import { IMPORT_PARAMS } from './params.js';

@@ -78,15 +78,15 @@ export function toFloats(part: string, values: Readonly<Record<string, Tensor>>)
   return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, toFloat(`value "${name}" of part ${part}`, tensor)]));
 }
 
-/** Integers as a part gave them, by their float32 copies: larger ones than 24 bits would not survive, and later parts read integers. */
-const givenIntegers = new WeakMap<Tensor, Tensor>();
+/** Values as a part gave them, by their float32 copies: integers beyond 24 bits would not survive, and later parts read the types of the model. */
+const givenValues = new WeakMap<Tensor, Tensor>();
 
 /** The values with the types that the parts gave them. */
 function asGiven(values: PartValuesByName): Readonly<Record<string, Tensor>> {
-  return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, givenIntegers.get(tensor) ?? tensor]));
+  return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, givenValues.get(tensor) ?? tensor]));
 }
 
-/** Converts integers, such as classes, to float32. Integers of up to 24 bits are exact. */
+/** Converts integers, such as classes, and float64 to float32. Integers of up to 24 bits are exact. */
 function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
   switch (tensor.dtype) {
     case 'float32':
@@ -95,12 +95,13 @@ function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
     case 'int32':
     case 'uint8':
     case 'int8':
-    case 'bool': {
+    case 'bool':
+    case 'float64': {
       const copy = makeTensor('float32', tensor.dims, Float32Array.from(tensor.data as ArrayLike<number | bigint>, Number));
-      givenIntegers.set(copy, tensor);
+      givenValues.set(copy, tensor);
       return copy;
     }
     default:
-      throw new DetectionError('part-values', `${what} is ${tensor.dtype}; expected float32 or integers`);
+      throw new DetectionError('part-values', `${what} is ${tensor.dtype}; expected float32, float64 or integers`);
   }
 }

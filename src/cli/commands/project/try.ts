@@ -82,12 +82,13 @@ async function conclude(project: TryProject, plan: Plan, report: BuildReport): P
   const agreement = await measureAgreement(project, plan, pathOf);
   const presets = project.presets.map(preset => {
     const metricsOf = (stage: string) => [...report.stages.values()].find(one => one.stage === `${stage}@${preset}`)?.metrics;
-    return { preset, compile: metricsOf('compile'), verify: metricsOf('verify'), agreement: agreement.get(preset) };
+    return { preset, compile: metricsOf('compile'), verify: metricsOf('verify'), agreement: agreement.byPreset.get(preset) };
   });
   const tried: Omit<Tried, 'next'> = {
     what: project.what,
     nodes: { file: project.nodes, simplified: linted?.nodes, of: network === undefined ? 'model' : 'network' },
     images: project.images,
+    ...(agreement.unreadable === undefined ? {} : { unreadable: agreement.unreadable }),
     rows: [
       ...presets.map(({ preset, compile, verify, agreement: agreed }) => ({
         preset,

@@ -7,6 +7,7 @@ import { compareDetections, detectionFiguresOf, mergeDetectionComparisons } from
 import { findImageFile, type ListedImage, listImageFolder, takeFromFolders } from '../../../../detection/data/image-list.js';
 import { makeImageSamples } from '../../../../detection/data/image-samples.js';
 import type { DetectedObjects, Detector } from '../../../../detection/detector/detector.js';
+import { DetectionError } from '../../../../detection/error/detection-error.js';
 import { decodeImage } from '../../../../detection/image/decode-image.js';
 import { PREPROCESSING_SCHEMA, type Preprocessing } from '../../../../detection/image/preprocessing-schema.js';
 import { openDetector } from '../../../../detection/open-detector.js';
@@ -25,8 +26,26 @@ type PathOf = (stage: string, port: string) => string | undefined;
 /** Objects with a lower score are not counted; half of overlap is a match. */
 const RULE = { matchIou: 0.5, minScore: 0.3 };
 
-/** By preset. Empty where the outputs are neither classes nor detections. */
-export async function measureAgreement(project: TryProject, plan: Plan, pathOf: PathOf): Promise<ReadonlyMap<string, Agreement>> {
+export interface Agreements {
+  readonly byPreset: ReadonlyMap<string, Agreement>;
+  /** Why the outputs of the float model cannot be read as the decoder says that was assumed. */
+  readonly unreadable?: string;
+}
+
+/** Without agreements where the outputs are neither classes nor detections. */
+export async function measureAgreement(project: TryProject, plan: Plan, pathOf: PathOf): Promise<Agreements> {
+  try {
+    return { byPreset: await compareAll(project, plan, pathOf) };
+  } catch (error) {
+    if (!(error instanceof DetectionError && MISFITS.includes(error.code))) throw error;
+    return { byPreset: new Map(), unreadable: error.message };
+  }
+}
+
+/** Errors of a decoder that does not fit the values of outputs, which were known by their shapes only. */
+const MISFITS: readonly string[] = ['decoder-result', 'decoder-shape', 'part-values'];
+
+async function compareAll(project: TryProject, plan: Plan, pathOf: PathOf): Promise<ReadonlyMap<string, Agreement>> {
   const { imageFolder, images, presets } = project;
   const float = pathOf('parts', 'network') ?? pathOf('simplify', 'model');
   if (imageFolder === undefined || float === undefined) return new Map();

@@ -11,7 +11,7 @@ const MOST_STEPS = 3;
 const HAS_FIGURES = /^a (classifier|detector|whole detector)/;
 
 export function adviseNext(
-  { what, rows, images }: Omit<Tried, 'next'>,
+  { what, rows, images, unreadable }: Omit<Tried, 'next'>,
   linted: Linted | undefined,
   { model, save }: { readonly model: string; readonly save: 'done' | 'open' },
 ): readonly string[] {
@@ -21,6 +21,11 @@ export function adviseNext(
   return [
     ...(images.are === 'stand-ins' ? [`name images that the network meets in use: tanren try ${model} IMAGES`] : []),
     ...(images.are === 'none' ? ['give calibration tensors that the network meets in use (docs/your-own-model.md)'] : []),
+    ...(unreadable === undefined
+      ? []
+      : [
+          'state how outputs are read in the file that --save writes (docs/stages/describe.md), or remove its stage `detector` if they are no detections',
+        ]),
     ...(finds === 0
       ? ['the float model finds no object: correct `preprocess` or the decoder in the file that --save writes, and tanren build it again']
       : []),

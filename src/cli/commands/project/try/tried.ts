@@ -35,6 +35,8 @@ export interface Tried {
     readonly of: 'model' | 'network';
   };
   readonly images: { readonly count: number; readonly are: 'own' | 'stand-ins' | 'none' };
+  /** Why detections are not compared: the assumed decoder does not fit the outputs. */
+  readonly unreadable?: string;
   readonly rows: readonly TriedRow[];
   /** The most valuable first. */
   readonly next: readonly string[];
@@ -42,7 +44,7 @@ export interface Tried {
 
 export function formatTried(
   name: string,
-  { what, nodes, images, rows, next }: Tried,
+  { what, nodes, images, unreadable, rows, next }: Tried,
   { style }: Pick<Console, 'style'>,
 ): readonly string[] {
   const simplified =
@@ -53,6 +55,7 @@ export function formatTried(
   return [
     ...wrap(`${name}: ${what}; ${countOf(nodes.file, 'node')}${simplified}`),
     ...wrap(describeImages(images)),
+    ...(unreadable === undefined ? [] : wrap(`outputs were assumed to be detections by their shapes, but are not: ${unreadable}`)),
     '',
     ...formatTable([
       ['preset', 'on the NPU', 'CPU nodes', 'NPU parts', 'estimate', 'SQNR', agreed],

@@ -1,30 +1,7 @@
 /** The fields of each kind of decoder, as a pipeline file states them; a recipe has them with all defaults. */
 import type { JsonObject } from '../../../../base/json.js';
-import {
-  anyList,
-  anyObject,
-  anyOf,
-  anyText,
-  flag,
-  integer,
-  list,
-  listOf,
-  number,
-  object,
-  text,
-} from '../../../../base/schema/build-schema.js';
-
-const POSITIVE = number({ exclusiveMinimum: 0 });
-
-const activation = <const More extends readonly string[]>(...more: More) =>
-  ({
-    type: 'string',
-    enum: ['none', 'sigmoid', ...more],
-    default: 'none',
-    description: 'Activation that turns scores into probabilities; none if they already are.',
-  }) as const;
-
-const background = { ...flag('Whether the first class is background.'), default: false } as const;
+import { anyList, anyObject, anyOf, anyText, integer, list, listOf, number, object, text } from '../../../../base/schema/build-schema.js';
+import { ANCHORS, activation, background, DISTANCES, HEATMAP, OFFSETS, POSITIVE, SIZE } from './map-decoder-forms.js';
 
 const scoreChannel = (description: string) =>
   object(
@@ -77,37 +54,6 @@ const GRID = object(
     ),
   },
   'One output with a row of channels per candidate: box, objectness, classes (YOLO).',
-);
-
-const DISTANCES = object(
-  {
-    levels: list(
-      object(
-        {
-          stride: integer(1, 'Pixels per cell.'),
-          scores: text('[1, cells, classes] or [1, classes, height, width].'),
-          distances: text('[1, cells, 4 · bins] or [1, 4 · bins, height, width]: left, top, right, bottom.'),
-        },
-        {
-          centers: text(
-            'Centerness, [1, cells, 1] or [1, 1, height, width], with the activation of the scores: score = √(class · centerness).',
-          ),
-        },
-      ),
-      'The maps of each stride.',
-    ),
-  },
-  {
-    bins: {
-      ...integer(
-        1,
-        "Bins of each side's distribution; the distance is the expected bin of a softmax · stride. 1: the output is the distance in strides.",
-      ),
-      default: 1,
-    },
-    activation: activation(),
-  },
-  'Per level, a map of scores and a map of distances from a cell to four sides (FCOS, GFL, PicoDet).',
 );
 
 const priors = <const Size extends JsonObject>(size: Size) =>
@@ -174,30 +120,6 @@ const DETECTIONS = object(
   'Detections selected by the network, including suppression.',
 );
 
-/** Width and height. */
-const SIZE = listOf(2, POSITIVE);
-
-const ANCHORS = object(
-  {
-    form: {
-      type: 'string',
-      enum: ['exp', 'square'],
-      description:
-        'exp (YOLO v3, v4): center (sigmoid xy + cell) · stride, size anchor · e^wh. square (v5, v7): center (2 · sigmoid xy − 0.5 + cell) · stride, size anchor · (2 · sigmoid wh)².',
-    },
-    levels: list(
-      object({
-        stride: integer(1, 'Pixels per cell.'),
-        output: text('[1, anchors · (5 + classes), height, width] or [1, anchors, height, width, 5 + classes].'),
-        anchors: list(SIZE, 'Width and height of each anchor, in pixels of the input.'),
-      }),
-      'The maps of each stride.',
-    ),
-  },
-  {},
-  'Raw maps of anchors: four box channels, objectness, classes, all before the sigmoid (YOLO v3 to v5, v7).',
-);
-
 const JOINED = object(
   {
     output: text('[1, cells, classes + 4 · bins], [1, classes + 4 · bins, cells], or the same without the first dim.'),
@@ -219,39 +141,6 @@ const SELECTED = object(
     class: { ...integer(0, 'Channel of the class number, from 0.'), default: 5 },
   },
   'One output with a row per object: box, score, class number (YOLOv10, exports with suppression).',
-);
-
-const OFFSETS = object(
-  {
-    levels: list(
-      object({
-        stride: integer(1, 'Pixels per cell.'),
-        scores: text('[1, anchors · classes, height, width].'),
-        boxes: text('[1, anchors · 4, height, width]: dx dy dw dh.'),
-        anchors: list(SIZE, 'Width and height of each anchor, in pixels of the input.'),
-      }),
-      'The maps of each stride.',
-    ),
-  },
-  {
-    center: {
-      ...number({ minimum: 0, maximum: 1 }, 'Place of the anchors in their cell: 0 for its corner, 0.5 for its center.'),
-      default: 0,
-    },
-    activation: activation(),
-  },
-  'Per level, maps of scores and of offsets to anchors: center = c + d · size, size = anchor · e^d (RetinaNet).',
-);
-
-const HEATMAP = object(
-  {
-    stride: integer(1, 'Pixels per cell.'),
-    scores: text('[1, classes, height, width].'),
-    sizes: text('[1, 2, height, width]: width and height of the object, in cells.'),
-    offsets: text('[1, 2, height, width]: place of the center in its cell.'),
-  },
-  { activation: activation() },
-  'A map of centers per class, whose peaks among 3 × 3 cells are objects (CenterNet).',
 );
 
 const OUTPUTS = list(text(), 'Model outputs that are passed to the decoder. Default: all.');

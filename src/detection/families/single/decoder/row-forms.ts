@@ -9,6 +9,9 @@ function readPair([output, ...others]: readonly Shape[]): { readonly name: strin
   return dims.length === 2 && a !== undefined && b !== undefined ? { name: output.name, pair: [a, b] } : undefined;
 }
 
+/** Fewer rows are no candidates or detections, but a sequence. */
+const LEAST_ROWS = 50;
+
 /** YOLOv10, and exports with suppression: [1, objects, 6], or [objects, 7] with the number of the image first. */
 export const findSelected: Form = (outputs, input) => {
   const found = readPair(outputs);
@@ -21,7 +24,11 @@ export const findSelected: Form = (outputs, input) => {
       classes: 80,
       assumed: 'rows of image, x1 y1 x2 y2, class and score, as of YOLOv7 with suppression, and 80 classes',
     };
-  if (channels !== 6 || [STRIDES, [...STRIDES, 64]].some(strides => [1, 3].includes(objects / countCells(input, strides))))
+  if (
+    channels !== 6 ||
+    objects < LEAST_ROWS ||
+    [STRIDES, [...STRIDES, 64]].some(strides => [1, 3].includes(objects / countCells(input, strides)))
+  )
     return undefined;
   return {
     decoder: { kind: 'selected', output: name, box: 0, score: 4, class: 5 },
@@ -101,7 +108,7 @@ export const findRows: Form = (outputs, input) => {
   const { name, pair } = found;
   const [first, second] = pair;
   const [channels, rows] = first < second ? [first, second] : [second, first];
-  if (channels <= BOX) return undefined;
+  if (channels <= BOX || rows < LEAST_ROWS) return undefined;
   const grid = { kind: 'grid', output: name } as const;
   if (channels === first)
     return {
@@ -122,6 +129,9 @@ export const findRows: Form = (outputs, input) => {
   };
 };
 
+const DETR_CLASSES = 92;
+const RT_DETR_QUERIES = 300;
+
 /** Two outputs over the same rows, one of them with four channels. */
 export const findBoxes: Form = (outputs, input) => {
   if (outputs.length !== 2) return undefined;
@@ -130,6 +140,22 @@ export const findBoxes: Form = (outputs, input) => {
   const [, rows, classes] = scores?.dims ?? [];
   if (boxes === undefined || scores?.dims.length !== 3 || classes === undefined || rows !== boxes.dims[1]) return undefined;
   const background = classes === 2;
+  // DETR: a softmax with a last class that is no object, which no built-in form has.
+  if (classes === DETR_CLASSES) return undefined;
+  if (rows === RT_DETR_QUERIES && classes === 80)
+    return {
+      decoder: {
+        kind: 'boxes',
+        scores: scores.name,
+        boxes: boxes.name,
+        form: 'center',
+        unit: 'fractions',
+        activation: 'sigmoid',
+        background: false,
+      },
+      classes,
+      assumed: 'cx cy w h as fractions of the input, and scores before the sigmoid, as of RT-DETR',
+    };
   if (rows === countCells(input, STRIDES))
     return {
       decoder: {

@@ -35,6 +35,7 @@ describe('a decoder is found by the outputs', () => {
       80,
     ],
     ['YOLO-NAS, PP-YOLOE', floats([1, 8400, 4], [1, 8400, 80]), 640, { boxes: { scores: 'o1', boxes: 'o0' } }, 80],
+    ['RT-DETR', floats([1, 300, 80], [1, 300, 4]), 640, { boxes: { form: 'center', unit: 'fractions', activation: 'sigmoid' } }, 80],
     [
       'RetinaNet',
       floats([1, 720, 80, 80], [1, 36, 80, 80], [1, 720, 40, 40], [1, 36, 40, 40]),
@@ -122,6 +123,9 @@ describe('a decoder is found by the outputs', () => {
     [floats([1, 64, 80, 80])],
     [floats([1, 'n', 85])],
     [floats([1, 3, 80, 80, 85])],
+    // A sequence of 16 places, and DETR, whose last class is no object.
+    [floats([1, 16, 6])],
+    [floats([1, 100, 92], [1, 100, 4])],
   ])('none for %j', outputs => {
     expect(findDecoder(outputs, square(640))).toBeUndefined();
   });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeMessage } from '../../../../src/onnx/proto/codec/encode-message.js';
-import { listExternalLocations } from '../../../../src/onnx/serde/external-locations.js';
+import { listExternalLocations } from '../../../../src/onnx/serde/external-names.js';
 import { writeSplitWeights } from '../../../support/split-weights.js';
 
 let folder = '';
