@@ -47,17 +47,15 @@ describe('estimate fit', () => {
 });
 
 describe('estimate fit of a measurement', () => {
-  const latency = { repeats: 1, minMs: 4, meanMs: 4, stdMs: 0, p50Ms: 4, p90Ms: 4, p99Ms: 4 };
-  const form = {
-    form: 'int8',
-    rows: [{ strategy: { kind: 'whole' }, counts: [{ calls: 1, padded: 0, here: latency }], perImageMs: 4 }],
-    best: 0,
-    bestAt: [0],
+  const formOf = (ms: number) => {
+    const latency = { repeats: 1, minMs: ms, meanMs: ms, stdMs: 0, p50Ms: ms, p90Ms: ms, p99Ms: ms };
+    const rows = [{ strategy: { kind: 'whole' }, counts: [{ calls: 1, padded: 0, here: latency }], perImageMs: ms }];
+    return { form: 'int8', rows, best: 0, bestAt: [0] };
   };
   /** As `runner.py check --json` writes it. */
-  const fitWith = (device: { kind: string; name: string }) => {
+  const fitWith = (device: { kind: string; name: string }, ms = 4) => {
     const { models } = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as { models: readonly { name: string }[] };
-    const parts = models.map(({ name }) => ({ part: name, fed: 'golden', counts: [], imagesWithout: 0, forms: [form] }));
+    const parts = models.map(({ name }) => ({ part: name, fed: 'golden', counts: [], imagesWithout: 0, forms: [formOf(ms)] }));
     const where = { runner: 'bundle', identity: { device: { ...device, driver: '1' } } };
     writeFileSync(join(folder, 'measured.json'), JSON.stringify({ format: 'tanren-bench/1', where, warmup: 0, repeats: 1, parts }));
     return world.run('estimate', 'fit', 'report.json', 'measured.json');
@@ -71,6 +69,15 @@ describe('estimate fit of a measurement', () => {
   ])('of %j ends with exit code %d', (device, code, message) => {
     const { exitCode, stderr } = fitWith(device);
     expect([exitCode, stderr]).toEqual([code, expect.stringContaining(message)]);
+  });
+
+  it.each([
+    [1e6, 'times longer than the estimate'],
+    [1e-6, 'times shorter than the estimate'],
+  ])('refuses %d ms', (ms, message) => {
+    const { exitCode, stderr } = fitWith({ kind: 'npu', name: 'stx-krk' }, ms);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('error[estimate-time]')]);
+    expect(stderr).toContain(message);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Measured calls of compiled models, from a report of `compile` and one of a run on a device. */
 import type { BenchReport, StrategyReport } from '../../../runtime/measure/bench-report.js';
 import type { CompileReport, ModelReport } from '../../report/compile-report.js';
+import { TargetError } from '../../report/target-error.js';
 import { findPlacedWork } from '../placed-work.js';
 import type { LatencyPoint } from '../published/latency-point.js';
 
@@ -13,7 +14,13 @@ export interface OwnPoints {
 /** A board at hand says more about itself than a published point: 10 % instead of 20 %. */
 const OWN_NOISE = 0.1;
 
-/** The times of one call each, by the clock of the device if there is one. */
+/**
+ * A time that is this many times the estimate, or the estimate this many times it, is no measurement of the model: the largest miss that is known is 7 times,
+ * and a wrong unit makes 1,000 times.
+ */
+const MOST_MISS = 100;
+
+/** The times of one call each, by the clock of the device if there is one. @throws TargetError `estimate-time`. */
 export function listOwnPoints({ target, models }: CompileReport, bench: BenchReport, source: string): OwnPoints {
   const { device, version } = target;
   const points: LatencyPoint[] = [];
@@ -21,11 +28,29 @@ export function listOwnPoints({ target, models }: CompileReport, bench: BenchRep
   for (const model of models) {
     const units = model.place === 'cpu' ? undefined : findPlacedWork(model);
     const ms = findCallMs(model, bench);
-    if (units !== undefined && ms !== undefined && ms > 0)
+    if (units !== undefined && ms !== undefined && ms > 0) {
+      checkTime(model, ms, source);
       points.push({ network: model.name, device, software: version, group: ownGroup(version), noise: OWN_NOISE, source, units, ms });
-    else unused.push({ model: model.name, why: describeGap(model, units === undefined, ms) });
+    } else unused.push({ model: model.name, why: describeGap(model, units === undefined, ms) });
   }
   return { points, unused };
+}
+
+function checkTime({ name, estimate: { image } }: ModelReport, ms: number, source: string): void {
+  const estimated = image.perImage.ms / Math.max(image.calls, 1);
+  if (ms <= MOST_MISS * estimated && estimated <= MOST_MISS * ms) return;
+  const [times, what] = ms > estimated ? [ms / estimated, 'longer'] : [estimated / ms, 'shorter'];
+  throw new TargetError(
+    'estimate-time',
+    `${source}: a call of "${name}" took ${format(ms)}, which is ${Math.round(times).toLocaleString('en-US')} times ${what} than the estimate of ${format(estimated)}`,
+    {
+      help: `times are in milliseconds; more than ${MOST_MISS} times is no measurement of this model: measure it again, or leave the file out`,
+    },
+  );
+}
+
+function format(ms: number): string {
+  return `${Number(ms.toPrecision(3))} ms`;
 }
 
 /** Own measurements of a version have a factor of their own: the board's clock and driver may differ from those of published points. */
