@@ -16,6 +16,8 @@ const linked = new Set<string>();
 export default defineConfig({
   title: 'Tanren',
   description: 'A build system that takes a trained CNN detector to a verified, NPU-ready int8 deployment',
+  // No icon: browsers otherwise ask for /favicon.ico.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   srcDir: '../',
   srcExclude: ['{artifacts,cache,node_modules,dist,test,bench,src,stages,scripts}/**', 'docs/.vitepress/**'],
   outDir: './.vitepress/dist',
