@@ -17,6 +17,7 @@ import { unlessRefused } from '../../render/lock-refusal.js';
 import { describeAbout } from '../../render/time-left.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { padEnd, widest } from '../../terminal/display-width.js';
+import { wrapBehind } from '../../terminal/wrap-text.js';
 
 export async function runStatus(
   targets: readonly string[],
@@ -97,21 +98,26 @@ function summarize(open: number, all: number): string {
   return open === 0 ? `nothing to do: ${all} stages up to date` : `${open} of ${all} stages are not up to date`;
 }
 
-export function formatStatus(name: string, status: StageStatus, { style }: Console): string[] {
+/** One line without a terminal; else as many as the terminal's width needs. */
+export function formatStatus(name: string, status: StageStatus, { style, width }: Console): string[] {
+  return wrapBehind(name, describeStatus(status, style), width());
+}
+
+function describeStatus(status: StageStatus, style: Console['style']): string {
   switch (status.kind) {
     case 'up-to-date':
-      return [`${name}  ${style('green', 'up to date')}`];
+      return style('green', 'up to date');
     case 'restorable':
-      return [`${name}  ${style('cyan', 'would be restored')}${because(status.reasons)}`];
+      return `${style('cyan', 'would be restored')}${because(status.reasons)}`;
     case 'stale':
-      return [`${name}  ${style('yellow', 'would run')}${after(status.after)}${because(status.reasons)}`];
+      return `${style('yellow', 'would run')}${after(status.after)}${because(status.reasons)}`;
     case 'undecided':
-      if (status.equalStage === undefined) return [`${name}  ${style('yellow', 'depends')} on the result of ${status.because.join(', ')}`];
-      return [`${name}  ${style('yellow', 'would run')}${after(status.because)}, unless ${status.equalStage} gives the same result first`];
+      if (status.equalStage === undefined) return `${style('yellow', 'depends')} on the result of ${status.because.join(', ')}`;
+      return `${style('yellow', 'would run')}${after(status.because)}, unless ${status.equalStage} gives the same result first`;
     case 'impossible':
-      return [`${name}  ${style('red', 'cannot run')}`];
+      return style('red', 'cannot run');
     case 'blocked':
-      return [`${name}  ${style('red', 'cannot run')}, because ${status.because} cannot`];
+      return `${style('red', 'cannot run')}, because ${status.because} cannot`;
     default:
       return assertNever(status);
   }

@@ -7,6 +7,7 @@ import type { Ports } from '../../../stage/ports.js';
 import { encodeDiagnostic, printDiagnostics } from '../../pipeline/open-plan.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
+import { wrapBehind, wrapText } from '../../terminal/wrap-text.js';
 
 /** @param names of plugins; an empty list stands for all. */
 export async function runPlugins(names: readonly string[], options: { readonly json: boolean }): Promise<ExitCode> {
@@ -29,9 +30,12 @@ export async function runPlugins(names: readonly string[], options: { readonly j
     return EXIT.built;
   }
   for (const plugin of plugins) {
-    console.line(`${console.style('bold', plugin.name)}  ${plugin.description}`);
-    console.line(`  inputs   ${formatPorts(plugin.inputs)}`);
-    console.line(`  outputs  ${formatPorts(plugin.outputs)}`);
+    const print = (name: string, text: string): void => {
+      for (const line of wrapBehind(name, text, console.width())) console.line(line);
+    };
+    print(console.style('bold', plugin.name), plugin.description);
+    print('  inputs ', formatPorts(plugin.inputs));
+    print('  outputs', formatPorts(plugin.outputs));
     formatParams(plugin.params, console);
     console.line('');
   }
@@ -71,6 +75,10 @@ function formatParams(schema: JsonObject, console: Console): void {
   for (const [name, param] of Object.entries(properties)) {
     if (!isJsonObject(param)) continue;
     const value = param.default === undefined ? '' : ` = ${JSON.stringify(param.default)}`;
-    console.line(`  ${console.style('cyan', name)}${value}  ${typeof param.description === 'string' ? param.description : ''}`);
+    const description = typeof param.description === 'string' ? param.description : '';
+    for (const line of wrapText(`${console.style('cyan', name)}${value}  ${description}`, console.width() - 4).map(
+      (line, index) => `${index === 0 ? '  ' : '    '}${line}`,
+    ))
+      console.line(line);
   }
 }
