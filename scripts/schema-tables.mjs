@@ -9,7 +9,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RULES } from '../dist/src/onnx/rules/target/rules.js';
-import { SWEEP_DOCUMENT, TUNE_DOCUMENT } from '../dist/src/report/sweep-document.js';
+import { SWEEP_DOCUMENT } from '../dist/src/report/sweep-document.js';
+import { TUNE_DOCUMENT } from '../dist/src/report/tune-document.js';
 import { BUILT_IN_PLUGINS } from '../dist/stages/registry.js';
 import { VERIFY_REPORT } from '../dist/stages/verify/report-schema.js';
 

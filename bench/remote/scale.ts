@@ -14,7 +14,7 @@ import { measureProcess } from '../measured-process.js';
 import { printTable } from '../table.js';
 import { makeTrivialFolder, writeTrivialPipeline } from '../trivial-graph.js';
 import { type BenchServer, startBenchServer } from './bench-server.js';
-import { connect } from './throughput.js';
+import { connect, useOf } from './throughput.js';
 
 const LEVELS = 10;
 const WIDTH = 1_000;
@@ -73,16 +73,7 @@ async function seed(folder: string, server: BenchServer): Promise<void> {
       'write',
     );
     const known = new Map<StageId, KnownResult>();
-    const use = {
-      cache: remote,
-      address: '',
-      read: true,
-      write: true,
-      local: 'used',
-      need: 'optional',
-      salt: '',
-      mask: (text: string) => text,
-    } as const;
+    const use = useOf(remote);
     const queue = new PQueue({ concurrency: 32 });
     for (const stage of plan.stages.values()) {
       const { key, manifest } = await session.pinner.pin(stage, id => known.get(id));

@@ -8,7 +8,7 @@ import { openActionRecords } from '../../src/engine/store/action-records.js';
 import { openBlobStore } from '../../src/engine/store/blob-store.js';
 import { cacheFolderAt, makeCacheFolder } from '../../src/engine/store/cache-folder.js';
 import { openRemoteResults, type RemoteResults } from '../../src/engine/store/remote/remote-results.js';
-import type { LocalStores } from '../../src/engine/store/remote/remote-use.js';
+import type { LocalStores, RemoteUse } from '../../src/engine/store/remote/remote-use.js';
 import { parseRemoteAddress } from '../../src/remote/address/remote-address.js';
 import { openRemoteCache } from '../../src/remote/open-remote-cache.js';
 import { type RemoteCache, USUAL_PATIENCE } from '../../src/remote/transport/remote-cache.js';
@@ -32,18 +32,13 @@ export function newStores(folder: string): LocalStores {
   return { cache, store: openBlobStore(cache), records: openActionRecords(cache) };
 }
 
+/** Reads and writes, in an ordinary way. */
+export function useOf(cache: RemoteCache): RemoteUse {
+  return { cache, address: '', read: true, write: true, local: 'used', need: 'optional', salt: '', mask: text => text };
+}
+
 export function openResults(local: LocalStores, cache: RemoteCache): RemoteResults {
-  const use = {
-    cache,
-    address: '',
-    read: true,
-    write: true,
-    local: 'used',
-    need: 'optional',
-    salt: '',
-    mask: (text: string) => text,
-  } as const;
-  return openRemoteResults(local, use, message => {
+  return openRemoteResults(local, useOf(cache), message => {
     throw new Error(message);
   });
 }

@@ -1,18 +1,12 @@
-/** The documents of `sweep` and `tune`: one schema each for writers, readers and the tables in docs/. */
-import { BOUND_OPERATORS } from '../base/bound.js';
-import { EQUAL } from '../base/figure.js';
+/** The document of `sweep`: one schema for its writers, its readers and the table in docs/sweep.md. */
 import {
   ANYTHING,
   anyList,
   anyObject,
-  anyOf,
   anyText,
-  constant,
   flag,
   integer,
   mapOf,
-  NULL,
-  number,
   object,
   oneOf,
   openObject,
@@ -21,17 +15,17 @@ import {
 import { FIGURE_SCHEMA } from '../base/schema/figure-schema.js';
 import type { FromSchema } from '../base/schema/from-schema.js';
 
-const STATUS = oneOf(
+export const STATUS = oneOf(
   ['built', 'gate-missed', 'failed', 'refused', 'interrupted'],
   'gate-missed: everything was built, and a gate is missed. refused: the values make no valid pipeline. interrupted: some stages have not run.',
 );
 
-const PROBLEMS = anyList(
+export const PROBLEMS = anyList(
   openObject({ code: text('The code of the error.'), message: anyText('Its message.') }, { stage: text('The stage that failed.') }),
   'Why the configuration was not built.',
 );
 
-const OBJECTIVE = object(
+export const OBJECTIVE = object(
   {
     metric: text('STAGE.METRIC, or size.'),
     goal: oneOf(['maximize', 'minimize'], 'Which of two values is better.'),
@@ -40,7 +34,7 @@ const OBJECTIVE = object(
   'What is compared.',
 );
 
-const NUMBER = integer(0, 'The number of the configuration.');
+export const NUMBER = integer(0, 'The number of the configuration.');
 
 /** What `sweep --json` prints and `-o sweep.json` writes. Readers drop fields that a later version adds. */
 export const SWEEP_DOCUMENT = openObject({
@@ -72,33 +66,3 @@ export const SWEEP_DOCUMENT = openObject({
 });
 
 export type SweepDocument = FromSchema<typeof SWEEP_DOCUMENT>;
-
-const TRIAL = {
-  number: NUMBER,
-  set: anyObject('What differs from the pipeline file: values by parameter or STAGE.SETTING.'),
-  status: STATUS,
-  figures: mapOf(anyOf([constant(EQUAL), number(), NULL]), { description: 'The metrics of gates and objective; null where it has none.' }),
-  holds: flag('Whether all gates hold.'),
-  problems: PROBLEMS,
-};
-
-/** What `tune --json` prints. */
-export const TUNE_DOCUMENT = openObject({
-  pipeline: text('The name of the pipeline.'),
-  gates: anyList(
-    object({
-      metric: text('STAGE.METRIC, or size.'),
-      operator: oneOf(BOUND_OPERATORS, 'How it is compared.'),
-      bound: number({}, 'With what.'),
-    }),
-    'What the result must hold.',
-  ),
-  objective: OBJECTIVE,
-  best: anyOf(
-    [openObject({ ...TRIAL, yaml: anyText('What to set in the pipeline file; empty where the file is best as it is.') }), NULL],
-    'The best trial; null where nothing was built.',
-  ),
-  trials: anyList(openObject(TRIAL), 'All trials, in their order.'),
-});
-
-export type TuneDocument = FromSchema<typeof TUNE_DOCUMENT>;

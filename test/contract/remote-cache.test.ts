@@ -18,30 +18,26 @@ interface Opened {
   spoil(blob: BlobDigest, bytes: Buffer): void;
 }
 
-async function overGrpc(options: FakeServerOptions): Promise<Opened> {
-  const server = await startFakeServer(options);
-  const cache = await openRemoteCache(parseRemoteAddress(`grpc://127.0.0.1:${server.port}/main`), QUICK_CONNECTION);
+async function openAt(scheme: 'grpc' | 'http', server: { readonly port: number; close(): Promise<void> }): Promise<Omit<Opened, 'spoil'>> {
+  const cache = await openRemoteCache(parseRemoteAddress(`${scheme}://127.0.0.1:${server.port}/main`), QUICK_CONNECTION);
   return {
     cache,
     close: async () => {
       cache.close();
       await server.close();
     },
-    spoil: ({ hash, sizeBytes }, bytes) => server.blobs.set(`${hash}/${sizeBytes}`, bytes),
   };
+}
+
+async function overGrpc(options: FakeServerOptions): Promise<Opened> {
+  const server = await startFakeServer(options);
+  const spoil: Opened['spoil'] = ({ hash, sizeBytes }, bytes) => server.blobs.set(`${hash}/${sizeBytes}`, bytes);
+  return { ...(await openAt('grpc', server)), spoil };
 }
 
 async function overHttp(options: FakeHttpOptions): Promise<Opened> {
   const server = await startFakeHttpServer(options);
-  const cache = await openRemoteCache(parseRemoteAddress(`http://127.0.0.1:${server.port}/main`), QUICK_CONNECTION);
-  return {
-    cache,
-    close: async () => {
-      cache.close();
-      await server.close();
-    },
-    spoil: ({ hash }, bytes) => server.bodies.set(`/main/cas/${hash}`, bytes),
-  };
+  return { ...(await openAt('http', server)), spoil: ({ hash }, bytes) => server.bodies.set(`/main/cas/${hash}`, bytes) };
 }
 
 let folder: string;

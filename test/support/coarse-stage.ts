@@ -1,5 +1,5 @@
 /** A stage on the network of coarse-network.ts, for one test file: its folder, its memo, its runs, and what it refuses. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
@@ -42,7 +42,6 @@ export function useCoarseStage<Params>(plugin: StagePlugin<Params>): CoarseStage
 
   beforeAll(async () => {
     folder = await temporaryFolder(`${plugin.name}-stage`);
-    await mkdir(at('memo'));
     memo = storingMemo(at('memo'));
     inputs = await writeCoarseNetwork(folder.path);
   });

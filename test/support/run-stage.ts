@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import type { Context, Part, PartRequest, PartResult } from '../../src/stage/context.js';
 import type { InputPaths, StagePlugin } from '../../src/stage/define-stage.js';
@@ -76,6 +77,20 @@ export function outputPorts<Params>(plugin: StagePlugin<Params>, params: Params)
 export async function temporaryFolder(name: string): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), `tanren-${name}-`));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A temporary folder for all tests of a suite, which its end removes. To be called in the suite, before hooks that use it. */
+export function givenFolder(name: string): { readonly path: string } {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>> | undefined;
+  beforeAll(async () => {
+    folder = await temporaryFolder(name);
+  });
+  afterAll(() => folder?.remove());
+  return {
+    get path() {
+      return getDefined(folder, `the folder ${name}`).path;
+    },
+  };
 }
 
 function testContext(scratch: string, log: string[], printed: string[]): Context {

@@ -19,13 +19,7 @@ export interface RunsView {
   readonly baselines: readonly string[];
 }
 
-export interface RunRow {
-  readonly run: string;
-  readonly started: string;
-  readonly durationMs: number;
-  readonly conclusion: string;
-  /** Parameters of the pipeline. */
-  readonly params: JsonObject;
+export interface RunRow extends Pick<RunRecord, 'run' | 'started' | 'durationMs' | 'conclusion' | 'params'> {
   /** What changed since the run before. */
   readonly changes: readonly string[];
   /** Figures by "stage.metric". Figures of stages that did not change are those of the run that made them. */
@@ -49,16 +43,16 @@ export function viewRuns({ runs, plan, version }: ProjectState): RunsView {
 }
 
 function viewRun(run: RunRecord, previous: RunRecord | undefined, known: ReadonlyMap<string, Readonly<Record<string, Figure>>>): RunRow {
-  const { revision } = run;
+  const { run: name, started, durationMs, conclusion, params, revision } = run;
   const figures = [...known].flatMap(([stage, metrics]) =>
     Object.entries(metrics).map(([metric, value]) => [`${stage}.${metric}`, value] as const),
   );
   return {
-    run: run.run,
-    started: run.started,
-    durationMs: run.durationMs,
-    conclusion: run.conclusion,
-    params: run.params,
+    run: name,
+    started,
+    durationMs,
+    conclusion,
+    params,
     changes: listRunChanges(run, previous),
     figures: Object.fromEntries(figures),
     gates: countGates(run.gates),

@@ -8,7 +8,7 @@ import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { compareArrays, momentsOf, standardDeviationOf } from '../../../src/tensor/compare.js';
 import { type NpzArchive, readNpz } from '../../../src/tensor/formats/npz.js';
 import { capture } from '../../../stages/capture/stage.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
@@ -20,11 +20,7 @@ const at = (path: string): string => join(shared ?? '', path);
 const TOLERANCE = 1e-3;
 const IMAGES = [1000, 1007, 1014];
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder('captured');
-});
-afterAll(() => folder.remove());
+const folder = givenFolder('captured');
 
 async function run(params: JsonObject, inputs: InputPaths): Promise<Captured> {
   const { outputs } = await runStage(capture, { params, inputs, folder: folder.path });

@@ -10,7 +10,7 @@ import { evaluate } from '../../../stages/evaluate/stage.js';
 import { importStage } from '../../../stages/import/stage.js';
 import { split } from '../../../stages/split/stage.js';
 import { PART_OUTPUTS, recordedFeeds, relativeError } from '../../support/detector-parts.js';
-import { runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage, type StageRun } from '../../support/run-stage.js';
 import { exportShapes, SHAPES_FOLDER } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
@@ -23,16 +23,14 @@ type Figures = Readonly<Record<'bbox' | 'segm', Readonly<Record<string, number>>
 
 suite("torchvision's export of the trained narrow Mask R-CNN", () => {
   const config = folderOf('maskrcnn/maskrcnn-shapes.json');
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('torchvision-export');
   let taken: StageRun;
   beforeAll(async () => {
-    folder = await temporaryFolder('torchvision-export');
     const model = folderOf('maskrcnn/maskrcnn-shapes-torchvision.onnx');
     const imported = await runStage(importStage, { params: {}, inputs: { model }, folder: folder.path });
     const inputs = { model: imported.outputs.model, config };
     taken = await runStage(split, { params: { recipe: 'maskrcnn', cuts: 'structure' }, inputs, folder: folder.path });
   });
-  afterAll(() => folder.remove());
 
   it('is the file that the example has', async () => {
     const [ours, theirs] = await Promise.all(

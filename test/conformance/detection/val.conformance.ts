@@ -4,7 +4,7 @@ import type { Json } from '../../../src/base/json.js';
 import { boxAreas, boxIou } from '../../../src/detection/geometry/boxes.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { writeShapes } from '../../support/shapes-files.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
@@ -39,10 +39,9 @@ suite('the float detector on all 200 validation images', () => {
   let recordedFigures: Figures;
   let found: readonly Found[];
   let recorded: readonly Found[];
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('val');
 
   beforeAll(async () => {
-    folder = await temporaryFolder('val');
     const files = await writeShapes(folder.path);
     const inputs = { parts: files.parts, recipe: files.recipe, config: files.config, data: files.val };
     const { outputs } = await runStage(evaluate, { params: {}, inputs, folder: folder.path });
@@ -52,7 +51,6 @@ suite('the float detector on all 200 validation images', () => {
     recordedFigures = (await read<{ figures: Figures }>(join(shared ?? '', 'shapes/maskrcnn/figures_val.json'))).figures;
     recorded = await read(join(shared ?? '', 'shapes/maskrcnn/detections_val.json'));
   });
-  afterAll(() => folder.remove());
 
   it.each(['bbox', 'segm'] as const)("each %s figure is torchvision's within 0.002, those of large objects within 0.012", type => {
     expect(Object.keys(recordedFigures[type])).toHaveLength(12);

@@ -1,7 +1,6 @@
 /** SQNR of the detector's int8 parts against those of onnxruntime.quantization with the same calibration data. */
 
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
@@ -22,7 +21,7 @@ import { rewrite } from '../../../stages/rewrite/stage.js';
 import { roundWeights } from '../../../stages/round-weights/stage.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
 import { measureSqnr } from '../../support/output-sqnr.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
@@ -65,16 +64,14 @@ const suite = shared === undefined ? describe.skip : describe;
 
 suite('int8 parts of the detector', () => {
   const recorded = (): Recorded => JSON.parse(readFileSync(join(shared ?? '', 'shapes/maskrcnn/int8_sqnr.json'), 'utf8')) as Recorded;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('sqnr');
   let parts: ShapesParts;
   let memo: StoringMemo;
   const sketches = new Map<MaskRcnnPart, string>();
   let samples: readonly { readonly id: number; readonly inputs: PartInputs }[];
 
   beforeAll(async () => {
-    folder = await temporaryFolder('sqnr');
     parts = await writeShapesParts(folder.path);
-    await mkdir(join(folder.path, 'memo'));
     memo = storingMemo(join(folder.path, 'memo'));
     for (const part of MASKRCNN_PARTS) {
       const { outputs } = await runStage(calibrate, {
@@ -87,8 +84,6 @@ suite('int8 parts of the detector', () => {
     }
     samples = await readSamples(parts);
   }, 600_000);
-
-  afterAll(() => folder.remove());
 
   it('the detector computes the recorded RoI batches', () => {
     const enough = samples.filter(({ inputs }) => (inputs.mask_head?.mask_features?.dims[0] ?? 0) >= 8).map(({ id }) => id);

@@ -1,6 +1,6 @@
 /** The loss of AP by quantization of the detector, and its detection by a bound when the calibration is bad. */
 
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
@@ -9,7 +9,7 @@ import { calibrate } from '../../../stages/calibrate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { measureShapes, type ShapesMetrics } from '../../support/measure-shapes.js';
 import { sketchNoise } from '../../support/noise-calibration.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
@@ -23,16 +23,14 @@ const MOST_LOSS_OF_POSITIONS = { bbox: 0.008, segm: 0.008 } as const;
 const suite = findSharedFolder() === undefined ? describe.skip : describe;
 
 suite('the int8 detector on all validation images', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('int8');
   let shapes: ShapesParts;
   let memo: StoringMemo;
   let float: ShapesMetrics;
   const sketches = new Map<MaskRcnnPart, string>();
 
   beforeAll(async () => {
-    folder = await temporaryFolder('int8');
     shapes = await writeShapesParts(folder.path);
-    await mkdir(join(folder.path, 'memo'));
     memo = storingMemo(join(folder.path, 'memo'));
     for (const part of MASKRCNN_PARTS) {
       const { outputs } = await runStage(calibrate, {
@@ -51,8 +49,6 @@ suite('the int8 detector on all validation images', () => {
     }
     float = await measure(shapes.parts);
   }, 900_000);
-
-  afterAll(() => folder.remove());
 
   it.each<[string, Readonly<Record<'bbox' | 'segm', number>>]>([
     ['u8s8', MOST_LOSS],

@@ -1,6 +1,5 @@
 /** Mask Scoring R-CNN in float and int8 against the original: recorded detections, figures, and int8 losses of onnxruntime.quantization. */
 
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/base/json.js';
 import { listImages, takeFirstImages } from '../../../src/detection/data/image-list.js';
@@ -15,7 +14,7 @@ import type { Tensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ScoringParts, writeScoringParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
@@ -60,15 +59,13 @@ const suite = shared === undefined ? describe.skip : describe;
 
 suite('Mask Scoring R-CNN on the validation images', () => {
   const read = async <T>(file: string): Promise<T> => (await readJsonFile(join(shared ?? '', 'shapes/mask-scoring', file))) as Json as T;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('mask-scoring');
   let shapes: ScoringParts;
   let memo: StoringMemo;
   const sketches = new Map<MaskScoringPart, string>();
 
   beforeAll(async () => {
-    folder = await temporaryFolder('mask-scoring');
     shapes = await writeScoringParts(folder.path);
-    await mkdir(join(folder.path, 'memo'));
     memo = storingMemo(join(folder.path, 'memo'));
     const { recipePath: recipe, configPath: config, calib: data, parts: detector } = shapes;
     for (const part of MASKSCORING_PARTS) {
@@ -81,8 +78,6 @@ suite('Mask Scoring R-CNN on the validation images', () => {
       sketches.set(part, outputs.sketches ?? '');
     }
   }, 900_000);
-
-  afterAll(() => folder.remove());
 
   describe('all 200 images', () => {
     let float: Figures;

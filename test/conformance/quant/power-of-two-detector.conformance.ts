@@ -1,6 +1,6 @@
 /** The detector with power-of-two scales gives the same bytes with and without ONNX Runtime's optimization wherever every sum is provably exact. */
 
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getDefined } from '../../../src/base/invariant.js';
 import type { JsonObject } from '../../../src/base/json.js';
@@ -20,7 +20,7 @@ import { quantize } from '../../../stages/quantize/stage.js';
 import { recordedFeeds } from '../../support/detector-parts.js';
 import { listQuantizedSteps, type QuantizedStep } from '../../support/quantized-steps.js';
 import { differingOutputs } from '../../support/run-parts.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { storingMemo } from '../../support/storing-memo.js';
@@ -64,7 +64,7 @@ function whyOpen({ model, opTypes }: QuantizedStep): string | undefined {
 }
 
 suite('the trained detector with power-of-two scales', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('power-of-two');
   let feeds: NamedTensors;
   const models = new Map<string, Model>();
 
@@ -75,9 +75,7 @@ suite('the trained detector with power-of-two scales', () => {
   };
 
   beforeAll(async () => {
-    folder = await temporaryFolder('power-of-two');
     const shapes = await writeShapesParts(folder.path);
-    await mkdir(join(folder.path, 'memo'));
     const { memo } = storingMemo(join(folder.path, 'memo'));
     for (const part of MASKRCNN_PARTS) {
       const inputs = {
@@ -99,8 +97,6 @@ suite('the trained detector with power-of-two scales', () => {
     }
     feeds = recordedFeeds(await readNpz(join(shared ?? '', 'shapes/maskrcnn/stages_1000.npz')));
   }, 300_000);
-
-  afterAll(() => folder.remove());
 
   const modelOf = (name: string, part: MaskRcnnPart): { model: Model; given: NamedTensors; inputs: readonly string[] } => {
     const model = getDefined(models.get(`${name} ${part}`), part);

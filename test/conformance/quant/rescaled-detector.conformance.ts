@@ -1,5 +1,4 @@
 /** Equalization of a detector whose hidden channels are rescaled by 2⁻⁴ … 2⁴: float outputs, and AP at 8 bits with one scale per tensor. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MASKRCNN_PARTS, type MaskRcnnPart } from '../../../src/detection/families/maskrcnn/part-names.js';
 import { openSession } from '../../../src/runtime/session/session.js';
@@ -7,7 +6,7 @@ import { calibrate } from '../../../stages/calibrate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { rewrite } from '../../../stages/rewrite/stage.js';
 import { measureShapes, type ShapesMetrics } from '../../support/measure-shapes.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { randomFloats } from '../../support/small-model.js';
@@ -22,18 +21,14 @@ const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
 
 suite('the rescaled detector', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('rescaled');
   let shapes: ShapesParts;
   let memo: StoringMemo;
 
   beforeAll(async () => {
-    folder = await temporaryFolder('rescaled');
     shapes = await writeShapesParts(folder.path, join(shared ?? '', 'shapes/maskrcnn/maskrcnn-shapes-rescaled.safetensors'));
-    await mkdir(join(folder.path, 'memo'));
     memo = storingMemo(join(folder.path, 'memo'));
   }, 300_000);
-
-  afterAll(() => folder.remove());
 
   it('keeps every bit of its float outputs with powers of two', async () => {
     const feeds = { image: randomFloats([1, 3, 192, 256]) };

@@ -15,7 +15,7 @@ import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { simplify } from '../../../stages/simplify/stage.js';
 import { measureSqnr } from '../../support/output-sqnr.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { exportYolactShapes } from '../../support/yolact-outputs.js';
@@ -51,7 +51,7 @@ const data = (split: string): Record<string, string> => ({
 });
 
 suite('the int8 YOLACT', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('yolact-int8');
   let recipe: YolactRecipe;
   let recorded: Readonly<Record<string, Recorded>>;
   let float: string;
@@ -59,7 +59,6 @@ suite('the int8 YOLACT', () => {
   let recipePath: string;
 
   beforeAll(async () => {
-    folder = await temporaryFolder('yolact-int8');
     const baseline = (await readJsonFile(join(shared ?? '', 'shapes/yolact/int8_baseline.json'))) as unknown as {
       configs: typeof recorded;
     };
@@ -78,7 +77,6 @@ suite('the int8 YOLACT', () => {
     });
     sketches = outputs.sketches ?? '';
   });
-  afterAll(() => folder.remove());
 
   it.each(
     Object.keys(CONFIGS),

@@ -1,7 +1,7 @@
 /** `tanren tune` on the built command line: the change that it prints, an interrupted search that goes on, and errors in its arguments. */
 
 import { join } from 'node:path';
-import { TUNE_DOCUMENT } from '../../../src/report/sweep-document.js';
+import { TUNE_DOCUMENT } from '../../../src/report/tune-document.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { parseDocument } from '../../support/parse-document.js';
 

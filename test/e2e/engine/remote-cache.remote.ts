@@ -3,12 +3,8 @@ import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc
 import { type FakeHttpServer, startFakeHttpServer } from '../../support/remote/fake-http-server.js';
 import { startGrpcProxy } from '../../support/remote/grpc-proxy.js';
 import { startHttpProxy } from '../../support/remote/http-proxy.js';
-import { artifactsOf, createRig } from '../../support/remote/remote-rig.js';
+import { artifactsOf, createRig, EXECUTED, expectHandOver, RESTORED, UP_TO_DATE } from '../../support/remote/remote-rig.js';
 import type { World } from '../../support/world.js';
-
-const EXECUTED = { strip: 'executed', folders: 'executed', count: 'executed', lines: 'executed' };
-const RESTORED = { strip: 'restored', folders: 'restored', count: 'restored', lines: 'restored' };
-const UP_TO_DATE = { strip: 'up-to-date', folders: 'up-to-date', count: 'up-to-date', lines: 'up-to-date' };
 
 const rig = createRig();
 let grpc: FakeServer;
@@ -28,20 +24,7 @@ describe.each([
   ['HTTP', () => `http://127.0.0.1:${http.port}/main`],
 ])('a remote cache over %s', (_name, address) => {
   it('gives another machine equal bytes without a run, and states what it saved', async () => {
-    const first = rig.checkout();
-    const sent = await rig.build(first, address());
-    expect(sent.outcomes).toEqual(EXECUTED);
-    expect(sent.report.remote).toMatchObject({ hits: 0, misses: 4, uploads: 4, troubles: [], dropped: [] });
-    const second = rig.checkout();
-    const taken = await rig.build(second, address());
-    expect(taken.outcomes).toEqual(RESTORED);
-    expect(taken.report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'restored', from: 'remote' });
-    expect(taken.report.remote).toMatchObject({ hits: 4, misses: 0, uploads: 0, troubles: [] });
-    expect(taken.report.remote?.savedMs).toBeGreaterThan(0);
-    expect(artifactsOf(second)).toEqual(artifactsOf(first));
-    expect(second.read('cache/logs/pipeline/lines.log')).toBe(first.read('cache/logs/pipeline/lines.log'));
-    expect([...sent.warnings, ...taken.warnings]).toEqual([]);
-    expect((await second.build()).outcomes).toEqual(UP_TO_DATE);
+    await expectHandOver(rig, address());
   });
 
   it('is not asked for what the local cache has', async () => {

@@ -2,11 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc-server.js';
-import { artifactsOf, createRig } from '../../support/remote/remote-rig.js';
-
-const EXECUTED = { strip: 'executed', folders: 'executed', count: 'executed', lines: 'executed' };
-const RESTORED = { strip: 'restored', folders: 'restored', count: 'restored', lines: 'restored' };
-const UP_TO_DATE = { strip: 'up-to-date', folders: 'up-to-date', count: 'up-to-date', lines: 'up-to-date' };
+import { createRig, expectHandOver } from '../../support/remote/remote-rig.js';
 
 const rig = createRig();
 let grpc: FakeServer;
@@ -19,20 +15,7 @@ afterEach(async () => {
 });
 
 it('a remote cache gives another machine equal bytes without a run, and states what it saved', async () => {
-  const first = rig.checkout();
-  const sent = await rig.build(first, `grpc://127.0.0.1:${grpc.port}/main`);
-  expect(sent.outcomes).toEqual(EXECUTED);
-  expect(sent.report.remote).toMatchObject({ hits: 0, misses: 4, uploads: 4, troubles: [], dropped: [] });
-  const second = rig.checkout();
-  const taken = await rig.build(second, `grpc://127.0.0.1:${grpc.port}/main`);
-  expect(taken.outcomes).toEqual(RESTORED);
-  expect(taken.report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'restored', from: 'remote' });
-  expect(taken.report.remote).toMatchObject({ hits: 4, misses: 0, uploads: 0, troubles: [] });
-  expect(taken.report.remote?.savedMs).toBeGreaterThan(0);
-  expect(artifactsOf(second)).toEqual(artifactsOf(first));
-  expect(second.read('cache/logs/pipeline/lines.log')).toBe(first.read('cache/logs/pipeline/lines.log'));
-  expect([...sent.warnings, ...taken.warnings]).toEqual([]);
-  expect((await second.build()).outcomes).toEqual(UP_TO_DATE);
+  await expectHandOver(rig, `grpc://127.0.0.1:${grpc.port}/main`);
 });
 
 it('a server that asks for a token gets it, and the token is in no file of the project', async () => {

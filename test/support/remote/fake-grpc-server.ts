@@ -3,7 +3,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   Metadata,
   Server,
-  ServerCredentials,
   type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -22,6 +21,7 @@ import {
   type STATUS,
   type WireResult,
 } from '../../../src/remote/wire/reapi.js';
+import { bindServer } from './bind-server.js';
 
 export interface FakeServerOptions {
   readonly token?: string;
@@ -249,11 +249,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     },
   );
   server.addService(definition as never, implementation as never);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
+  const port = await bindServer(server);
   const fake: FakeServer = {
     port,
     blobs,

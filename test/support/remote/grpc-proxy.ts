@@ -5,13 +5,13 @@ import {
   credentials,
   Metadata,
   Server,
-  ServerCredentials,
   type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import { METHODS } from '../../../src/remote/grpc/methods.js';
+import { bindServer } from './bind-server.js';
 
 export type MethodName = keyof typeof METHODS;
 
@@ -139,11 +139,7 @@ export async function startGrpcProxy(upstream: number, fault: (message: Passing)
   const handler = (name: MethodName): unknown => (STREAMED.has(name) ? read(name) : name === 'write' ? write : unary(name));
   const implementation = Object.fromEntries(names.map(name => [name, handler(name)]));
   server.addService(definition as never, implementation as never);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
+  const port = await bindServer(server);
   return {
     port,
     messages: () => messages,

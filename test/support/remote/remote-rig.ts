@@ -76,3 +76,26 @@ export function artifactsOf(world: World): Readonly<Record<string, string>> {
     names.map(({ parentPath, name }) => [join(parentPath, name).slice(world.folder.length), readFileSync(join(parentPath, name), 'utf8')]),
   );
 }
+
+/** How the stages of `STAGES` end. */
+export const EXECUTED = { strip: 'executed', folders: 'executed', count: 'executed', lines: 'executed' };
+export const RESTORED = { strip: 'restored', folders: 'restored', count: 'restored', lines: 'restored' };
+export const UP_TO_DATE = { strip: 'up-to-date', folders: 'up-to-date', count: 'up-to-date', lines: 'up-to-date' };
+
+/** One machine builds, another one takes the results: equal bytes without a run, and a report that states what was saved. */
+export async function expectHandOver(rig: Rig, address: string): Promise<void> {
+  const first = rig.checkout();
+  const sent = await rig.build(first, address);
+  expect(sent.outcomes).toEqual(EXECUTED);
+  expect(sent.report.remote).toMatchObject({ hits: 0, misses: 4, uploads: 4, troubles: [], dropped: [] });
+  const second = rig.checkout();
+  const taken = await rig.build(second, address);
+  expect(taken.outcomes).toEqual(RESTORED);
+  expect(taken.report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'restored', from: 'remote' });
+  expect(taken.report.remote).toMatchObject({ hits: 4, misses: 0, uploads: 0, troubles: [] });
+  expect(taken.report.remote?.savedMs).toBeGreaterThan(0);
+  expect(artifactsOf(second)).toEqual(artifactsOf(first));
+  expect(second.read('cache/logs/pipeline/lines.log')).toBe(first.read('cache/logs/pipeline/lines.log'));
+  expect([...sent.warnings, ...taken.warnings]).toEqual([]);
+  expect((await second.build()).outcomes).toEqual(UP_TO_DATE);
+}

@@ -8,14 +8,10 @@ import { describeTensors, nameArrays, openCaptureWriter } from '../../../src/run
 import { writeNpz } from '../../../src/tensor/formats/npz.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder('ragged');
-});
-afterAll(() => folder.remove());
+const folder = givenFolder('ragged');
 
 /** A head: RoI features in, scores out. */
 const head = () =>

@@ -11,14 +11,10 @@ import { openSession } from '../../../src/runtime/session/session.js';
 import { encodeNpy } from '../../../src/tensor/formats/npy.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { failureOf } from '../../support/error-code.js';
-import { temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder } from '../../support/run-stage.js';
 
 describe('inputs for a proof', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeAll(async () => {
-    folder = await temporaryFolder('proof-feeds');
-  });
-  afterAll(() => folder.remove());
+  const folder = givenFolder('proof-feeds');
   const rows = (): ReturnType<typeof parseModelText> =>
     parseModelText('g (int64[4] at) => (float[4] y) <float[3] w = {1, 2, 3}> { y = Gather(w, at) }');
   const feeds = (tensors: string | undefined): ProofFeeds => ({ samples: 4, tensors, random: () => () => 0.99, sizes: {}, freeSize: 2 });

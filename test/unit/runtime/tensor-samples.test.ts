@@ -7,13 +7,9 @@ import { encodeNpy } from '../../../src/tensor/formats/npy.js';
 import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { failureOf } from '../../support/error-code.js';
-import { temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder } from '../../support/run-stage.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder('tensor-samples');
-});
-afterAll(() => folder.remove());
+const folder = givenFolder('tensor-samples');
 
 const floats = (dims: readonly number[], first = 0) => {
   const length = dims.reduce((product, dim) => product * dim, 1);

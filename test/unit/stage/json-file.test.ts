@@ -2,13 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
-import { temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder } from '../../support/run-stage.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder('json-file');
-});
-afterAll(() => folder.remove());
+const folder = givenFolder('json-file');
 
 describe('JSON files', () => {
   it('come back as they were written, keys in their order', async () => {

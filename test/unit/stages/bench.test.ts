@@ -13,18 +13,16 @@ import { chooseCounts, meanOverImages } from '../../../stages/bench/row-counts.j
 import { bench } from '../../../stages/bench/stage.js';
 import { parseBench } from '../../../stages/report/readers/read-bench.js';
 import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
 import { exportShapes } from '../../support/shapes.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('bench');
 const at = (name: string): string => join(folder.path, name);
 beforeAll(async () => {
-  folder = await temporaryFolder('bench');
   await writeModel(at('fixed.onnx'), parseModelText('agraph (float[1, 8] x) => (float[1, 8] y) { y = Sigmoid(x) }'));
   await writeModel(at('head.onnx'), parseModelText('agraph (float[N, 8] x) => (float[N, 8] y) { a = Sigmoid(x)  y = Mul(a, x) }'));
 });
-afterAll(() => folder.remove());
 
 async function run(
   params: JsonObject,

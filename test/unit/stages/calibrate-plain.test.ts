@@ -13,11 +13,11 @@ import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { randomConstant, smallModel } from '../../support/small-model.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('calibrate-plain');
 let model: string;
 let images: string;
 let tensors: string;
@@ -35,7 +35,6 @@ const net = (input: [number, number, number | string, number]) =>
   });
 
 beforeAll(async () => {
-  folder = await temporaryFolder('calibrate-plain');
   [images, tensors, model] = ['images', 'tensors', 'net.onnx'].map(name => join(folder.path, name)) as [string, string, string];
   await mkdir(join(images, 'inner'), { recursive: true });
   await mkdir(tensors);
@@ -51,7 +50,6 @@ beforeAll(async () => {
   expect(sizes[1]).toEqual([height, width]);
   await writeModel(model, net([1, 3, height, width]));
 });
-afterAll(() => folder.remove());
 
 /** The preprocessing of PREPROCESS, in three loops. */
 function byHand({ height, width, data }: { height: number; width: number; data: Uint8Array }): Tensor {

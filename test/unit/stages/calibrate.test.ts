@@ -9,7 +9,7 @@ import { parseModelSketches } from '../../../src/quant/calibration/model-sketche
 import { EMPTY_SKETCH } from '../../../src/quant/sketch/sketch.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
@@ -21,17 +21,14 @@ interface Run {
 }
 
 describe('calibrate', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('calibrate');
   let shapes: ShapesParts;
   let memo: StoringMemo;
 
   beforeAll(async () => {
-    folder = await temporaryFolder('calibrate');
     shapes = await writeShapesParts(folder.path);
-    await mkdir(join(folder.path, 'memo'));
     memo = storingMemo(join(folder.path, 'memo'));
   });
-  afterAll(() => folder.remove());
   beforeEach(() => memo.forget());
 
   async function run(part: MaskRcnnPart, params: JsonObject, inputs: Record<string, string | Record<string, string>> = {}): Promise<Run> {

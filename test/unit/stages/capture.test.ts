@@ -1,5 +1,5 @@
 /** The stage `capture`, and `calibrate` from captured tensors. */
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
@@ -13,21 +13,18 @@ import { makeTensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('capture');
 let shapes: ShapesParts;
 let memo: StoringMemo;
 
 beforeAll(async () => {
-  folder = await temporaryFolder('capture');
   shapes = await writeShapesParts(folder.path);
-  await mkdir(join(folder.path, 'memo'));
   memo = storingMemo(join(folder.path, 'memo'));
 });
-afterAll(() => folder.remove());
 beforeEach(() => memo.forget());
 
 const detector = (): Record<string, string | Record<string, string>> => ({

@@ -5,16 +5,14 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { checkPlaces } from '../../../stages/command/places.js';
 import { command } from '../../../stages/command/stage.js';
-import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, outputPorts, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('command');
 beforeAll(async () => {
-  folder = await temporaryFolder('command');
   await writeFile(join(folder.path, 'source.txt'), 'a\n# b\nc\n');
   await mkdir(join(folder.path, 'images'));
   await writeFile(join(folder.path, 'images/1.txt'), 'one');
 });
-afterAll(() => folder.remove());
 
 function run(params: JsonObject, inputs: Record<string, string> = {}): Promise<StageRun> {
   const paths = Object.fromEntries(Object.entries(inputs).map(([port, path]) => [port, join(folder.path, path)]));

@@ -13,15 +13,11 @@ import { failureOf } from '../../support/error-code.js';
 import { makeNeck } from '../../support/neck.js';
 import { qdqGraph } from '../../support/qdq-graph.js';
 import { differingOutputs, runParts, runWhole } from '../../support/run-parts.js';
-import { runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
 import { exportShapes, SHAPES_FOLDER } from '../../support/shapes.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder('compile');
-});
-afterAll(() => folder.remove());
+const folder = givenFolder('compile');
 
 async function place(name: string, model: Model): Promise<string> {
   const path = join(folder.path, `${name}.onnx`);

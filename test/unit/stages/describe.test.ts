@@ -8,7 +8,7 @@ import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { describe as describeStage } from '../../../stages/describe/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage } from '../../support/run-stage.js';
 
 const MODEL = `
 agraph (float[1, 3, 16, 32] image) => (float[1, 10, 7] y, int64[1] n) <float[1, 10, 7] zero = {${Array(70).fill(0).join(', ')}}, int64[1] one = {1}>
@@ -21,15 +21,13 @@ agraph (float[1, 3, 16, 32] image) => (float[1, 10, 7] y, int64[1] n) <float[1, 
 const GRID: JsonObject = { output: 'y', strides: [8, 16], boxes: { form: 'exp' }, objectness: { channel: 4 }, classes: { channel: 5 } };
 const PARAMS: JsonObject = { decoder: { grid: GRID }, categories: ['cat', 'dog'] };
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('describe');
 let model: string;
 
 beforeAll(async () => {
-  folder = await temporaryFolder('describe');
   model = join(folder.path, 'model.onnx');
   await writeModel(model, parseModelText(MODEL));
 });
-afterAll(() => folder.remove());
 
 async function run(params: JsonObject, inputs: Readonly<Record<string, string>> = {}) {
   const { outputs, log } = await runStage(describeStage, { params, inputs: { model, ...inputs }, folder: folder.path });

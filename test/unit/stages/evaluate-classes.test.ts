@@ -8,7 +8,7 @@ import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { evaluateClasses } from '../../../stages/evaluate-classes/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 
 /** The scores are the mean of red, of green and of blue. */
 const MEANS = `
@@ -20,12 +20,11 @@ agraph (float[1, 3, 2, 2] image) => (float[1, 3] scores, float[1, 3, 2, 2] same)
 
 const COLORS = { 'r.png': [200, 10, 10], 'g.png': [10, 200, 10], 'mixed.png': [90, 90, 10] } as const;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('evaluate-classes');
 let model: string;
 let images: string;
 
 beforeAll(async () => {
-  folder = await temporaryFolder('evaluate-classes');
   model = join(folder.path, 'model.onnx');
   images = join(folder.path, 'images');
   await writeModel(model, parseModelText(MEANS));
@@ -35,7 +34,6 @@ beforeAll(async () => {
       .png()
       .toFile(join(images, name));
 });
-afterAll(() => folder.remove());
 
 async function classify(images: string) {
   const { outputs } = await runStage(evaluateClasses, {

@@ -9,7 +9,7 @@ import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { describe as describeStage } from '../../../stages/describe/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 
 /** One candidate: the left half of the input, its score the mean of red. */
 const MODEL = `
@@ -21,13 +21,12 @@ agraph (float[1, 3, 8, 8] image) => (float[1, 1, 5] rows) <float[1, 1, 4] box = 
   rows = Concat<axis = 2>(box, red)
 }`;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('evaluate-single');
 let model: string;
 let recipe: string;
 let images: string;
 
 beforeAll(async () => {
-  folder = await temporaryFolder('evaluate-single');
   [model, images] = [join(folder.path, 'model.onnx'), join(folder.path, 'images')];
   await writeModel(model, parseModelText(MODEL));
   await mkdir(images);
@@ -36,7 +35,6 @@ beforeAll(async () => {
     .toFile(join(images, 'red.png'));
   recipe = await describeAs({});
 });
-afterAll(() => folder.remove());
 
 async function describeAs(params: JsonObject): Promise<string> {
   const decoder = { grid: { output: 'rows', boxes: { form: 'corners' }, classes: { channel: 4 } } };

@@ -9,19 +9,17 @@ import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { readAs } from '../../support/read-as.js';
-import { type Interruption, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, type Interruption, runStage, type StageRun } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
 import { storingMemo } from '../../support/storing-memo.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('evaluate');
 let files: ShapesFiles;
 
 beforeAll(async () => {
-  folder = await temporaryFolder('evaluate');
   files = await writeShapes(folder.path);
 });
-afterAll(() => folder.remove());
 
 function run(params: JsonObject, inputs: InputPaths = {}): Promise<StageRun> {
   const shared = { parts: files.parts, recipe: files.recipe, config: files.config, data: files.val };

@@ -8,13 +8,9 @@ import { exportStage } from '../../../stages/export/stage.js';
 import { split } from '../../../stages/split/stage.js';
 import { PART_OUTPUTS } from '../../support/detector-parts.js';
 import { generatedInput } from '../../support/generated-weights.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder('shapes');
-});
-afterAll(() => folder.remove());
+const folder = givenFolder('shapes');
 
 async function runModel(path: string | undefined, feeds: Record<string, Tensor>): Promise<Record<string, Tensor>> {
   const session = await openSession(path ?? '', { optimization: 'basic' });

@@ -9,16 +9,15 @@ import { writeSafetensors } from '../../../src/tensor/formats/safetensors.js';
 import { exportStage } from '../../../stages/export/stage.js';
 import { runAllValues } from '../../support/all-values.js';
 import { generatedInput, generatedWeight } from '../../support/generated-weights.js';
-import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 import { TINY_V2, tinyState } from '../../support/tiny-maskrcnn.js';
 import { TINY_DARKNET, TINY_RESNET, TINY_YOLACT_CONFIG, tinyYolactState } from '../../support/tiny-yolact.js';
 
 const PARAMS = { architecture: 'yolact', input: [1, 3, 74, 74] } as const;
 const SEMANTIC = { 'semantic_seg_conv.weight': generatedWeight('w', [2, 6, 1, 1]), 'semantic_seg_conv.bias': generatedWeight('b', [2]) };
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('export-yolact');
 beforeAll(async () => {
-  folder = await temporaryFolder('export-yolact');
   const write = (name: string, state: Parameters<typeof writeSafetensors>[1]): Promise<void> =>
     writeSafetensors(join(folder.path, name), state);
   await write('resnet.safetensors', new Map([...tinyYolactState(TINY_RESNET), ...Object.entries(SEMANTIC)]));
@@ -26,7 +25,6 @@ beforeAll(async () => {
   await write('maskrcnn.safetensors', tinyState(TINY_V2));
   await writeFile(join(folder.path, 'config.json'), JSON.stringify(TINY_YOLACT_CONFIG));
 });
-afterAll(() => folder.remove());
 
 function run(params: JsonObject, inputs: Record<string, string>): Promise<StageRun> {
   const paths = Object.fromEntries(Object.entries(inputs).map(([port, path]) => [port, join(folder.path, path)]));

@@ -10,14 +10,13 @@ import { makeTensor } from '../../../src/tensor/tensor.js';
 import { exportStage } from '../../../stages/export/stage.js';
 import { runAllValues } from '../../support/all-values.js';
 import { generatedInput } from '../../support/generated-weights.js';
-import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 import { TINY_CONFIG, TINY_V1, TINY_V2, tinyState } from '../../support/tiny-maskrcnn.js';
 
 const PARAMS = { architecture: 'maskrcnn', input: [1, 3, 64, 96] } as const;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('export');
 beforeAll(async () => {
-  folder = await temporaryFolder('export');
   await writeSafetensors(join(folder.path, 'v2.safetensors'), tinyState(TINY_V2));
   await writeSafetensors(join(folder.path, 'v1.safetensors'), tinyState(TINY_V1));
   await writeSafetensors(
@@ -26,7 +25,6 @@ beforeAll(async () => {
   );
   await writeConfig('config.json', TINY_CONFIG as unknown as Json);
 });
-afterAll(() => folder.remove());
 
 const writeConfig = (name: string, config: Json): Promise<void> => writeFile(join(folder.path, name), JSON.stringify(config));
 

@@ -14,7 +14,7 @@ import { PART_OUTPUTS, relativeError } from '../../support/detector-parts.js';
 import { failureOf } from '../../support/error-code.js';
 import { fixturePath } from '../../support/fixtures.js';
 import { maxDifference } from '../../support/max-difference.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 
 const CONFIG: DetectorConfig = {
   input: { minSize: 64, maxSize: 96, mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], sizeDivisible: 32 },
@@ -38,16 +38,14 @@ const SIZES = [
 ] as const;
 
 const model = fixturePath('detection', 'torchvision-v1.onnx');
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('torchvision-v1');
 let recorded: NpzArchive;
 let config: string;
 beforeAll(async () => {
-  folder = await temporaryFolder('torchvision-v1');
   recorded = await readNpz(fixturePath('detection', 'torchvision-v1.npz'));
   config = join(folder.path, 'config.json');
   await writeJsonFile(config, CONFIG as never);
 });
-afterAll(() => folder.remove());
 
 async function takePieces(height: number, width: number): Promise<Readonly<Record<string, string>>> {
   const params = { samples: 0, shapes: { photo: [3, height, width] } };

@@ -10,14 +10,10 @@ import { readJsonFile } from '../../../src/stage/json-file.js';
 import { importStage } from '../../../stages/import/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { operators } from '../../support/look-at-model.js';
-import { outputPorts, parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, outputPorts, parseParams, runStage } from '../../support/run-stage.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('import');
 let count = 0;
-beforeAll(async () => {
-  folder = await temporaryFolder('import');
-});
-afterAll(() => folder.remove());
 
 interface Imported {
   readonly model: Model;

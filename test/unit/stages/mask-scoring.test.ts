@@ -7,20 +7,18 @@ import { writeSafetensors } from '../../../src/tensor/formats/safetensors.js';
 import { exportStage } from '../../../stages/export/stage.js';
 import { split } from '../../../stages/split/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, outputPorts, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 import { TINY_CONFIG, TINY_V2, tinyScoringState, tinyState } from '../../support/tiny-maskrcnn.js';
 
 const PARAMS = { architecture: 'maskscoring', input: [1, 3, 64, 96] } as const;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('mask-scoring');
 const at = (name: string): string => join(folder.path, name);
 beforeAll(async () => {
-  folder = await temporaryFolder('mask-scoring');
   await writeSafetensors(at('scoring.safetensors'), new Map([...tinyScoringState()].map(([key, tensor]) => [`module.${key}`, tensor])));
   await writeSafetensors(at('plain.safetensors'), tinyState(TINY_V2));
   await writeFile(at('config.json'), JSON.stringify(TINY_CONFIG));
 });
-afterAll(() => folder.remove());
 
 const exported = (params: JsonObject, checkpoint: string): Promise<StageRun> =>
   runStage(exportStage, { params, inputs: { checkpoint: at(checkpoint), config: at('config.json') }, folder: folder.path });

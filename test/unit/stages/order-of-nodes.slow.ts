@@ -13,7 +13,7 @@ import { capture } from '../../../stages/capture/stage.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { roundWeights } from '../../../stages/round-weights/stage.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
 const IMAGE = [1, 3, 6, 6];
@@ -62,19 +62,17 @@ function reorder({ graph }: Model, choices: readonly number[]): void {
   for (const node of placed) graph.nodes.set(node.id, node);
 }
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('order-of-nodes');
 let captured: string;
 const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
-  folder = await temporaryFolder('order-of-nodes');
   await mkdir(at('tensors'));
   await writeModel(at('float.onnx'), network());
   for (const seed of [1, 2, 3, 4]) await writeFile(at(`tensors/${seed}.npz`), encodeNpz(new Map([['x', randomFloats(IMAGE, seed)]])));
   const inputs = { model: at('float.onnx'), tensors: at('tensors') };
   captured = (await runStage(capture, { params: { of: 'model' }, inputs, folder: folder.path })).outputs.captured ?? '';
 });
-afterAll(() => folder.remove());
 
 /** The content digests behind each stage, and the order of the layers in the file. */
 async function digestsOf(choices: readonly number[]) {

@@ -15,7 +15,7 @@ import { openSession } from '../../../src/runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { parseParams, runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage } from '../../support/run-stage.js';
 import { smallGraph } from '../quant/small-graph.js';
 
 const feeds = (): Record<string, Tensor> => ({
@@ -44,17 +44,15 @@ function twoConvs(scale = 1): Model {
 }
 
 describe('quantize', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = givenFolder('quantize');
   let model: string;
   let sketches: string;
 
   beforeAll(async () => {
-    folder = await temporaryFolder('quantize');
     model = await write('model.onnx', twoConvs());
     sketches = join(folder.path, 'sketches.json');
     await writeFile(sketches, JSON.stringify(await sketchesOf(twoConvs())));
   });
-  afterAll(() => folder.remove());
 
   async function write(name: string, content: Model): Promise<string> {
     const path = join(folder.path, name);

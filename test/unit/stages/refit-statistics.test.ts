@@ -13,7 +13,7 @@ import { refitStatistics } from '../../../stages/refit-statistics/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { listProblems } from '../../support/look-at-model.js';
 import { readAs } from '../../support/read-as.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
 const IMAGE = [1, 3, 8, 8];
@@ -33,12 +33,11 @@ const network = () =>
     outputs: ['y'],
   });
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('refit-stage');
 let inputs: Record<string, string>;
 const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
-  folder = await temporaryFolder('refit-stage');
   await mkdir(at('tensors'));
   const model = network();
   await writeModel(at('float.onnx'), model);
@@ -55,7 +54,6 @@ beforeAll(async () => {
   });
   inputs = { model: at('hard.onnx'), reference: at('float.onnx'), captured: outputs.captured ?? '' };
 });
-afterAll(() => folder.remove());
 
 async function run(params: JsonObject = {}, more: Partial<Parameters<typeof runStage>[1]> = {}) {
   const { outputs, log } = await runStage(refitStatistics, { params, inputs, folder: folder.path, ...more });

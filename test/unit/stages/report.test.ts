@@ -6,15 +6,13 @@ import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { report } from '../../../stages/report/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { BUILD, givenReportInputs, HOSTILE } from '../../support/report-inputs.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('report');
 let inputs: Awaited<ReturnType<typeof givenReportInputs>>;
 beforeAll(async () => {
-  folder = await temporaryFolder('report');
   inputs = await givenReportInputs(folder.path);
 });
-afterAll(() => folder.remove());
 
 async function pageOf(connected: InputPaths, params: JsonObject = {}): Promise<string> {
   const { outputs } = await runStage(report, { params, inputs: connected, folder: folder.path, build: BUILD });

@@ -15,20 +15,18 @@ import { failureOf } from '../../support/error-code.js';
 import { operators, runModel } from '../../support/look-at-model.js';
 import { makeJpeg } from '../../support/make-jpeg.js';
 import { maxDifference } from '../../support/max-difference.js';
-import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 import { floats, randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 import { writeTinyMaskRcnn } from '../../support/tiny-maskrcnn-files.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('simplify');
 let parts: StageRun['outputs'];
 const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
-  folder = await temporaryFolder('simplify');
   const inputs = await writeTinyMaskRcnn(folder.path);
   parts = (await runStage(split, { params: { recipe: 'maskrcnn' }, inputs, folder: folder.path })).outputs;
 });
-afterAll(() => folder.remove());
 
 const runSimplify = (model: string | undefined, params: JsonObject = {}) =>
   runStage(simplify, { params, inputs: { model: model ?? '' }, folder: folder.path });

@@ -19,14 +19,10 @@ import { split } from '../../../stages/split/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { generatedInput } from '../../support/generated-weights.js';
 import { readAs } from '../../support/read-as.js';
-import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, outputPorts, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder('split-static');
-});
-afterAll(() => folder.remove());
+const folder = givenFolder('split-static');
 
 const importAs = async (model: string, params: JsonObject): Promise<string> =>
   (await runStage(importStage, { params, inputs: { model }, folder: folder.path })).outputs.model ?? '';

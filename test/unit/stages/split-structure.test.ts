@@ -20,25 +20,23 @@ import { PART_OUTPUTS, relativeError } from '../../support/detector-parts.js';
 import { failureOf } from '../../support/error-code.js';
 import { generatedInput } from '../../support/generated-weights.js';
 import { readAs } from '../../support/read-as.js';
-import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, outputPorts, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 import { readShapesConfig, SHAPES_FOLDER } from '../../support/shapes.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
 
 const PARTS = ['backbone', 'box_head', 'mask_head'] as const;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('split-structure');
 let ours: ShapesFiles;
 let imported: string;
 let taken: StageRun;
 beforeAll(async () => {
-  folder = await temporaryFolder('split-structure');
   ours = await writeShapes(folder.path);
   const model = join(SHAPES_FOLDER, 'models/maskrcnn-shapes-torchvision.onnx');
   imported = (await runStage(importStage, { params: {}, inputs: { model }, folder: folder.path })).outputs.model ?? '';
   const inputs = { model: imported, config: ours.config };
   taken = await runStage(split, { params: { recipe: 'maskrcnn', cuts: 'structure' }, inputs, folder: folder.path });
 });
-afterAll(() => folder.remove());
 
 const FEEDS: Readonly<Record<string, Tensor>> = {
   image: generatedInput('image', [1, 3, 192, 256]),

@@ -10,17 +10,15 @@ import { split } from '../../../stages/split/stage.js';
 import { PART_OUTPUTS } from '../../support/detector-parts.js';
 import { generatedInput } from '../../support/generated-weights.js';
 import { readAs } from '../../support/read-as.js';
-import { outputPorts, parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, outputPorts, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 import { TINY_CONFIG } from '../../support/tiny-maskrcnn.js';
 import { writeTinyMaskRcnn } from '../../support/tiny-maskrcnn-files.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('split');
 const at = (name: string): string => join(folder.path, name);
 beforeAll(async () => {
-  folder = await temporaryFolder('split');
   await writeTinyMaskRcnn(folder.path);
 });
-afterAll(() => folder.remove());
 
 const run = (params: JsonObject, inputs: Record<string, string> = {}): Promise<StageRun> =>
   runStage(split, { params, inputs: { model: at('whole.onnx'), ...inputs }, folder: folder.path });

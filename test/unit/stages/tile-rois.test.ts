@@ -14,14 +14,13 @@ import { tileRois } from '../../../stages/tile-rois/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { makeHead, makeRows } from '../../support/heads.js';
 import { quantizeOn } from '../../support/quantize-small.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { exportShapes } from '../../support/shapes.js';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('tile-rois');
 const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
-  folder = await temporaryFolder('tile-rois');
   const { model, recipe } = await exportShapes();
   await writeModel(at('backbone.onnx'), extractSubgraph(model, recipe.parts.backbone));
   const box = await makeHead('box head v2');
@@ -30,7 +29,6 @@ beforeAll(async () => {
   await writeModel(at('mask_head.onnx'), await quantizeOn(mask, makeRows(mask, 4), PRESETS.xint8));
   await writeFile(at('recipe.json'), JSON.stringify(recipe));
 });
-afterAll(() => folder.remove());
 
 const TARGET = { target: 'ryzen-ai', device: 'stx-krk', dtype: 'xint8' } as const;
 

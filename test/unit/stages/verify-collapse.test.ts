@@ -9,7 +9,7 @@ import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
 import { describe as describeStage } from '../../../stages/describe/stage.js';
 import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 
 const ROWS = 24;
 
@@ -29,11 +29,10 @@ agraph (float[1, 3, 8, 8] image) => (float[1, ${ROWS}, 5] rows)
   rows = Concat<axis = 2>(boxes, scores)
 }`;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('verify-collapse');
 let shared: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
 beforeAll(async () => {
-  folder = await temporaryFolder('verify-collapse');
   const [model, images, annotations] = ['model.onnx', 'images', 'instances.json'].map(name => join(folder.path, name)) as [
     string,
     string,
@@ -63,7 +62,6 @@ beforeAll(async () => {
   });
   shared = { reference: { model }, recipe: outputs.recipe ?? '', data: { annotations, images } };
 });
-afterAll(() => folder.remove());
 
 async function run(scores: Parameters<typeof detector>[0], thresholds: JsonObject = {}): Promise<JsonObject> {
   const path = join(folder.path, 'candidate.onnx');

@@ -9,25 +9,23 @@ import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
 
 const GRID = [3, 4] as const;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('verify-tiles');
 let files: ShapesFiles;
 let tiled: TiledModel;
 const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
-  folder = await temporaryFolder('verify-tiles');
   files = await writeShapes(folder.path);
   tiled = tileRois(await readModel(files.parts.mask_head), { grid: GRID, mask: 'full', strides: 'any' });
   await writeModel(at('mask_head_tiles.onnx'), tiled.model);
   await placeRecipe('tiles.json', ['mask_head_tiles']);
   await placeRecipe('cut.json', ['mask_head_tiles', 'mask_head_tiles_fc']);
 });
-afterAll(() => folder.remove());
 
 async function placeRecipe(name: string, models: readonly string[]): Promise<void> {
   const { inputs, outputs } = tiled;

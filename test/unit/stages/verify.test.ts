@@ -14,7 +14,7 @@ import { VERIFY_REPORT, type VerifyReport } from '../../../stages/verify/report-
 import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { parseDocument } from '../../support/parse-document.js';
-import { parseParams, runStage, type StageRun, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage, type StageRun } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
 import { exportShapes } from '../../support/shapes.js';
 import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
@@ -22,18 +22,16 @@ import { type ShapesFiles, writeShapes } from '../../support/shapes-files.js';
 /** A bound that allows outputs below 5 dB. */
 const ANY_SQNR = { minSqnrDb: -100 };
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('verify');
 let files: ShapesFiles;
 let wrongParts: Record<string, string>;
 
 beforeAll(async () => {
-  folder = await temporaryFolder('verify');
   files = await writeShapes(folder.path);
   const path = join(folder.path, 'wrong.onnx');
   await writeModel(path, withoutRelu(files.backbone));
   wrongParts = { ...files.parts, backbone: path };
 });
-afterAll(() => folder.remove());
 
 /** A wrong rewrite: the last ReLU of the body is dropped. */
 function withoutRelu(model: Model): Model {

@@ -23,7 +23,7 @@ import { widenTypes } from '../../../stages/widen-types/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { runModel } from '../../support/look-at-model.js';
 import { ajvOf } from '../../support/params-schema.js';
-import { runStage, temporaryFolder } from '../../support/run-stage.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
 import { randomConstants, randomFloats, smallModel } from '../../support/small-model.js';
 import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
 
@@ -46,7 +46,7 @@ const network = (): Model =>
     outputs: ['y'],
   });
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('widen-types');
 let memo: StoringMemo;
 let inputs: Record<string, string>;
 let float: Model;
@@ -55,8 +55,6 @@ let expected: readonly Float32Array[];
 const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
-  folder = await temporaryFolder('widen-types');
-  await mkdir(at('memo'));
   memo = storingMemo(at('memo'));
   await mkdir(at('tensors'));
   await writeModel(at('float.onnx'), network());
@@ -74,7 +72,6 @@ beforeAll(async () => {
   const outputsOf = async (seed: number) => (await runModel(float, { x: randomFloats(IMAGE, seed) })).y?.data as Float32Array;
   expected = await Promise.all(SEEDS.map(outputsOf));
 });
-afterAll(() => folder.remove());
 beforeEach(() => memo.forget());
 
 async function run(params: JsonObject, more: Partial<Parameters<typeof runStage>[1]> = {}) {

@@ -46,7 +46,7 @@ describe('detections of two sides', () => {
       ['1', 'a.png'],
       ['b', 'b.png'],
     ]);
-    expect(rows[0]?.truth).toEqual([{ x: 0, y: 0, width: 10, height: 10, category: '3', score: 1, crowd: true }]);
+    expect(rows[0]?.truth).toEqual([{ box: [0, 0, 10, 10], category: '3', score: 1, crowd: true }]);
     expect(categories).toEqual({ 3: 'cat', 7: 'dog' });
     expect(totals).toEqual({ equal: 0, changed: 0, lost: 1, found: 1 });
   });

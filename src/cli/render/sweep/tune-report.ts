@@ -8,7 +8,7 @@ import { type Axis, describeTarget } from '../../../engine/sweep/resolve-axis.js
 import type { SweepRow } from '../../../engine/sweep/sweep-rows.js';
 import { type TuneGoal, violationOf } from '../../../engine/sweep/tune-goal.js';
 import type { Trial } from '../../../engine/sweep/tune-search.js';
-import type { TuneDocument } from '../../../report/sweep-document.js';
+import type { TuneDocument } from '../../../report/tune-document.js';
 import type { Console } from '../../terminal/console.js';
 import { formatMetric } from '../format-metric.js';
 import { encodeProblem } from './encode-sweep.js';

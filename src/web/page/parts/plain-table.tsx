@@ -1,5 +1,6 @@
 /** Short tables without sorting. The first cell names its row. */
 import type { ComponentChildren } from 'preact';
+import { Empty } from './notice.js';
 import { Scroll } from './scroll.js';
 
 export interface PlainColumn<Row> {
@@ -18,13 +19,16 @@ interface PlainTableProps<Row> {
   readonly picked?: string | undefined;
   /** Class of the region. */
   readonly class?: string;
+  /** Text in place of a table without rows. */
+  readonly none?: string;
   /** 'page': as wide as the page. */
   readonly width?: 'narrow' | 'page';
 }
 
-export function PlainTable<Row>({ label, rows, columns, keyOf, picked, class: look, width = 'narrow' }: PlainTableProps<Row>) {
+export function PlainTable<Row>({ label, rows, columns, keyOf, picked, class: look, none, width = 'narrow' }: PlainTableProps<Row>) {
   const [first, ...others] = columns;
   if (first === undefined) return null;
+  if (rows.length === 0 && none !== undefined) return <Empty>{none}</Empty>;
   return (
     <Scroll label={label} {...(look === undefined ? {} : { class: look })}>
       <table class={width === 'narrow' ? 'narrow' : ''}>

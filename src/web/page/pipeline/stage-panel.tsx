@@ -10,7 +10,7 @@ import { useData } from '../api/use-data.js';
 import { BuildButtons } from '../builds/build-bar.js';
 import { Link } from '../parts/link.js';
 import { MetricsTable } from '../parts/metrics-table.js';
-import { Empty, Waiting } from '../parts/notice.js';
+import { Waiting } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { StateText } from '../parts/state-text.js';
 import { formatTime, plainText, shortDigest } from '../parts/text.js';
@@ -76,19 +76,11 @@ function Details({ stage }: { readonly stage: StageView }) {
       )}
       <section>
         <h3>Params</h3>
-        {params.length === 0 ? (
-          <Empty>The stage has no params.</Empty>
-        ) : (
-          <PlainTable label="Params" rows={params} columns={PARAMS} keyOf={({ name }) => name} />
-        )}
+        <PlainTable label="Params" rows={params} columns={PARAMS} keyOf={({ name }) => name} none="The stage has no params." />
       </section>
       <section>
         <h3>Inputs</h3>
-        {inputs.length === 0 ? (
-          <Empty>The stage reads no file.</Empty>
-        ) : (
-          <PlainTable label="Inputs" rows={inputs} columns={INPUTS} keyOf={({ name }) => name} />
-        )}
+        <PlainTable label="Inputs" rows={inputs} columns={INPUTS} keyOf={({ name }) => name} none="The stage reads no file." />
       </section>
       <section>
         <h3>Outputs</h3>
@@ -122,11 +114,7 @@ function Details({ stage }: { readonly stage: StageView }) {
       )}
       <section>
         <h3>History</h3>
-        {history.length === 0 ? (
-          <Empty>No recorded build ran this stage.</Empty>
-        ) : (
-          <PlainTable label="History" rows={history} columns={HISTORY} keyOf={({ run }) => run} />
-        )}
+        <PlainTable label="History" rows={history} columns={HISTORY} keyOf={({ run }) => run} none="No recorded build ran this stage." />
       </section>
     </>
   );

@@ -111,14 +111,14 @@ function Overlay({ row: { width, height }, boxes, truth, picture, categories, la
       <rect class="ground" width={width} height={height} />
       {picture !== undefined && <image href={picture} width={width} height={height} />}
       {truth.map((box, index) => (
-        <rect key={`t${index}`} class="truth" x={box.x} y={box.y} width={box.width} height={box.height} stroke-width={line}>
+        <rect key={`t${index}`} class="truth" {...placeOf(box)} stroke-width={line}>
           <title>{`ground truth: ${nameOf(box, categories)}${box.crowd ? ', crowd' : ''}`}</title>
         </rect>
       ))}
       {boxes.map(
         ({ object, box }, index) =>
           box !== undefined && (
-            <rect key={index} class={`object ${object.kind}`} x={box.x} y={box.y} width={box.width} height={box.height} stroke-width={line}>
+            <rect key={index} class={`object ${object.kind}`} {...placeOf(box)} stroke-width={line}>
               <title>{`${nameOf(box, categories)} ${box.score.toFixed(3)}, ${object.kind}${object.iou === undefined ? '' : `, IoU ${object.iou.toFixed(3)}`}`}</title>
             </rect>
           ),
@@ -128,6 +128,10 @@ function Overlay({ row: { width, height }, boxes, truth, picture, categories, la
 }
 
 const TONES: Readonly<Record<ObjectKind, string>> = { lost: 'bad', found: 'warn', changed: 'violet', equal: 'good' };
+
+function placeOf({ box: [x, y, width, height] }: ObjectBox) {
+  return { x, y, width, height };
+}
 
 const MOST_LISTED = 100;
 

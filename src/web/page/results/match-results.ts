@@ -1,9 +1,9 @@
 /** Reads detections and ground truth, and matches both sides image by image. */
 import { parsePythonJson } from '../../../base/json/python-json.js';
 import type { Json } from '../../../base/json.js';
-import type { CocoId } from '../../../detection/coco/coco-id.js';
 import { type CocoAnnotation, type CocoBox, type CocoImage, parseCocoDataset } from '../../../detection/coco/dataset.js';
 import { type CocoResult, parseCocoResults } from '../../../detection/coco/results.js';
+import { groupByImage } from '../../../detection/coco/subset.js';
 import { type LabeledBoxes, matchDetections } from '../../../detection/compare/match-detections.js';
 import type { ImageRow, MatchedObject, MatchOrder, MatchResult, ObjectBox, ResultTotals } from './result-types.js';
 
@@ -33,16 +33,6 @@ function parseBytes(bytes: ArrayBuffer): Json {
   return parsePythonJson(new TextDecoder().decode(bytes));
 }
 
-function groupByImage<T extends { readonly imageId: CocoId }>(objects: readonly T[]): ReadonlyMap<CocoId, readonly T[]> {
-  const groups = new Map<CocoId, T[]>();
-  for (const object of objects) {
-    const group = groups.get(object.imageId);
-    if (group === undefined) groups.set(object.imageId, [object]);
-    else group.push(object);
-  }
-  return groups;
-}
-
 function matchImage(
   { id, fileName = '', width, height }: CocoImage,
   left: readonly ObjectBox[],
@@ -64,22 +54,20 @@ function matchImage(
   return { id: String(id), file: fileName, width, height, objects, truth };
 }
 
-function boxOfResult({ box, categoryId, score }: CocoResult): ObjectBox {
-  return { ...cornersOf(box), category: String(categoryId), score, crowd: false };
-}
-
-function boxOfTruth({ box, categoryId, kind }: CocoAnnotation): ObjectBox {
-  return { ...cornersOf(box), category: String(categoryId), score: 1, crowd: kind === 'crowd' };
-}
-
 /** An object without a box, as one with only a mask, is listed and not drawn. */
-function cornersOf([x, y, width, height]: CocoBox = [0, 0, 0, 0]): Pick<ObjectBox, 'x' | 'y' | 'width' | 'height'> {
-  return { x, y, width, height };
+const NO_BOX: CocoBox = [0, 0, 0, 0];
+
+function boxOfResult({ box = NO_BOX, categoryId, score }: CocoResult): ObjectBox {
+  return { box, category: String(categoryId), score, crowd: false };
+}
+
+function boxOfTruth({ box = NO_BOX, categoryId, kind }: CocoAnnotation): ObjectBox {
+  return { box, category: String(categoryId), score: 1, crowd: kind === 'crowd' };
 }
 
 function toBoxes(objects: readonly ObjectBox[], labels: readonly string[]): LabeledBoxes {
   return {
-    boxes: Float32Array.from(objects.flatMap(({ x, y, width, height }) => [x, y, x + width, y + height])),
+    boxes: Float32Array.from(objects.flatMap(({ box: [x, y, width, height] }) => [x, y, x + width, y + height])),
     scores: Float32Array.from(objects, ({ score }) => score),
     labels: objects.map(({ category }) => labels.indexOf(category)),
   };

@@ -1,4 +1,5 @@
 /** Detections of two sides, matched. */
+import type { CocoBox } from '../../../detection/coco/dataset.js';
 
 export interface MatchOrder {
   /** COCO results of both sides, and the COCO data set, as bytes of JSON. */
@@ -8,10 +9,7 @@ export interface MatchOrder {
 }
 
 export interface ObjectBox {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
+  readonly box: CocoBox;
   /** Id of the class, as text: ids of COCO files are numbers, or any text. */
   readonly category: string;
   readonly score: number;

@@ -111,7 +111,8 @@ export function filterRows({ rows }: Pick<MatchResult, 'rows'>, query: Readonly<
     const shown = row.objects.filter(({ kind: own, left, right }) => {
       const box = left ?? right;
       if (box === undefined || (kind !== undefined && own !== kind) || (category !== undefined && box.category !== category)) return false;
-      const area = box.width * box.height;
+      const [, , width, height] = box.box;
+      const area = width * height;
       return area >= low && area < high && Math.max(left?.score ?? 0, right?.score ?? 0) >= least;
     });
     return shown.length === 0 ? [] : [{ row, shown }];

@@ -11,7 +11,7 @@ import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { failureOf } from '../../../support/error-code.js';
 import { quantizeOn } from '../../../support/quantize-small.js';
-import { temporaryFolder } from '../../../support/run-stage.js';
+import { givenFolder } from '../../../support/run-stage.js';
 import { floats, type SmallNode, smallModel } from '../../../support/small-model.js';
 
 const X = ['float32', [1, 1, 1, 2]] as const;
@@ -69,12 +69,8 @@ function quantizedModel({ weights = [1, 1], integers = [13, 32], step = 1 / 128,
   });
 }
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('correct-biases');
 let count = 0;
-beforeAll(async () => {
-  folder = await temporaryFolder('correct-biases');
-});
-afterAll(() => folder.remove());
 
 async function open(float: Model, quantized: Model) {
   const own = join(folder.path, `${count++}`);

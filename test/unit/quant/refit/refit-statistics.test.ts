@@ -11,7 +11,7 @@ import type { RefittedLayer } from '../../../../src/quant/refit/refit-report.js'
 import { refitStatistics } from '../../../../src/quant/refit/refit-statistics.js';
 import { failureOf } from '../../../support/error-code.js';
 import { listProblems, runModel } from '../../../support/look-at-model.js';
-import { temporaryFolder } from '../../../support/run-stage.js';
+import { givenFolder } from '../../../support/run-stage.js';
 import { floats, randomConstant, randomFloats, type SmallModel, smallModel } from '../../../support/small-model.js';
 
 const IMAGE = [2, 4, 8, 8];
@@ -48,12 +48,8 @@ const NETWORK: SmallModel = {
 };
 const SAMPLES = [10, 11, 12].map(seed => ({ x: { ...randomFloats(IMAGE, seed), data: randomFloats(IMAGE, seed).data.map(v => 4 * v) } }));
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const folder = givenFolder('refit');
 let count = 0;
-beforeAll(async () => {
-  folder = await temporaryFolder('refit');
-});
-afterAll(() => folder.remove());
 
 function hardened(network: SmallModel): Model {
   const model = smallModel(network);
