@@ -1,5 +1,4 @@
 /** The process that `adaround.ts` measures: runs `round-weights` by AdaRound on a quantized model, and reports its own memory. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { roundWeights } from '../stages/round-weights/stage.js';
 import { runStage } from '../test/support/run-stage.js';
@@ -24,13 +23,12 @@ export interface AdaRoundMeasured {
 
 async function measure({ folder, float, quantized, captured }: AdaRoundOrder): Promise<AdaRoundMeasured> {
   const parts = join(folder, 'parts');
-  await mkdir(parts);
   const [start, cpuStart] = [performance.now(), process.cpuUsage()];
   const { outputs } = await runStage(roundWeights, {
     folder,
     params: { method: 'adaround' },
     inputs: { model: quantized, float, captured },
-    memo: storingMemo(parts).memo,
+    memo: storingMemo({ path: parts }).memo,
   });
   const ms = performance.now() - start;
   const { user, system } = process.cpuUsage(cpuStart);

@@ -1,17 +1,5 @@
 /** The document of `sweep`: one schema for its writers, its readers and the table in docs/sweep.md. */
-import {
-  ANYTHING,
-  anyList,
-  anyObject,
-  anyText,
-  flag,
-  integer,
-  mapOf,
-  object,
-  oneOf,
-  openObject,
-  text,
-} from '../base/schema/build-schema.js';
+import { ANYTHING, anyList, anyObject, anyText, flag, integer, mapOf, oneOf, openObject, text } from '../base/schema/build-schema.js';
 import { FIGURE_SCHEMA } from '../base/schema/figure-schema.js';
 import type { FromSchema } from '../base/schema/from-schema.js';
 
@@ -25,7 +13,7 @@ export const PROBLEMS = anyList(
   'Why the configuration was not built.',
 );
 
-export const OBJECTIVE = object(
+export const OBJECTIVE = openObject(
   {
     metric: text('STAGE.METRIC, or size.'),
     goal: oneOf(['maximize', 'minimize'], 'Which of two values is better.'),

@@ -1,21 +1,7 @@
 /** The document of `tune`: one schema for its writer and the table in docs/tune.md. */
 import { BOUND_OPERATORS } from '../base/bound.js';
-import { EQUAL } from '../base/figure.js';
-import {
-  anyList,
-  anyObject,
-  anyOf,
-  anyText,
-  constant,
-  flag,
-  mapOf,
-  NULL,
-  number,
-  object,
-  oneOf,
-  openObject,
-  text,
-} from '../base/schema/build-schema.js';
+import { anyList, anyObject, anyOf, anyText, flag, mapOf, NULL, number, oneOf, openObject, text } from '../base/schema/build-schema.js';
+import { FIGURE_SCHEMA } from '../base/schema/figure-schema.js';
 import type { FromSchema } from '../base/schema/from-schema.js';
 import { NUMBER, OBJECTIVE, PROBLEMS, STATUS } from './sweep-document.js';
 
@@ -23,7 +9,7 @@ const TRIAL = {
   number: NUMBER,
   set: anyObject('What differs from the pipeline file: values by parameter or STAGE.SETTING.'),
   status: STATUS,
-  figures: mapOf(anyOf([constant(EQUAL), number(), NULL]), { description: 'The metrics of gates and objective; null where it has none.' }),
+  figures: mapOf(anyOf([...FIGURE_SCHEMA.anyOf, NULL]), { description: 'The metrics of gates and objective; null where it has none.' }),
   holds: flag('Whether all gates hold.'),
   problems: PROBLEMS,
 };
@@ -32,7 +18,7 @@ const TRIAL = {
 export const TUNE_DOCUMENT = openObject({
   pipeline: text('The name of the pipeline.'),
   gates: anyList(
-    object({
+    openObject({
       metric: text('STAGE.METRIC, or size.'),
       operator: oneOf(BOUND_OPERATORS, 'How it is compared.'),
       bound: number({}, 'With what.'),

@@ -1,23 +1,35 @@
-/** Parts of a stage's work whose result is one JSON file. */
+/** Parts of a stage's work that run models, and whose result is one JSON document. */
 import { join } from 'node:path';
+import { getDefined } from '../base/invariant.js';
 import type { Json, JsonObject } from '../base/json.js';
-import { definePart, type Part, type PartJob } from './context.js';
-import { writeJsonFile } from './json-file.js';
+import { type Context, definePart, type Part, type PartJob, type PartRequest, type PartResult } from './context.js';
+import { readJsonFile, writeJsonFile } from './json-file.js';
 
-interface JsonPart<Input extends JsonObject> extends Omit<Part<Input>, 'run'> {
-  /** Name of the file. */
-  readonly file: string;
-  /** Its content. As for `run` of a part, sessions may stay open between calls. */
+interface JsonPart<Input extends JsonObject> extends Pick<Part<Input>, 'name' | 'version' | 'module'> {
+  /** The document. As for `run` of a part, sessions may stay open between calls. */
   readonly compute: (job: PartJob<Input>) => Promise<Json>;
 }
 
-/** Declares a part that writes what `compute` returns into `file`. */
-export function defineJsonPart<Input extends JsonObject>({ file, compute, ...part }: JsonPart<Input>): Part<Input> {
+const FILE = 'result.json';
+
+/** Declares a part whose result is the document that `compute` returns; `memoJson` reads it. */
+export function defineJsonPart<Input extends JsonObject>({ compute, ...part }: JsonPart<Input>): Part<Input> {
   return definePart({
     ...part,
+    runsModels: 'always',
     run: async job => {
-      await writeJsonFile(join(job.folder, file), await compute(job));
-      return [file];
+      await writeJsonFile(join(job.folder, FILE), await compute(job));
+      return [FILE];
     },
   });
+}
+
+/** The document of a part that `defineJsonPart` declares: computed, or kept from an earlier run. */
+export async function memoJson<Input extends JsonObject>(
+  { memo }: Pick<Context, 'memo'>,
+  part: Part<Input>,
+  request: PartRequest<Input>,
+): Promise<{ readonly json: Json; readonly from: PartResult['from'] }> {
+  const { files, from } = await memo(part, request);
+  return { json: await readJsonFile(getDefined(files[FILE], FILE)), from };
 }

@@ -1,4 +1,5 @@
 /** Sketches samples with one stage part per sample and merges them. With `compat: ort`, a second pass counts over the joint ranges. */
+
 import { getDefined } from '../../src/base/invariant.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -17,11 +18,11 @@ import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { Context } from '../../src/stage/context.js';
-import { readJsonFile } from '../../src/stage/json-file.js';
-import { COUNTS_FILE, ortPart } from './ort-part.js';
+import { memoJson } from '../../src/stage/json-part.js';
+import { ortPart } from './ort-part.js';
 import type { CalibrateParams } from './params.js';
 import type { SampleFile } from './sample-file.js';
-import { SKETCH_FILE, sketchPart } from './sketch-part.js';
+import { sketchPart } from './sketch-part.js';
 
 export interface ObserveRequest {
   readonly model: Model;
@@ -50,13 +51,13 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
     let counted = 0;
     for (const [done, { path, feeds }] of samples.entries()) {
       context.progress(done, samples.length, 'samples counted');
-      const { files, from } = await context.memo(ortPart, {
+      const { json, from } = await memoJson(context, ortPart, {
         manifest: { ...manifest, feeds, binnings },
         blobs: { input: path },
         unkeyed: { model: modelPath },
       });
       if (from === 'computed') counted++;
-      addSampleCounts(collected, parseSampleCounts(await readJsonFile(getDefined(files[COUNTS_FILE], COUNTS_FILE))));
+      addSampleCounts(collected, parseSampleCounts(json));
     }
     context.progress(samples.length, samples.length, 'samples counted');
     context.log('info', `second pass: ${counted} inferred, ${samples.length - counted} reused`);
@@ -69,9 +70,9 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
         blobs: { input: sample.path },
         unkeyed: { model: modelPath },
       } as const;
-      const { files, from } = await context.memo(sketchPart, part);
+      const { json, from } = await memoJson(context, sketchPart, part);
       if (from === 'computed') inferences++;
-      const sketches = parseSampleSketches(await readJsonFile(getDefined(files[SKETCH_FILE], SKETCH_FILE)));
+      const sketches = parseSampleSketches(json);
       addSample(total, sketches);
       if (histogramRequests !== undefined) addSampleRanges(collected, sketches);
       samples.push(sample);

@@ -16,14 +16,10 @@ export interface OrtManifest extends JsonObject {
   readonly binnings: JsonObject;
 }
 
-export const COUNTS_FILE = 'counts.json';
-
 export const ortPart = defineJsonPart<OrtManifest>({
   name: 'calibrate-ort-counts',
   version: 1,
   module: import.meta.url,
-  runsModels: 'always',
-  file: COUNTS_FILE,
   async compute({ manifest, blobs, unkeyed }) {
     const { model, sketcher } = await openObservedModel(manifest.model, getDefined(unkeyed.model, 'model'));
     const counts = await sketcher.count(

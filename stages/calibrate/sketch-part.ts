@@ -15,14 +15,10 @@ export interface SketchManifest extends JsonObject {
   readonly channels: 'none' | 'each';
 }
 
-export const SKETCH_FILE = 'sketches.json';
-
 export const sketchPart = defineJsonPart<SketchManifest>({
   name: 'calibrate-sketch',
   version: 2,
   module: import.meta.url,
-  runsModels: 'always',
-  file: SKETCH_FILE,
   async compute({ manifest, blobs, unkeyed }) {
     const { model, sketcher } = await openObservedModel(manifest.model, getDefined(unkeyed.model, 'model'));
     const sketches = await sketcher.sample(await readFeeds(model, getDefined(blobs.input, 'input'), manifest.feeds), manifest.channels);

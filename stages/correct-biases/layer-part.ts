@@ -17,16 +17,12 @@ export interface LayerManifest extends JsonObject {
   readonly earlier: string;
 }
 
-export const CORRECTION_FILE = 'correction.json';
-
 const openAtLayer = makeOpenAtLayer<BiasCorrector & Closable>();
 
 export const layerPart = defineJsonPart<LayerManifest>({
   name: 'correct-bias-of-layer',
   version: 1,
   module: import.meta.url,
-  runsModels: 'always',
-  file: CORRECTION_FILE,
   async compute({ manifest: { run, layer }, unkeyed }) {
     const corrector = await openAtLayer(JSON.stringify(run), layer, () => open(unkeyed));
     if (corrector.next() < layer) {

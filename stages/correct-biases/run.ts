@@ -1,4 +1,5 @@
 /** Runs `correct-biases`: one kept part per layer, then the outputs before and after. */
+
 import { join } from 'node:path';
 import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
@@ -13,9 +14,10 @@ import { summarizeRecovery } from '../../src/quant/recovery/recovered.js';
 import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
-import { CORRECTION_FILE, layerPart } from './layer-part.js';
+import { layerPart } from './layer-part.js';
 import { outputsPart } from './outputs-part.js';
 import type { CorrectBiasesParams } from './params.js';
 import { reportCorrections } from './report.js';
@@ -59,8 +61,7 @@ async function correctLayers(
     context.signal.throwIfAborted();
     await writeJsonFile(earlier, corrections);
     const request = { manifest: { run, layer, earlier: digestJson(corrections) }, blobs: {}, unkeyed: { ...paths, earlier } };
-    const { files } = await context.memo(layerPart, request);
-    corrections.push(...parseCorrections(await readJsonFile(getDefined(files[CORRECTION_FILE], CORRECTION_FILE))));
+    corrections.push(...parseCorrections((await memoJson(context, layerPart, request)).json));
   }
   context.progress(layers.length, layers.length, 'layers');
   return corrections;

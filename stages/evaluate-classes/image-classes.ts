@@ -7,15 +7,11 @@ import { defineJsonPart } from '../../src/stage/json-part.js';
 import { makeOpenOrReuse, stampFile } from '../../src/stage/reuse-open.js';
 import { type ClassifySettings, classifyImage } from './classify-image.js';
 
-export const CLASSES_FILE = 'classes.json';
-
 /** Takes the blobs `model` and `image`. */
 export const imageClasses = defineJsonPart<ClassifySettings>({
   name: 'image-classes',
   version: 1,
   module: import.meta.url,
-  runsModels: 'always',
-  file: CLASSES_FILE,
   compute: async job => classifyImage(await getSession(job), getDefined(job.blobs.image, 'blob image'), job.manifest),
 });
 

@@ -1,5 +1,5 @@
 /** Runs `evaluate-classes`: classifies every image, and computes the accuracy. */
-import { getDefined } from '../../src/base/invariant.js';
+
 import type { JsonObject } from '../../src/base/json.js';
 import { type LabeledImage, type LabeledImages, listLabeledImages } from '../../src/detection/data/class-labels.js';
 import { findImageFile, takeFromFolders } from '../../src/detection/data/image-list.js';
@@ -13,12 +13,13 @@ import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
+import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { type BestClasses, type ClassifySettings, classifyImage, parseBestClasses } from './classify-image.js';
-import { CLASSES_FILE, imageClasses } from './image-classes.js';
+import { imageClasses } from './image-classes.js';
 import { makeClassMetrics, type Prediction } from './metrics.js';
 import type { EvaluateClassesParams } from './params.js';
 
@@ -88,8 +89,8 @@ async function openClassifying(job: ClassesJob): Promise<Classifying> {
   if (params.runner === 'cpu') {
     return {
       async classify(path) {
-        const { files } = await context.memo(imageClasses, { manifest: settings, blobs: { model, image: path } });
-        return parseBestClasses(await readJsonFile(getDefined(files[CLASSES_FILE], CLASSES_FILE)));
+        const { json } = await memoJson(context, imageClasses, { manifest: settings, blobs: { model, image: path } });
+        return parseBestClasses(json);
       },
       close: async () => undefined,
     };

@@ -6,14 +6,10 @@ import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';
 import type { SensitivityManifest } from './manifest.js';
 
-export const ERRORS_FILE = 'errors.json';
-
 export const errorsPart = defineJsonPart<SensitivityManifest>({
   name: 'sensitivity-errors',
   version: 1,
   module: import.meta.url,
-  runsModels: 'always',
-  file: ERRORS_FILE,
   async compute({ unkeyed, context }) {
     const { float, quantized, samples } = await readPair(unkeyed);
     const models = findSteps(float, quantized);

@@ -16,14 +16,10 @@ export interface LayerManifest extends JsonObject {
   readonly values: readonly string[];
 }
 
-export const OUTPUTS_FILE = 'outputs.json';
-
 export const layerPart = defineJsonPart<LayerManifest>({
   name: 'sensitivity-of-layer',
   version: 1,
   module: import.meta.url,
-  runsModels: 'always',
-  file: OUTPUTS_FILE,
   async compute({ manifest: { run, values }, unkeyed }) {
     const { measure } = await openOrReuse(JSON.stringify([run, unkeyed.scratch]), () => open(unkeyed));
     return [...describeOutputErrors(await measure(values))];

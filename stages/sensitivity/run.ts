@@ -1,4 +1,5 @@
 /** Runs `sensitivity`: the shares of all layers at once, then the exact cost of the largest, one kept part per layer. */
+
 import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
@@ -13,11 +14,12 @@ import { reportSensitivity } from '../../src/quant/sensitivity/sensitivity-repor
 import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { writeJsonFile } from '../../src/stage/json-file.js';
+import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
-import { ERRORS_FILE, errorsPart } from './errors-part.js';
-import { layerPart, OUTPUTS_FILE } from './layer-part.js';
+import { errorsPart } from './errors-part.js';
+import { layerPart } from './layer-part.js';
 import type { SensitivityManifest } from './manifest.js';
 import type { SensitivityParams } from './params.js';
 
@@ -58,8 +60,8 @@ function digestSteps({ float, quantized, steps }: SteppedModels): string {
 /** Of the layers that are quantized, or have an own error by their weights. */
 async function measureShares(context: Context, models: SteppedModels, { manifest, paths }: Run): Promise<readonly LayerShares[]> {
   const layers = findQuantizedLayers(models);
-  const { files } = await context.memo(errorsPart, { manifest, blobs: {}, unkeyed: paths });
-  const errors = parseStepErrors(models, await readJsonFile(getDefined(files[ERRORS_FILE], ERRORS_FILE)));
+  const { json } = await memoJson(context, errorsPart, { manifest, blobs: {}, unkeyed: paths });
+  const errors = parseStepErrors(models, json);
   const shares = shareErrors(models, layers, errors).filter(
     ({ layer, own }) => own > 0 || layer.values.some(id => models.steps.get(id)?.quantizer !== undefined),
   );
@@ -70,6 +72,6 @@ async function measureShares(context: Context, models: SteppedModels, { manifest
 }
 
 async function measureLayer(context: Context, { manifest, paths }: Run, values: readonly string[]): Promise<readonly OutputError[]> {
-  const { files } = await context.memo(layerPart, { manifest: { run: manifest, values }, blobs: {}, unkeyed: paths });
-  return parseOutputErrors(await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE)));
+  const { json } = await memoJson(context, layerPart, { manifest: { run: manifest, values }, blobs: {}, unkeyed: paths });
+  return parseOutputErrors(json);
 }

@@ -13,14 +13,10 @@ export interface ErrorsManifest extends TrialBase {
   readonly arrays: readonly string[];
 }
 
-export const ERRORS_FILE = 'errors.json';
-
 export const errorsPart = defineJsonPart<ErrorsManifest>({
   name: 'widen-types-errors',
   version: 1,
   module: import.meta.url,
-  runsModels: 'always',
-  file: ERRORS_FILE,
   async compute({ unkeyed, context }) {
     const list = await readSampleList(getDefined(unkeyed.samples, 'samples'));
     const models = findSteps(await readModel(getDefined(unkeyed.model, 'model')), await readModel(getDefined(unkeyed.narrow, 'narrow')));

@@ -39,14 +39,10 @@ export interface DetectionManifest extends JsonObject {
   readonly images: number;
 }
 
-export const FIGURES_FILE = 'figures.json';
-
 export const figuresPart = defineJsonPart<FiguresManifest>({
   name: 'widen-types-figures',
   version: 1,
   module: import.meta.url,
-  runsModels: 'always',
-  file: FIGURES_FILE,
   async compute({ manifest, unkeyed, context }) {
     const { run, types, iouTypes } = manifest;
     const trial = await openOrReuse(JSON.stringify([run, manifest.data, unkeyed.scratch]), () => open(unkeyed, manifest));

@@ -21,14 +21,10 @@ export interface OutputsManifest extends JsonObject {
   readonly types: WidenedTypes & JsonObject;
 }
 
-export const OUTPUTS_FILE = 'outputs.json';
-
 export const outputsPart = defineJsonPart<OutputsManifest>({
   name: 'widen-types-outputs',
   version: 1,
   module: import.meta.url,
-  runsModels: 'always',
-  file: OUTPUTS_FILE,
   async compute({ manifest: { run, types }, unkeyed }) {
     const meter = await openOrReuse(JSON.stringify([run, unkeyed.scratch]), () => open(unkeyed, run));
     return [...(await meter.measure(parseWidenedTypes(types)))];

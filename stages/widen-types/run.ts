@@ -1,7 +1,7 @@
 /** Runs `widen-types`: the errors of all tensors once, then a search in which every trial is a kept part. */
+
 import { join } from 'node:path';
 import { digestFile } from '../../src/base/digest.js';
-import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { makeNameMatcher } from '../../src/onnx/selection/name-pattern.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
@@ -17,11 +17,12 @@ import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
+import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { checkAdmitted } from './admit.js';
-import { ERRORS_FILE, errorsPart } from './errors-part.js';
+import { errorsPart } from './errors-part.js';
 import { describeFigures, meetsConstraint } from './judge.js';
 import type { WidenTypesParams } from './params.js';
 import { openQuantizer } from './quantize-trial.js';
@@ -82,8 +83,8 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
     samples: join(context.scratch, 'samples.json'),
     narrow: join(context.scratch, 'narrow.onnx'),
   };
-  const { files } = await context.memo(errorsPart, { manifest: run, blobs: {}, unkeyed });
-  const errors = parseStepErrors(models, await readJsonFile(getDefined(files[ERRORS_FILE], ERRORS_FILE)));
+  const { json } = await memoJson(context, errorsPart, { manifest: run, blobs: {}, unkeyed });
+  const errors = parseStepErrors(models, json);
   const all = findWideBlocks({ models, report, errors, to: params.to, cost });
   const matchers = params.tensors?.map(makeNameMatcher);
   const isOpen = ({ tensors }: WideBlock): boolean => matchers?.some(matches => tensors.some(matches)) ?? true;

@@ -15,13 +15,14 @@ import type { WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
+import { memoJson } from '../../src/stage/json-part.js';
 import { rolesOfModels } from '../../src/stage/model-roles.js';
 import { findInputRecord, getInputPath, getInputRecord, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { ErrorsManifest } from './errors-part.js';
-import { type DetectionManifest, FIGURES_FILE, figuresPart, readImages } from './figures-part.js';
+import { type DetectionManifest, figuresPart, readImages } from './figures-part.js';
 import { checkOutputs, type Figures, figuresOfGate, figuresOfOutputs } from './judge.js';
-import { OUTPUTS_FILE, outputsPart } from './outputs-part.js';
+import { outputsPart } from './outputs-part.js';
 import type { WidenTypesParams } from './params.js';
 
 type Job = StageJob<WidenTypesParams>;
@@ -47,8 +48,8 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
     const types = typesOf(set);
     note(types);
     const unkeyed = { ...pathsOf(job), samples: join(context.scratch, 'samples.json') };
-    const { files } = await context.memo(outputsPart, { manifest: { run, types }, blobs: {}, unkeyed });
-    return parseOutputErrors(await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE)));
+    const { json } = await memoJson(context, outputsPart, { manifest: { run, types }, blobs: {}, unkeyed });
+    return parseOutputErrors(json);
   };
   const errorOf = async (set: readonly WideBlock[]): Promise<number> => 1 - vanishing(await outputsOf([]), await outputsOf(set));
   const { gate } = params.constraint;
@@ -65,12 +66,11 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
     async measure(set) {
       const types = typesOf(set);
       note(types);
-      const { files } = await context.memo(figuresPart, {
+      const { json: measured } = await memoJson(context, figuresPart, {
         manifest: { ...detection.manifest, types },
         blobs: {},
         unkeyed: detection.unkeyed,
       });
-      const measured = await readJsonFile(getDefined(files[FIGURES_FILE], FIGURES_FILE));
       return figuresOfGate(gate, isJsonObject(measured) ? measured : {}, baseline);
     },
     errorOf,

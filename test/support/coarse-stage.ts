@@ -42,7 +42,7 @@ export function useCoarseStage<Params>(plugin: StagePlugin<Params>): CoarseStage
 
   beforeAll(async () => {
     folder = await temporaryFolder(`${plugin.name}-stage`);
-    memo = storingMemo(at('memo'));
+    memo = storingMemo(folder);
     inputs = await writeCoarseNetwork(folder.path);
   });
   afterAll(() => folder.remove());

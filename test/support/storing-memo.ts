@@ -12,8 +12,8 @@ export interface StoringMemo {
   forget(): void;
 }
 
-/** Keys are name, version, manifest and blobs by content, as the engine's; the code digest is the same in one test run. */
-export function storingMemo(folder: string): StoringMemo {
+/** It makes the folder "memo" in `parent`, when a part runs first. Keys are name, version, manifest and blobs by content, as the engine's; the code digest is the same in one test run. */
+export function storingMemo(parent: { readonly path: string }): StoringMemo {
   const kept = new Map<string, Readonly<Record<string, string>>>();
   const computed: string[] = [];
   const memo = async <Input extends JsonObject>(part: Part<Input>, request: PartRequest<Input>): Promise<PartResult> => {
@@ -22,7 +22,7 @@ export function storingMemo(folder: string): StoringMemo {
     const key = digestJson({ name: part.name, version: part.version, manifest: request.manifest, blobs });
     const found = kept.get(key);
     if (found !== undefined) return { files: found, from: 'kept' };
-    const own = join(folder, key.slice(0, 20));
+    const own = join(parent.path, 'memo', key.slice(0, 20));
     await mkdir(own, { recursive: true });
     const context = { signal: new AbortController().signal, log: () => undefined };
     const names = await part.run({ ...request, unkeyed: request.unkeyed ?? {}, folder: own, context });

@@ -49,24 +49,27 @@ export function addQuantize(
   const output = addValue(model, model.graph, editor.names.take(`${name}_QuantizeLinear_Output`), {
     type: type?.kind === 'tensor' ? { ...type, dtype } : undefined,
   });
-  return addNode(model, model.graph, {
-    opType: 'QuantizeLinear',
-    name: takeNodeName(editor, `${name}_QuantizeLinear`),
-    domain: editor.domain,
-    inputs: [input, parameters.scale, parameters.zeroPoint],
-    attributes: attributesOf(axis),
-    outputs: [output.id],
-  });
+  return addLinear(editor, 'QuantizeLinear', name, { input, parameters, axis, output });
 }
 
 /** Adds DequantizeLinear of `input`. Its output has the type of `float` and the name `outputName`, or a free name. */
 export function addDequantize(editor: QdqEditor, name: string, { input, float, parameters, axis, outputName }: DequantizeSpec): Node {
   const { model } = editor;
   const output = addValue(model, model.graph, outputName ?? editor.names.take(`${name}_DequantizeLinear_Output`), { type: float.type });
+  return addLinear(editor, 'DequantizeLinear', name, { input, parameters, axis, output });
+}
+
+function addLinear(
+  editor: QdqEditor,
+  opType: 'QuantizeLinear' | 'DequantizeLinear',
+  name: string,
+  { input, parameters, axis, output }: Pick<DequantizeSpec, 'input' | 'parameters' | 'axis'> & { readonly output: Value },
+): Node {
+  const { model, domain } = editor;
   return addNode(model, model.graph, {
-    opType: 'DequantizeLinear',
-    name: takeNodeName(editor, `${name}_DequantizeLinear`),
-    domain: editor.domain,
+    opType,
+    name: takeNodeName(editor, `${name}_${opType}`),
+    domain,
     inputs: [input, parameters.scale, parameters.zeroPoint],
     attributes: attributesOf(axis),
     outputs: [output.id],

@@ -7,23 +7,17 @@ import type { InputRef, Plan, PlannedStage } from '../../engine/model/plan.js';
 import { readRecord } from '../../engine/store/action-records.js';
 import type { ProjectState } from '../project/live-project.js';
 import { type Origin, originsOf } from './param-origins.js';
-import { type OutputView, outputsOf, reasonsOf } from './pipeline-view.js';
+import { outputsOf, reasonsOf, type StageRow } from './pipeline-view.js';
 
-export interface StageView {
+export interface StageView extends Pick<StageRow, 'id' | 'group' | 'plugin' | 'state' | 'why' | 'outputs'> {
   readonly version: number;
-  readonly id: string;
-  readonly group: string;
-  readonly plugin: string;
   readonly description: string;
   /** Place of the stage in the pipeline file. */
   readonly file: string;
   readonly line: number;
-  readonly state: string;
-  readonly why: readonly string[];
   readonly determinism: string;
   readonly params: readonly ParamView[];
   readonly inputs: readonly InputView[];
-  readonly outputs: readonly OutputView[];
   /** All figures of the present result, nested as the stage wrote them. */
   readonly metrics?: JsonObject;
   /** The key of the action that made the present result. */

@@ -24,7 +24,7 @@ import { measureSqnr } from '../../support/output-sqnr.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 interface Recorded {
   readonly mask_image_ids: readonly number[];
@@ -66,13 +66,12 @@ suite('int8 parts of the detector', () => {
   const recorded = (): Recorded => JSON.parse(readFileSync(join(shared ?? '', 'shapes/maskrcnn/int8_sqnr.json'), 'utf8')) as Recorded;
   const folder = givenFolder('sqnr');
   let parts: ShapesParts;
-  let memo: StoringMemo;
+  const memo = storingMemo(folder);
   const sketches = new Map<MaskRcnnPart, string>();
   let samples: readonly { readonly id: number; readonly inputs: PartInputs }[];
 
   beforeAll(async () => {
     parts = await writeShapesParts(folder.path);
-    memo = storingMemo(join(folder.path, 'memo'));
     for (const part of MASKRCNN_PARTS) {
       const { outputs } = await runStage(calibrate, {
         params: { part, samples: 16, rois: PARTS[part].rois },

@@ -12,7 +12,7 @@ import { sketchNoise } from '../../support/noise-calibration.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 /** Allowed loss of int8 against the float parts, on the 200 validation images. */
 const MOST_LOSS = { bbox: 0.006, segm: 0.008 } as const;
@@ -25,13 +25,12 @@ const suite = findSharedFolder() === undefined ? describe.skip : describe;
 suite('the int8 detector on all validation images', () => {
   const folder = givenFolder('int8');
   let shapes: ShapesParts;
-  let memo: StoringMemo;
+  const memo = storingMemo(folder);
   let float: ShapesMetrics;
   const sketches = new Map<MaskRcnnPart, string>();
 
   beforeAll(async () => {
     shapes = await writeShapesParts(folder.path);
-    memo = storingMemo(join(folder.path, 'memo'));
     for (const part of MASKRCNN_PARTS) {
       const { outputs } = await runStage(calibrate, {
         params: { part, samples: 16 },

@@ -17,7 +17,7 @@ import { quantize } from '../../../stages/quantize/stage.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ScoringParts, writeScoringParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 /** Number of RoIs per image in the recording, and the smallest number with which an image is used. */
 const ROIS = {
@@ -61,12 +61,11 @@ suite('Mask Scoring R-CNN on the validation images', () => {
   const read = async <T>(file: string): Promise<T> => (await readJsonFile(join(shared ?? '', 'shapes/mask-scoring', file))) as Json as T;
   const folder = givenFolder('mask-scoring');
   let shapes: ScoringParts;
-  let memo: StoringMemo;
+  const memo = storingMemo(folder);
   const sketches = new Map<MaskScoringPart, string>();
 
   beforeAll(async () => {
     shapes = await writeScoringParts(folder.path);
-    memo = storingMemo(join(folder.path, 'memo'));
     const { recipePath: recipe, configPath: config, calib: data, parts: detector } = shapes;
     for (const part of MASKSCORING_PARTS) {
       const { outputs } = await runStage(calibrate, {

@@ -76,7 +76,7 @@ suite('the trained detector with power-of-two scales', () => {
 
   beforeAll(async () => {
     const shapes = await writeShapesParts(folder.path);
-    const { memo } = storingMemo(join(folder.path, 'memo'));
+    const { memo } = storingMemo(folder);
     for (const part of MASKRCNN_PARTS) {
       const inputs = {
         model: shapes.parts[part],

@@ -10,7 +10,7 @@ import { givenFolder, runStage } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 import { randomFloats } from '../../support/small-model.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 /** AP of the original network at 8 bits and in float, and how far the equalized one may be outside. */
 const INT8 = { bbox: 0.679, segm: 0.5 } as const;
@@ -23,11 +23,10 @@ const suite = shared === undefined ? describe.skip : describe;
 suite('the rescaled detector', () => {
   const folder = givenFolder('rescaled');
   let shapes: ShapesParts;
-  let memo: StoringMemo;
+  const memo = storingMemo(folder);
 
   beforeAll(async () => {
     shapes = await writeShapesParts(folder.path, join(shared ?? '', 'shapes/maskrcnn/maskrcnn-shapes-rescaled.safetensors'));
-    memo = storingMemo(join(folder.path, 'memo'));
   }, 300_000);
 
   it('keeps every bit of its float outputs with powers of two', async () => {

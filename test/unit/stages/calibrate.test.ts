@@ -12,7 +12,7 @@ import { failureOf } from '../../support/error-code.js';
 import { givenFolder, parseParams, runStage } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 interface Run {
   readonly sketches: Json;
@@ -23,11 +23,10 @@ interface Run {
 describe('calibrate', () => {
   const folder = givenFolder('calibrate');
   let shapes: ShapesParts;
-  let memo: StoringMemo;
+  const memo = storingMemo(folder);
 
   beforeAll(async () => {
     shapes = await writeShapesParts(folder.path);
-    memo = storingMemo(join(folder.path, 'memo'));
   });
   beforeEach(() => memo.forget());
 

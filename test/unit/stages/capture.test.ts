@@ -15,15 +15,14 @@ import { capture } from '../../../stages/capture/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { givenFolder, parseParams, runStage } from '../../support/run-stage.js';
 import { type ShapesParts, writeShapesParts } from '../../support/shapes-parts.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 const folder = givenFolder('capture');
 let shapes: ShapesParts;
-let memo: StoringMemo;
+const memo = storingMemo(folder);
 
 beforeAll(async () => {
   shapes = await writeShapesParts(folder.path);
-  memo = storingMemo(join(folder.path, 'memo'));
 });
 beforeEach(() => memo.forget());
 

@@ -111,7 +111,7 @@ describe('evaluate', () => {
   });
 
   it('only new images of a larger data set are run, and an interrupted run continues where it stopped', async () => {
-    const kept = storingMemo(folder.path);
+    const kept = storingMemo(folder);
     const inputs = { parts: files.parts, recipe: files.recipe, config: files.config, data: files.val };
     const measure = async (samples: number, interruption?: Interruption): Promise<JsonObject> => {
       const { outputs } = await runStage(evaluate, { params: { samples }, inputs, folder: folder.path, memo: kept.memo, ...interruption });

@@ -25,7 +25,7 @@ import { runModel } from '../../support/look-at-model.js';
 import { ajvOf } from '../../support/params-schema.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { randomConstants, randomFloats, smallModel } from '../../support/small-model.js';
-import { type StoringMemo, storingMemo } from '../../support/storing-memo.js';
+import { storingMemo } from '../../support/storing-memo.js';
 
 const IMAGE = [1, 3, 8, 8];
 const SEEDS = [10, 11];
@@ -47,7 +47,7 @@ const network = (): Model =>
   });
 
 const folder = givenFolder('widen-types');
-let memo: StoringMemo;
+const memo = storingMemo(folder);
 let inputs: Record<string, string>;
 let float: Model;
 let sketches: ModelSketches;
@@ -55,7 +55,6 @@ let expected: readonly Float32Array[];
 const at = (name: string): string => join(folder.path, name);
 
 beforeAll(async () => {
-  memo = storingMemo(at('memo'));
   await mkdir(at('tensors'));
   await writeModel(at('float.onnx'), network());
   float = await readModel(at('float.onnx'));

@@ -110,27 +110,28 @@ function planUnits({
   return { dims, perm: wanted.map((dim, axis) => (dim === 1 ? axis : (moved[places.indexOf(axis)] ?? 0))) };
 }
 
-export const fixReshape: RewriteRule = {
+export const fixReshape = fixComputedShape({
   name: 'fix-reshape',
-  proof: 'exact',
   proofText: 'A computed shape with at most one unknown dim is a constant with −1 for that dim.',
-  pattern: op('Reshape', { inputs: [any('x'), any('shape')] }),
-  rewrite(match) {
-    if (match.constantOf(match.find('shape')) !== undefined) return decline('its shape is already constant', match.node);
-    return reshapeTo(match);
-  },
-};
+  rewrite: match => reshapeTo(match),
+});
 
-export const fixFreeReshape: RewriteRule = {
+export const fixFreeReshape = fixComputedShape({
   name: 'fix-free-reshape',
-  proof: 'exact',
   proofText: 'A computed shape is a constant with 0 for dims that it keeps, and −1 for at most one other unknown dim.',
-  pattern: op('Reshape', { inputs: [any('x'), any('shape')] }),
-  rewrite(match) {
-    if (match.constantOf(match.find('shape')) !== undefined) return decline('its shape is already constant', match.node);
-    return reshapeTo(match, copyingShape(match, outputDims(match)));
-  },
-};
+  rewrite: match => reshapeTo(match, copyingShape(match, outputDims(match))),
+});
+
+function fixComputedShape({ name, proofText, rewrite }: Pick<RewriteRule, 'name' | 'proofText' | 'rewrite'>): RewriteRule {
+  return {
+    name,
+    proof: 'exact',
+    proofText,
+    pattern: op('Reshape', { inputs: [any('x'), any('shape')] }),
+    rewrite: match =>
+      match.constantOf(match.find('shape')) === undefined ? rewrite(match) : decline('its shape is already constant', match.node),
+  };
+}
 
 /** One Reshape of "x" to the shape of the root's output. */
 function reshapeTo(match: Match, shape = constantShape(outputDims(match))): ReturnType<RewriteRule['rewrite']> {

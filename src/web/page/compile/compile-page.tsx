@@ -12,6 +12,7 @@ import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { FilterField, Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
+import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { type CompiledModel, parseCompileReport, type Unit } from './compile-report.js';
 import { MemoryChart } from './memory-chart.js';
@@ -32,31 +33,34 @@ function CompiledStage({ stage, stages }: { readonly stage: StageRow; readonly s
   if (data === undefined) return <Waiting error={error} what="the report of the stage" />;
   const model = data.models.find(({ name }) => name === query.model) ?? data.models[0];
   return (
-    <div class="view">
-      <div class="tools">
-        <h1>Compile</h1>
-        {stages.length > 1 && (
+    <View
+      title="Compile"
+      tools={
+        <>
+          {stages.length > 1 && (
+            <Select
+              label="Stage"
+              value={stage.id}
+              choices={stages.map(({ id }) => id)}
+              pick={id => setQuery({ stage: id, model: undefined })}
+            />
+          )}
           <Select
-            label="Stage"
-            value={stage.id}
-            choices={stages.map(({ id }) => id)}
-            pick={id => setQuery({ stage: id, model: undefined })}
+            label="Model"
+            value={model?.name ?? ''}
+            choices={data.models.map(({ name }) => name)}
+            pick={name => setQuery({ model: name, unit: undefined })}
           />
-        )}
-        <Select
-          label="Model"
-          value={model?.name ?? ''}
-          choices={data.models.map(({ name }) => name)}
-          pick={name => setQuery({ model: name, unit: undefined })}
-        />
-        <OutOfDate stage={stage} />
-      </div>
+          <OutOfDate stage={stage} />
+        </>
+      }
+    >
       <p class="soft">
         {data.target.title}, {data.target.device}, {data.target.dtype}, version {data.target.version}. All times here are estimates, not
         measurements.
       </p>
       {model === undefined ? <Empty>The report has no models.</Empty> : <ModelReport key={model.name} model={model} />}
-    </div>
+    </View>
   );
 }
 

@@ -9,6 +9,7 @@ import { useData } from '../api/use-data.js';
 import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
+import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { collapse, openScopes, scopeModel, scopesToOpen } from './collapse.js';
 import { type ColorBy, ModelGraph } from './model-graph.js';
@@ -34,22 +35,25 @@ export function ModelPage({ pipeline }: ViewProps) {
   if (chosen === undefined) return <Empty>No built stage has a model. Run the pipeline to see its graphs.</Empty>;
   const keyOf = ({ stage, port }: ModelArtifact): string => `${stage.id}.${port}`;
   return (
-    <div class="view">
-      <div class="tools">
-        <h1>Model</h1>
-        <Select
-          label="Artifact"
-          value={keyOf(chosen)}
-          choices={artifacts.map(keyOf)}
-          pick={key => {
-            const next = artifacts.find(one => keyOf(one) === key);
-            setQuery({ stage: next?.stage.id, port: next?.port, node: undefined });
-          }}
-        />
-        <OutOfDate stage={chosen.stage} />
-      </div>
+    <View
+      title="Model"
+      tools={
+        <>
+          <Select
+            label="Artifact"
+            value={keyOf(chosen)}
+            choices={artifacts.map(keyOf)}
+            pick={key => {
+              const next = artifacts.find(one => keyOf(one) === key);
+              setQuery({ stage: next?.stage.id, port: next?.port, node: undefined });
+            }}
+          />
+          <OutOfDate stage={chosen.stage} />
+        </>
+      }
+    >
       <LoadedModel key={keyOf(chosen)} artifact={chosen} stages={pipeline.stages} />
-    </div>
+    </View>
   );
 }
 

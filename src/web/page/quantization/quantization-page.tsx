@@ -14,6 +14,7 @@ import { NameCell } from '../parts/name-cell.js';
 import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
 import { FilterField, Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
+import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { ErrorChart } from './error-chart.js';
 import { LayerPanel } from './layer-panel.js';
@@ -25,23 +26,26 @@ export function QuantizationPage({ pipeline }: ViewProps) {
   const stage = stages.find(({ id }) => id === query.stage) ?? stages[0];
   if (stage === undefined) return <Empty>The pipeline has no stage that uses “quantize”, so there are no ranges to show.</Empty>;
   return (
-    <div class="view">
-      <div class="tools">
-        <h1>Quantization</h1>
-        <Select
-          label="Stage"
-          value={stage.id}
-          choices={stages.map(({ id }) => id)}
-          pick={id => setQuery({ stage: id, value: undefined })}
-        />
-        <OutOfDate stage={stage} />
-      </div>
+    <View
+      title="Quantization"
+      tools={
+        <>
+          <Select
+            label="Stage"
+            value={stage.id}
+            choices={stages.map(({ id }) => id)}
+            pick={id => setQuery({ stage: id, value: undefined })}
+          />
+          <OutOfDate stage={stage} />
+        </>
+      }
+    >
       {stage.built ? (
         <QuantizedModel key={stage.id} stage={stage} all={pipeline.stages} canEdit={pipeline.project.access === 'full'} />
       ) : (
         <Empty>{stage.id} is not built yet. Run it to see its ranges and errors.</Empty>
       )}
-    </div>
+    </View>
   );
 }
 

@@ -1,5 +1,6 @@
 /** Detections of two sides, matched. */
 import type { CocoBox } from '../../../detection/coco/dataset.js';
+import type { ImageSize } from '../../../detection/image/image-size.js';
 
 export interface MatchOrder {
   /** COCO results of both sides, and the COCO data set, as bytes of JSON. */
@@ -28,11 +29,9 @@ export interface MatchedObject {
   readonly iou?: number;
 }
 
-export interface ImageRow {
+export interface ImageRow extends ImageSize {
   readonly id: string;
   readonly file: string;
-  readonly width: number;
-  readonly height: number;
   readonly objects: readonly MatchedObject[];
   readonly truth: readonly ObjectBox[];
 }

@@ -6,6 +6,7 @@ import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
+import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { CocoTable } from './coco-table.js';
 import { Confusion } from './confusion.js';
@@ -21,28 +22,31 @@ export function ResultsPage({ pipeline }: ViewProps) {
   if (left === undefined || right === undefined)
     return <Empty>No built stage has detections on a data set. A stage that uses “evaluate” writes them.</Empty>;
   return (
-    <div class="view">
-      <div class="tools">
-        <h1>Results</h1>
-        {(
-          [
-            ['left', left],
-            ['right', right],
-          ] as const
-        ).map(([side, chosen]) => (
-          <Select
-            key={side}
-            label={side === 'left' ? 'Left' : 'Right'}
-            value={chosen.stage.id}
-            choices={sides.map(({ stage: { id } }) => id)}
-            pick={id => setQuery({ [side]: id })}
-          />
-        ))}
-        {[left, right].map(({ stage }) => stage.state !== 'up-to-date' && <Badge look="warn">{stage.id} is out of date</Badge>)}
-      </div>
+    <View
+      title="Results"
+      tools={
+        <>
+          {(
+            [
+              ['left', left],
+              ['right', right],
+            ] as const
+          ).map(([side, chosen]) => (
+            <Select
+              key={side}
+              label={side === 'left' ? 'Left' : 'Right'}
+              value={chosen.stage.id}
+              choices={sides.map(({ stage: { id } }) => id)}
+              pick={id => setQuery({ [side]: id })}
+            />
+          ))}
+          {[left, right].map(({ stage }) => stage.state !== 'up-to-date' && <Badge look="warn">{stage.id} is out of date</Badge>)}
+        </>
+      }
+    >
       <CocoTable left={left.stage} right={right.stage} />
       <Matched left={left} right={right} />
-    </div>
+    </View>
   );
 }
 

@@ -11,22 +11,12 @@ import { listProblems, operators } from '../../../support/look-at-model.js';
 import { floats, integers, randomFloats, type SmallModel, type SmallNode, smallModel } from '../../../support/small-model.js';
 
 const uint8 = (value: number): Constant => encodeRawTensor(makeTensor('uint8', [], Uint8Array.of(value)));
+const scaled = (dims: readonly number[], seed: number, most: number): readonly number[] =>
+  Array.from(randomFloats(dims, seed).data, value => Math.round(most * value));
 const int8s = (dims: readonly number[], seed: number): Constant =>
-  encodeRawTensor(
-    makeTensor(
-      'int8',
-      dims,
-      Int8Array.from(randomFloats(dims, seed).data, value => Math.round(127 * value)),
-    ),
-  );
+  encodeRawTensor(makeTensor('int8', dims, Int8Array.from(scaled(dims, seed, 127))));
 const int32s = (dims: readonly number[], seed: number): Constant =>
-  encodeRawTensor(
-    makeTensor(
-      'int32',
-      dims,
-      Int32Array.from(randomFloats(dims, seed).data, value => Math.round(900 * value)),
-    ),
-  );
+  encodeRawTensor(makeTensor('int32', dims, Int32Array.from(scaled(dims, seed, 900))));
 
 interface Layer {
   readonly op: string;
