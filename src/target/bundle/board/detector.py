@@ -22,20 +22,9 @@ from tanren_host.coco import average_precision, read_annotations
 from tanren_host.detector import Detector
 from tanren_host.device import add_device_arguments, load_options
 from tanren_host.errors import Refused
-from tanren_host.images import EXTENSIONS, camera_frames, read_image, write_png
+from tanren_host.images import camera_frames, list_images, read_image, write_png
 from tanren_host.latency import summarize
 from tanren_host.overlay import draw
-
-
-def list_images(paths):
-    """(id, path) of every image, folders with their subfolders in the order of their names."""
-    files = []
-    for path in map(Path, paths):
-        if path.is_dir():
-            files += sorted(file for file in path.rglob("*") if file.suffix.lower() in EXTENSIONS)
-        else:
-            files.append(path)
-    return list(enumerate(files, 1))
 
 
 def open_detector(arguments):
@@ -84,7 +73,7 @@ def write_json(path, value):
 
 
 def command_detect(arguments):
-    listed = list_images(arguments.images)[: arguments.samples]
+    listed = list(enumerate(list_images(arguments.images), 1))[: arguments.samples]
     identity, detector = open_detector(arguments)
     results, times = detect_all(arguments, detector, ((number, path.stem, read_image(path)) for number, path in listed))
     finish(arguments, identity, results, times)

@@ -1,6 +1,6 @@
 /** Images that the programs of a bundle read with the standard library, and the PNG files that they write. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
@@ -134,5 +134,21 @@ describeWithPython('images on the board', () => {
       expect.stringMatching(/^(no-pillow|image-decode) .*text\.npy/),
       expect.stringContaining('header.ppm cannot be decoded: the header has no number where one is expected'),
     ]);
+  });
+
+  it('lists named files, and the images of folders in the order of their names; says which path is missing or has none', () => {
+    const list = (...paths: readonly string[]): string => {
+      const program = PROGRAM.slice(0, PROGRAM.indexOf('for path in')).replace('read_image, write_png', 'list_images');
+      const code = `${program}\ntry:\n    print([str(path.name) for path in list_images(sys.argv[1:])])\nexcept Refused as refusal:\n    print(refusal.code, refusal)`;
+      return spawnSync('python3', ['-c', code, ...paths], { encoding: 'utf8' }).stdout.trim();
+    };
+    const below = join(folder.path, 'listed/inner');
+    mkdirSync(below, { recursive: true });
+    mkdirSync(join(folder.path, 'empty'));
+    for (const name of ['b.png', 'a.JPG', 'notes.txt', 'inner/c.ppm']) writeFileSync(join(folder.path, 'listed', name), '');
+    expect(list(join(folder.path, 'listed/notes.txt'), join(folder.path, 'listed'))).toBe("['notes.txt', 'a.JPG', 'b.png', 'c.ppm']");
+    expect(list(join(folder.path, 'nowhere'))).toContain('no-image');
+    expect(list(join(folder.path, 'nowhere'))).toContain('nowhere does not exist');
+    expect(list(join(folder.path, 'empty'))).toContain('empty has no image');
   });
 });

@@ -12,7 +12,7 @@ from .detector import Detector
 from .device import CPU, load_options
 from .errors import Refused
 from .golden import check_golden, load_arrays
-from .images import EXTENSIONS, read_image
+from .images import list_images, read_image
 from .latency import summarize
 from .session import Loaded
 
@@ -115,11 +115,7 @@ def check_together(arguments, models):
 
 
 def time_detector(arguments, detector):
-    paths = [file for path in map(Path, arguments.images) for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
-    paths = [path for path in paths if path.suffix.lower() in EXTENSIONS][: arguments.samples]
-    if not paths:
-        raise Refused("no-image", f"{', '.join(arguments.images)} has no image")
-    images = [read_image(path) for path in paths]
+    images = [read_image(path) for path in list_images(arguments.images)[: arguments.samples]]
     for _ in range(arguments.warm_up):
         detector.detect(images[0])
     found = [detector.detect(image) for image in images]

@@ -15,6 +15,21 @@ MOST_BYTES = 1 << 29
 EXTENSIONS = (".png", ".ppm", ".pgm", ".npy", ".jpg", ".jpeg", ".webp", ".gif", ".tif", ".tiff", ".bmp")
 
 
+def list_images(paths):
+    """Files in the order of the arguments: those that are named, and the images of folders and their subfolders in the order of their names."""
+    files = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            files += sorted(file for file in path.rglob("*") if file.suffix.lower() in EXTENSIONS)
+        elif path.exists():
+            files.append(path)
+        else:
+            raise Refused("no-image", f"{path} does not exist")
+    if not files:
+        raise Refused("no-image", f"{', '.join(map(str, paths))} has no image; expected {' '.join(EXTENSIONS)}")
+    return files
+
+
 def read_image(path):
     path = Path(path)
     try:
