@@ -7,7 +7,7 @@ import { readModel } from '../../src/onnx/serde/model-file.js';
 import { pairLayersWithBias } from '../../src/quant/recovery/correct-biases.js';
 import { writeBias } from '../../src/quant/recovery/layer-bias.js';
 import { CORRECTION_DOCUMENT, type LayerCorrection, parseCorrections } from '../../src/quant/recovery/layer-correction.js';
-import { assertLayers, type LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
+import { assertLayers, haveNoPartners, type LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
 import { type DescribedPair, describePair, measureChange, OUTPUTS_FILE, type OutputsRequest } from '../../src/quant/recovery/model-pair.js';
 import { type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
 import { summarizeRecovery } from '../../src/quant/recovery/recovered.js';
@@ -28,7 +28,7 @@ type Job = StageJob<CorrectBiasesParams>;
 export async function runCorrectBiases({ params, inputs, outputs, context }: Job): Promise<void> {
   const models = { float: await readInput(inputs, 'float', readModel), quantized: await readInput(inputs, 'model', readModel) };
   const pairs = pairLayersWithBias(models.float, models.quantized);
-  assertLayers(pairs, 'nothing-to-correct', 'whose bias can be corrected');
+  if (haveNoPartners(pairs)) assertLayers(pairs, 'nothing-to-correct', 'whose bias can be corrected');
   const samples = await openSampleFiles(getInputPath(inputs, 'captured'), models.quantized, params, nameSample);
   const roles = { float: getInputPath(inputs, 'float'), model: getInputPath(inputs, 'model'), scratch: context.scratch };
   const pair = await describePair(models, samples, roles);
@@ -44,8 +44,15 @@ export async function runCorrectBiases({ params, inputs, outputs, context }: Job
   });
   const found = { layers: corrections, skipped: pairs.skipped, samples: samples.list.files.length, outputs: measured };
   const lines = summarizeRecovery(found, { done: 'corrected the biases', result: 'corrected', change: 'correction' });
+  if (pairs.layers.length === 0) context.log('warning', describeUncorrected(pairs));
   for (const [level, line] of lines) context.log(level, line);
   await writeJsonFile(getOutputPath(outputs, 'report'), reportCorrections(found));
+}
+
+/** A network without biases is no error: the pipeline builds, and may lose the stage. */
+function describeUncorrected({ skipped: [first, ...others] }: LayerPairs<unknown>): string {
+  const why = first === undefined ? '' : ` (${first.opType} "${first.node}": ${first.reason}${others.length === 0 ? '' : ', …'})`;
+  return `no layer has a bias that can be corrected${why}: the model stays as it is, and the stage can be removed`;
 }
 
 async function correctLayers(

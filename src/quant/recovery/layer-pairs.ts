@@ -29,6 +29,11 @@ export interface LayerPairs<Target> {
   readonly skipped: readonly { readonly node: string; readonly opType: string; readonly reason: string }[];
 }
 
+/** Whether the model has layers, but none of them is in the float model: the models do not belong together. */
+export function haveNoPartners({ layers, skipped }: LayerPairs<unknown>): boolean {
+  return layers.length === 0 && skipped.length > 0 && skipped.every(({ reason }) => reason === NO_PARTNER);
+}
+
 /** @throws QuantError `code` if there is no layer. @param what completes "the model has no layer …". */
 export function assertLayers(
   { layers, skipped }: LayerPairs<unknown>,
@@ -50,6 +55,8 @@ export type FindTarget<Target> = (graph: Graph, uses: ReadonlyMap<ValueId, reado
 /** The channels of their output lie along axis 1. */
 const LAYERS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'Gemm']);
 const ACTIVATIONS: ReadonlySet<string> = new Set(['Relu', 'Clip', 'LeakyRelu', 'PRelu']);
+const NO_PARTNER = 'the float model has no layer of its name';
+
 const Q_AND_DQ: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear']);
 
 /** Layers are paired by node name and operator; a node without a unique name is paired by the name of its output. */
@@ -63,8 +70,7 @@ export function pairLayers<Target extends object>(float: Model, quantized: Model
     if (!isLayer(node)) continue;
     const name = own.get(node) ?? node.name;
     const partner = partners.get(name);
-    const target =
-      partner?.opType === node.opType ? find(quantized.graph, uses, node, partner) : 'the float model has no layer of its name';
+    const target = partner?.opType === node.opType ? find(quantized.graph, uses, node, partner) : NO_PARTNER;
     const sides =
       partner === undefined ? undefined : pairSides(followLayer(float.graph, floatUses, partner), followLayer(quantized.graph, uses, node));
     if (typeof target === 'string' || sides === undefined) {

@@ -1,10 +1,13 @@
 /** The stage `correct-biases` on a quantized network of three layers: what it writes, what it keeps, and how it resumes. */
-import { readModel } from '../../../src/onnx/serde/model-file.js';
+import { readFile } from 'node:fs/promises';
+import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { PRESETS } from '../../../src/quant/scheme/scheme.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { IMAGE, LAYERS } from '../../support/coarse-network.js';
 import { expectToResume, refusalOf, useCoarseStage } from '../../support/coarse-stage.js';
 import { runModel } from '../../support/look-at-model.js';
-import { randomFloats } from '../../support/small-model.js';
+import { quantizeOn } from '../../support/quantize-small.js';
+import { randomConstants, randomFloats, smallModel } from '../../support/small-model.js';
 
 const stage = useCoarseStage(correctBiases);
 const { at, run } = stage;
@@ -46,8 +49,21 @@ it('fewer samples correct by those alone', async () => {
   expect(one.model.equals(all.model)).toBe(false);
 });
 
+it('a model without biases stays as it is, with a warning', async () => {
+  const nodes = [{ op: 'Conv', name: 'one', in: ['x', 'w'], out: ['y'] }];
+  const float = smallModel({ inputs: { x: ['float32', IMAGE] }, constants: randomConstants({ w: [8, 3, 3, 3] }), nodes, outputs: ['y'] });
+  await writeModel(at('plain.onnx'), float);
+  await writeModel(at('plain-int8.onnx'), await quantizeOn(float, { x: randomFloats(IMAGE, 10) }, PRESETS.u8s8));
+  const { model, report, log } = await run({}, { files: { float: 'plain.onnx', model: 'plain-int8.onnx' } });
+  expect(model.equals(await readFile(at('plain-int8.onnx')))).toBe(true);
+  expect(report).toMatchObject({ corrected: 0, layers: [], skipped: [{ node: 'one', reason: 'it has no bias' }] });
+  expect(log[0]).toBe(
+    'warning: no layer has a bias that can be corrected (Conv "one": it has no bias): the model stays as it is, and the stage can be removed',
+  );
+});
+
 it.each([
-  ['a model without layers that can be corrected', { model: 'relu.onnx', float: 'relu.onnx' }, {}, 'nothing-to-correct'],
+  ['a float model without the layers of the quantized one', { float: 'relu.onnx' }, {}, 'nothing-to-correct'],
   ['more samples than were captured', {}, { samples: 4 }, 'too-few-samples'],
   ['a part that was not captured', {}, { part: 'neck' }, 'part-unknown'],
 ])('%s is refused', async (_name, files, params, code) => {

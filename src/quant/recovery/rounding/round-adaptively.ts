@@ -4,9 +4,10 @@
  */
 import type { DampedProducts } from './damped-products.js';
 import { type FittedRows, fitRows } from './fit-rows.js';
-import { type Multiply, openProducts, type ProductsSession } from './products-session.js';
+import { type Multiply, type MultiplyPart, openProducts } from './products-session.js';
 import type { RowGrid } from './row-grid.js';
-import { openSettling, type SettleChoices } from './settle-choices.js';
+import { openSettleKernel, type SettleKernel } from './settle-kernel.js';
+import { cutInputs, type InputStretches, settleRows } from './settle-rows.js';
 import { MOST_WEIGHTS, openSoftKernel, type SoftKernel } from './soft-kernel.js';
 import { type SoftStep, type SoftWeights, shareOf, startAt } from './soft-weights.js';
 
@@ -41,14 +42,15 @@ export interface AdaptiveGroup {
 export async function roundAdaptively(groups: readonly AdaptiveGroup[], iterations: number): Promise<readonly Int32Array[]> {
   const blocks = cutBlocks(groups);
   const session = await openProducts(groups.map(({ products }) => products));
-  const settleOf = openOnce(groups);
+  const stretchesOf = openOnce(groups);
   const results: (readonly Int32Array[])[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    const kernel = openSoftKernel();
+    const kernels = { soft: openSoftKernel(), settle: openSettleKernel() };
     for (let index = next++; index < blocks.length; index = next++) {
       const block = blocks[index] as Block;
-      results[index] = await roundBlock({ block, multiply: multiplierOf(session, block), settleOf, kernel, iterations });
+      const multiply = session.multiplierOf(block.first, block.groups.length);
+      results[index] = await roundBlock({ block, multiply, multiplyPartOf: session.partMultiplierOf, stretchesOf, kernels, iterations });
     }
   };
   try {
@@ -63,10 +65,6 @@ export async function roundAdaptively(groups: readonly AdaptiveGroup[], iteratio
 interface Block {
   readonly first: number;
   readonly groups: readonly AdaptiveGroup[];
-}
-
-function multiplierOf(session: ProductsSession, { first, groups }: Block): Multiply {
-  return session.multiplierOf(first, groups.length);
 }
 
 /** The limits depend on sizes alone. */
@@ -88,51 +86,76 @@ function starts(length: number, step: number): readonly number[] {
 }
 
 /** The last use of a group's products is kept: groups with several blocks follow one another. */
-function openOnce(groups: readonly AdaptiveGroup[]): (group: number) => SettleChoices {
-  const opened = new Map<number, SettleChoices>();
+function openOnce(groups: readonly AdaptiveGroup[]): (group: number) => InputStretches {
+  const opened = new Map<number, InputStretches>();
   return group => {
     const known = opened.get(group);
     if (known !== undefined) return known;
-    const settle = openSettling((groups[group] as AdaptiveGroup).products);
+    const stretches = cutInputs((groups[group] as AdaptiveGroup).products);
     opened.clear();
-    opened.set(group, settle);
-    return settle;
+    opened.set(group, stretches);
+    return stretches;
   };
 }
 
 interface BlockRequest {
   readonly block: Block;
   readonly multiply: Multiply;
-  readonly settleOf: (group: number) => SettleChoices;
-  readonly kernel: SoftKernel;
+  readonly multiplyPartOf: (group: number) => MultiplyPart;
+  readonly stretchesOf: (group: number) => InputStretches;
+  readonly kernels: { readonly soft: SoftKernel; readonly settle: SettleKernel };
   readonly iterations: number;
 }
 
-async function roundBlock({ block, multiply, settleOf, kernel, iterations }: BlockRequest): Promise<readonly Int32Array[]> {
-  const { first, groups } = block;
+async function roundBlock(request: BlockRequest): Promise<readonly Int32Array[]> {
+  const { block, multiply, kernels, iterations } = request;
+  const { groups } = block;
   const columns = groups[0]?.products.size ?? 0;
   const rows = groups.flatMap(group => group.rows.map(row => ({ ...row, products: group.products })));
   const { wanted, rest } = await fitBlock(rows, columns, multiply);
   const count = rows.length * columns;
-  const soft = kernel.take(count);
+  const soft = kernels.soft.take(count);
   soft.rest.set(rest);
   const lower = new Int32Array(count);
   const units = rows.map(({ grid, products }, row) => startRow(soft, lower, { wanted, grid, products, start: row * columns }));
   for (let number = 1; number <= iterations; number++) {
     soft.pull.set(await multiply(soft.difference));
-    kernel.descend(count, stepAt(number, iterations));
+    kernels.soft.descend(count, stepAt(number, iterations));
   }
   const { changes, integers } = decide(soft, lower);
+  const before = changes.slice();
   const pull = await multiply(soft.difference);
+  const slopes = Float64Array.from(pull, (value, i) => value - (rest[i] as number));
+  await settleBlock(request, units, { changes, pull: slopes, columns });
+  for (let i = 0; i < count; i++) if (changes[i] !== before[i]) integers[i] = (integers[i] as number) + Math.sign(before[i] as number);
+  return rows.map((_, row) => integers.slice(row * columns, (row + 1) * columns));
+}
+
+interface BlockChoices {
+  readonly changes: Float64Array;
+  readonly pull: Float64Array;
+  readonly columns: number;
+}
+
+async function settleBlock(
+  { block: { first, groups }, kernels, multiplyPartOf, stretchesOf }: BlockRequest,
+  units: readonly number[],
+  { changes, pull, columns }: BlockChoices,
+): Promise<void> {
+  const rows = units.map((unit, row) => ({
+    changes: changes.subarray(row * columns, (row + 1) * columns),
+    pull: pull.subarray(row * columns, (row + 1) * columns),
+    smallestGain: SMALLEST_GAIN * unit,
+  }));
   const perGroup = rows.length / groups.length;
-  return rows.map((_, row) => {
-    const range = [row * columns, (row + 1) * columns] as const;
-    const own = changes.subarray(...range);
-    const before = own.slice();
-    const slopes = Float64Array.from(pull.subarray(...range), (value, i) => value - (rest[range[0] + i] as number));
-    settleOf(first + Math.floor(row / perGroup))({ changes: own, pull: slopes, smallestGain: SMALLEST_GAIN * (units[row] as number) });
-    return integers.slice(...range).map((integer, i) => integer + (own[i] === before[i] ? 0 : Math.sign(before[i] as number)));
-  });
+  for (const index of groups.keys()) {
+    await settleRows({
+      stretches: stretchesOf(first + index),
+      rows: rows.slice(index * perGroup, (index + 1) * perGroup),
+      kernel: kernels.settle,
+      multiplyPart: multiplyPartOf(first + index),
+    });
+  }
 }
 
 type BlockRow = AdaptiveRow & { readonly products: DampedProducts };

@@ -1,6 +1,16 @@
-/** The end of adaptive rounding: choices of one row are changed, alone or two at once, while that lowers the squared error. */
-import type { DampedProducts } from './damped-products.js';
+/** The end of adaptive rounding: choices of one row are changed, alone or two at once, while that lowers the squared error. Defines what settle.wat computes. */
 
+/** Inputs whose choices are settled together: part of all inputs, where they are many. */
+export interface SettledInputs {
+  readonly size: number;
+  /** Their products: H of these inputs, row by row. */
+  readonly products: Float32Array;
+  /** λ. */
+  readonly damping: number;
+  readonly partners: Partners;
+}
+
+/** Of one row, for these inputs. */
 export interface Choices {
   /** What rounding the other way adds to each weight; 0 where there is no choice. Is negated where a choice changes. */
   readonly changes: Float64Array;
@@ -17,19 +27,19 @@ export interface Partners {
 }
 
 /** Each input is paired with so many others. */
-const MOST_PARTNERS = 32;
+export const MOST_PARTNERS = 32;
 
 /** The partners of input i have the largest H_ij² / H_jj: what a change of one can take back from a change of the other. In the order of inputs. */
-export function findPartners({ size, data }: Pick<DampedProducts, 'size' | 'data'>): Partners {
+export function findPartners({ size, products }: Pick<SettledInputs, 'size' | 'products'>): Partners {
   const each = Math.min(MOST_PARTNERS, size - 1);
   const indices = new Int32Array(size * each);
-  const inverse = Float64Array.from({ length: size }, (_, j) => 1 / ((data[j * size + j] as number) || 1));
+  const inverse = Float64Array.from({ length: size }, (_, j) => 1 / ((products[j * size + j] as number) || 1));
   const best = new Float64Array(each);
   for (let i = 0; each > 0 && i < size; i++) {
     const at = i * each;
     best.fill(-1);
     for (let j = 0; j < size; j++) {
-      const product = data[i * size + j] as number;
+      const product = products[i * size + j] as number;
       const worth = product * product * (inverse[j] as number);
       if (j === i || worth <= (best[each - 1] as number)) continue;
       let place = each - 1;
@@ -45,52 +55,50 @@ export function findPartners({ size, data }: Pick<DampedProducts, 'size' | 'data
   return { each, indices };
 }
 
-/** Changes the choices of one row until neither one alone nor one with a partner lowers (q − w)ᵀ·(H + λI)·(q − w) minus what the rest takes off. */
-export type SettleChoices = (choices: Choices) => void;
-
-/** For all rows with these inputs. */
-export function openSettling(products: DampedProducts): SettleChoices {
-  const { size, data, damping } = products;
-  const squares = Float64Array.from({ length: size }, (_, j) => (data[j * size + j] as number) + damping);
-  const find = openFind(products, squares);
-  return ({ changes, pull, smallestGain }) => {
-    const flip = (index: number): void => {
-      const change = changes[index] as number;
-      const start = index * size;
-      for (let k = 0; k < size; k++) pull[k] = (pull[k] as number) + change * (data[start + k] as number);
-      pull[index] = (pull[index] as number) + change * damping;
-      changes[index] = -change;
-    };
-    for (let lowered = true; lowered; ) {
-      lowered = false;
-      for (let i = 0; i < size; i++) {
-        if (changes[i] === 0) continue;
-        const { partner, gain } = find(pull, changes, i);
-        if (!(gain > smallestGain)) continue;
-        flip(i);
-        if (partner !== i) flip(partner);
-        lowered = true;
-      }
-    }
+/**
+ * Changes choices until neither one alone nor one with a partner lowers (q − w)ᵀ·(H + λI)·(q − w) minus what the rest takes off.
+ * Arithmetic is in double.
+ */
+export function settlePlainly(inputs: SettledInputs, { changes, pull, smallestGain }: Choices): void {
+  const { size, products, damping } = inputs;
+  const flip = (index: number): void => {
+    const change = changes[index] as number;
+    const start = index * size;
+    for (let k = 0; k < size; k++) pull[k] = (pull[k] as number) + change * (products[start + k] as number);
+    pull[index] = (pull[index] as number) + change * damping;
+    changes[index] = -change;
   };
+  for (let lowered = true; lowered; ) {
+    lowered = false;
+    for (let i = 0; i < size; i++) {
+      if (changes[i] === 0) continue;
+      const { partner, gain } = findBest(inputs, changes, pull, i);
+      if (!(gain > smallestGain)) continue;
+      flip(i);
+      if (partner !== i) flip(partner);
+      lowered = true;
+    }
+  }
 }
 
-/** A function that finds the partner whose choice, changed with choice `index`, lowers the error most; `index` itself stands for none. */
-function openFind(products: DampedProducts, squares: Float64Array) {
-  const { size, data } = products;
-  const { each, indices } = findPartners(products);
-  return (pull: Float64Array, changes: Float64Array, index: number): { readonly partner: number; readonly gain: number } => {
-    const own = changes[index] as number;
-    const alone = -own * (2 * (pull[index] as number) + own * (squares[index] as number));
-    let [partner, gain] = [index, alone];
-    for (let k = index * each; k < (index + 1) * each; k++) {
-      const j = indices[k] as number;
-      const change = changes[j] as number;
-      if (change === 0) continue;
-      const slope = 2 * (pull[j] as number) + change * (squares[j] as number) + 2 * own * (data[index * size + j] as number);
-      const both = alone - change * slope;
-      if (both > gain) [partner, gain] = [j, both];
-    }
-    return { partner, gain };
-  };
+/** The partner whose choice, changed with choice `index`, lowers the error most; `index` itself stands for none. */
+function findBest(
+  { size, products, damping, partners: { each, indices } }: SettledInputs,
+  changes: Float64Array,
+  pull: Float64Array,
+  index: number,
+) {
+  const squareAt = (j: number): number => (products[j * size + j] as number) + damping;
+  const own = changes[index] as number;
+  const alone = -own * (2 * (pull[index] as number) + own * squareAt(index));
+  let [partner, gain] = [index, alone];
+  for (let k = index * each; k < (index + 1) * each; k++) {
+    const j = indices[k] as number;
+    const change = changes[j] as number;
+    if (change === 0) continue;
+    const slope = 2 * (pull[j] as number) + change * squareAt(j) + 2 * own * (products[index * size + j] as number);
+    const both = alone - change * slope;
+    if (both > gain) [partner, gain] = [j, both];
+  }
+  return { partner, gain };
 }

@@ -1,10 +1,13 @@
 /** Adaptive rounding against finite differences, against all roundings of small rows, and its kernel against the plain definition. */
+import { getDefined } from '../../../../../src/base/invariant.js';
 import { type DampedProducts, dampProducts } from '../../../../../src/quant/recovery/rounding/damped-products.js';
 import { fitRows } from '../../../../../src/quant/recovery/rounding/fit-rows.js';
 import { openProducts } from '../../../../../src/quant/recovery/rounding/products-session.js';
 import { roundAdaptively } from '../../../../../src/quant/recovery/rounding/round-adaptively.js';
 import type { RowGrid } from '../../../../../src/quant/recovery/rounding/row-grid.js';
-import { findPartners } from '../../../../../src/quant/recovery/rounding/settle-choices.js';
+import { findPartners, settlePlainly } from '../../../../../src/quant/recovery/rounding/settle-choices.js';
+import { openSettleKernel } from '../../../../../src/quant/recovery/rounding/settle-kernel.js';
+import { cutInputs, settleRows } from '../../../../../src/quant/recovery/rounding/settle-rows.js';
 import { openSoftKernel } from '../../../../../src/quant/recovery/rounding/soft-kernel.js';
 import {
   SOFT_ARRAYS,
@@ -55,6 +58,12 @@ async function round(rows: readonly Row[], products: DampedProducts): Promise<re
     rows: rows.map(({ weights, grid = gridOf(weights.length) }) => ({ weights: Float32Array.from(weights), grid, target: undefined })),
   };
   return (await roundAdaptively([group], ITERATIONS)).map(row => [...row]);
+}
+
+interface Settled {
+  readonly changes: Float64Array;
+  readonly pull: Float64Array;
+  readonly smallestGain: number;
 }
 
 const undamped = (products: SquareMatrix): DampedProducts => ({ ...products, damping: 0 });
@@ -152,8 +161,8 @@ it('the fit comes as close to the target as least squares with damping', async (
 it('partners of an input are those that it depends on most', () => {
   const random = seededRandom('test', 'partners');
   const size = 50;
-  const { data } = productsOf(size, 30, random);
-  const { each, indices } = findPartners({ size, data });
+  const data = Float32Array.from(productsOf(size, 30, random).data);
+  const { each, indices } = findPartners({ size, products: data });
   expect(each).toBe(32);
   for (let i = 0; i < size; i++) {
     const worth = (j: number): number => (data[i * size + j] ?? 0) ** 2 / (data[j * size + j] ?? 0);
@@ -161,6 +170,66 @@ it('partners of an input are those that it depends on most', () => {
     const best = others.sort((a, b) => worth(b) - worth(a)).slice(0, each);
     expect([...indices.subarray(i * each, (i + 1) * each)]).toEqual(best.sort((a, b) => a - b));
   }
+});
+
+/** Choices of random differences within a step, and their pull by H + λI. */
+function choicesOf({ size, data, damping }: DampedProducts, next: () => number) {
+  const differences = Array.from({ length: size }, () => SCALE * (next() - 0.5));
+  // Every seventh has no choice.
+  const changes = Float64Array.from(differences, (difference, i) => (i % 7 === 3 ? 0 : -Math.sign(difference) * SCALE));
+  const pullAt = (of: readonly number[], i: number): number =>
+    of.reduce((sum, difference, j) => sum + (data[i * size + j] ?? 0) * difference, damping * (of[i] ?? 0));
+  return { differences, changes, pull: Float64Array.from(differences, (_, i) => pullAt(differences, i)), pullAt };
+}
+
+describe('the changes in the end', () => {
+  it.each([1, 2, 33, 50, 61])('of rows of %i weights in the kernel have the bits of the plain definition', size => {
+    const random = seededRandom('test', `settle ${size}`);
+    const kernel = openSettleKernel();
+    for (const trial of [0, 1, 2]) {
+      const products = dampProducts(productsOf(size, 20, random), 0.01 * trial);
+      const [stretch, ...others] = cutInputs(products);
+      const inputs = getDefined(stretch, 'stretch').inputs;
+      expect(others).toEqual([]);
+      kernel.load(inputs);
+      const { changes, pull } = choicesOf(products, random);
+      const [own, plain] = [0, 1].map(() => ({ changes: changes.slice(), pull: pull.slice(), smallestGain: 1e-9 })) as [Settled, Settled];
+      kernel.settle(own);
+      settlePlainly(inputs, plain);
+      expect(Buffer.from(own.changes.buffer)).toEqual(Buffer.from(plain.changes.buffer));
+      expect(Buffer.from(own.pull.buffer)).toEqual(Buffer.from(plain.pull.buffer));
+      if (size > 2) expect(own.changes).not.toEqual(changes);
+    }
+  });
+
+  it('of more inputs than a kernel takes leave no choice that alone lowers the error', async () => {
+    const random = seededRandom('test', 'stretches');
+    const size = 1200;
+    const products = dampProducts(productsOf(size, 40, random), 0.01);
+    const stretches = cutInputs(products);
+    expect(stretches.map(({ start, inputs }) => [start, inputs.size])).toEqual([
+      [0, 400],
+      [400, 400],
+      [800, 400],
+    ]);
+    const starts = [0, 1].map(() => choicesOf(products, random));
+    const rows = starts.map(({ changes, pull }) => ({ changes: changes.slice(), pull: pull.slice(), smallestGain: 1e-6 }));
+    const session = await openProducts([products]);
+    await settleRows({ stretches, rows, kernel: openSettleKernel(), multiplyPart: session.partMultiplierOf(0) });
+    await session.close();
+    for (const [row, { differences, changes, pullAt }] of starts.entries()) {
+      const own = rows[row] as Settled;
+      const settled = differences.map((difference, i) => difference + (own.changes[i] === changes[i] ? 0 : (changes[i] ?? 0)));
+      const errorOfAll = (of: readonly number[]): number => of.reduce((sum, difference, i) => sum + difference * pullAt(of, i), 0);
+      expect(errorOfAll(settled)).toBeLessThan(0.5 * errorOfAll(differences));
+      const gains = settled.map((_, i) => {
+        const change = own.changes[i] ?? 0;
+        return -change * (2 * pullAt(settled, i) + change * ((products.data[i * size + i] ?? 0) + products.damping));
+      });
+      // Products outside of a stretch are in float32: 1e-7 of a pull of some 0.1, times a step of 0.07.
+      expect(Math.max(...gains)).toBeLessThan(2e-6);
+    }
+  });
 });
 
 describe('adaptive rounding', () => {

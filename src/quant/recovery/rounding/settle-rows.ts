@@ -1,0 +1,83 @@
+/**
+ * Settles the choices of many rows: stretches of inputs take turns, and products of changed choices with the inputs outside of a stretch follow together.
+ * Rows that nothing changes any more drop out.
+ */
+import type { DampedProducts } from './damped-products.js';
+import type { MultiplyPart } from './products-session.js';
+import { type Choices, findPartners, type SettledInputs } from './settle-choices.js';
+import { MOST_SETTLED, type SettleKernel } from './settle-kernel.js';
+
+/** Inputs from `start` on. */
+interface InputStretch {
+  readonly start: number;
+  readonly inputs: SettledInputs;
+}
+
+/** All stretches of one group's inputs. */
+export type InputStretches = readonly InputStretch[];
+
+/** Of equal size but for the last; the limit depends on sizes alone. */
+export function cutInputs({ size, data, damping }: DampedProducts): InputStretches {
+  const count = Math.ceil(size / MOST_SETTLED);
+  const most = Math.ceil(size / count);
+  return Array.from({ length: count }, (_, index) => {
+    const start = index * most;
+    const own = Math.min(most, size - start);
+    const products = new Float32Array(own * own);
+    for (let row = 0; row < own; row++)
+      products.set(data.subarray((start + row) * size + start, (start + row) * size + start + own), row * own);
+    return { start, inputs: { size: own, products, damping, partners: findPartners({ size: own, products }) } };
+  });
+}
+
+/** Turns of all stretches. Few rows need as many; a limit, as products are in float32. */
+const MOST_TURNS = 20;
+
+export interface SettleRequest {
+  readonly stretches: InputStretches;
+  /** The choices of each row, for all inputs. They are changed. */
+  readonly rows: readonly Choices[];
+  readonly kernel: SettleKernel;
+  readonly multiplyPart: MultiplyPart;
+}
+
+/** Until no choice of a row, alone or with a partner of its stretch, lowers the row's error, or all turns are over. @throws RuntimeError `model-run`. */
+export async function settleRows({ stretches, rows, kernel, multiplyPart }: SettleRequest): Promise<void> {
+  let open = rows;
+  for (let turn = 0; turn < MOST_TURNS && open.length > 0; turn++) {
+    const changed = new Set<Choices>();
+    for (const stretch of stretches) {
+      const { moved, changes } = settleStretch(stretch, open, kernel);
+      for (const row of moved) changed.add(row);
+      if (stretches.length > 1 && moved.length > 0)
+        followOutside(stretch, moved, await multiplyPart(changes, { start: stretch.start, size: stretch.inputs.size }));
+    }
+    open = stretches.length > 1 ? open.filter(row => changed.has(row)) : [];
+  }
+}
+
+/** The rows that changed, and by how much, row after row. */
+function settleStretch({ start, inputs }: InputStretch, rows: readonly Choices[], kernel: SettleKernel) {
+  const { size } = inputs;
+  kernel.load(inputs);
+  const moved: Choices[] = [];
+  const changes = new Float32Array(rows.length * size);
+  for (const row of rows) {
+    const own = row.changes.subarray(start, start + size);
+    const before = own.slice();
+    kernel.settle({ changes: own, pull: row.pull.subarray(start, start + size), smallestGain: row.smallestGain });
+    if (own.every((change, i) => change === before[i])) continue;
+    for (let i = 0; i < size; i++) changes[moved.length * size + i] = own[i] === before[i] ? 0 : (before[i] as number);
+    moved.push(row);
+  }
+  return { moved, changes: changes.subarray(0, moved.length * size) };
+}
+
+/** The pull of all inputs outside of the stretch follows. */
+function followOutside({ start, inputs: { size } }: InputStretch, rows: readonly Choices[], products: Float32Array): void {
+  for (const [index, { pull }] of rows.entries()) {
+    const from = index * pull.length;
+    for (let i = 0; i < start; i++) pull[i] = (pull[i] as number) + (products[from + i] as number);
+    for (let i = start + size; i < pull.length; i++) pull[i] = (pull[i] as number) + (products[from + i] as number);
+  }
+}
