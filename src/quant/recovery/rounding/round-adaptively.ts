@@ -14,8 +14,8 @@ import { type SoftStep, type SoftWeights, shareOf, startAt } from './soft-weight
 /** Without regularizer at first, then its exponent falls along half a cosine. */
 const [WARM_UP, FIRST_EXPONENT, LAST_EXPONENT, STRENGTH] = [0.2, 20, 2, 0.01];
 
-/** In units of a row: products are in float32. */
-const SMALLEST_GAIN = 1e-6;
+/** In units of a row, which has an error of a twelfth of a unit per weight: products are in float32, and many small gains take long. */
+const SMALLEST_GAIN = 1e-4;
 
 /** Blocks that are rounded at the same time: one is multiplied while another one is stepped. */
 const AT_ONCE = 2;
