@@ -88,16 +88,16 @@ function findBest(
   pull: Float64Array,
   index: number,
 ) {
-  const squareAt = (j: number): number => (products[j * size + j] as number) + damping;
-  const own = changes[index] as number;
-  const alone = -own * (2 * (pull[index] as number) + own * squareAt(index));
+  const lossOf = (j: number): number => {
+    const change = changes[j] as number;
+    return change * (2 * (pull[j] as number) + change * ((products[j * size + j] as number) + damping));
+  };
+  const twice = 2 * (changes[index] as number);
+  const alone = -lossOf(index);
   let [partner, gain] = [index, alone];
   for (let k = index * each; k < (index + 1) * each; k++) {
     const j = indices[k] as number;
-    const change = changes[j] as number;
-    if (change === 0) continue;
-    const slope = 2 * (pull[j] as number) + change * squareAt(j) + 2 * own * (products[index * size + j] as number);
-    const both = alone - change * slope;
+    const both = alone - lossOf(j) - twice * (products[index * size + j] as number) * (changes[j] as number);
     if (both > gain) [partner, gain] = [j, both];
   }
   return { partner, gain };

@@ -15,7 +15,8 @@ export interface SettleKernel {
 }
 
 const PARTNERS = 4 * MOST_SETTLED ** 2;
-const CHANGES = PARTNERS + 4 * MOST_SETTLED * MOST_PARTNERS;
+const PARTNER_PRODUCTS = PARTNERS + 4 * MOST_SETTLED * MOST_PARTNERS;
+const CHANGES = PARTNER_PRODUCTS + 4 * MOST_SETTLED * MOST_PARTNERS;
 
 /** Takes 1.5 MB. */
 export function openSettleKernel(): SettleKernel {
@@ -32,6 +33,8 @@ export function openSettleKernel(): SettleKernel {
       if (stored === size) rows.set(products);
       else for (let i = 0; i < size; i++) rows.set(products.subarray(i * size, (i + 1) * size), i * stored);
       new Int32Array(memory, PARTNERS, indices.length).set(indices);
+      const own = new Float32Array(memory, PARTNER_PRODUCTS, indices.length);
+      for (let k = 0; k < indices.length; k++) own[k] = products[Math.floor(k / each) * size + (indices[k] as number)] as number;
       for (let i = 0; i < size; i++) squares[i] = (products[i * size + i] as number) + damping;
       loaded = { size, damping, each, stored };
     },
