@@ -1,4 +1,5 @@
 /** Sums over samples that the error of a layer's output depends on: products of its inputs with each other, and with what the float layer computes. */
+import { collectGarbage } from '../../../base/collect-garbage.js';
 import { addInput, addNode, makeModel } from '../../../onnx/ir/edit.js';
 import type { Node } from '../../../onnx/ir/model.js';
 import { encodeModel } from '../../../onnx/serde/encode-model.js';
@@ -30,6 +31,9 @@ export interface SumLayer {
   close(): Promise<void>;
 }
 
+/** Larger products are freed before the next ones are computed. */
+const MOST_LEFT_BYTES = 32 << 20;
+
 /** Elements of inputs that are multiplied at a time: 16 MB. */
 const BLOCK_ELEMENTS = 4 << 20;
 
@@ -53,6 +57,7 @@ export async function openLayerSums(node: Node, weight: LayerWeight, bias: Array
         kept.add(x, length);
         const feeds = bias === undefined ? { x } : { x, y: outputsOf(output, weight, bias, start, length) };
         addTo(products, targets, await session.run(feeds));
+        if (products.byteLength > MOST_LEFT_BYTES) collectGarbage();
       }
     },
     sums: () => ({

@@ -18,6 +18,8 @@ export interface Choices {
   readonly pull: Float64Array;
   /** Gains up to this could be errors of rounding. */
   readonly smallestGain: number;
+  /** Ends after so many passes over the inputs, if choices still change. */
+  readonly passes: number;
 }
 
 /** Per input, those that it depends on most. */
@@ -59,7 +61,7 @@ export function findPartners({ size, products }: Pick<SettledInputs, 'size' | 'p
  * Changes choices until neither one alone nor one with a partner lowers (q − w)ᵀ·(H + λI)·(q − w) minus what the rest takes off.
  * Arithmetic is in double.
  */
-export function settlePlainly(inputs: SettledInputs, { changes, pull, smallestGain }: Choices): void {
+export function settlePlainly(inputs: SettledInputs, { changes, pull, smallestGain, passes }: Choices): void {
   const { size, products, damping } = inputs;
   const flip = (index: number): void => {
     const change = changes[index] as number;
@@ -68,7 +70,8 @@ export function settlePlainly(inputs: SettledInputs, { changes, pull, smallestGa
     pull[index] = (pull[index] as number) + change * damping;
     changes[index] = -change;
   };
-  for (let lowered = true; lowered; ) {
+  let lowered = true;
+  for (let pass = 0; lowered && pass < passes; pass++) {
     lowered = false;
     for (let i = 0; i < size; i++) {
       if (changes[i] === 0) continue;

@@ -42,7 +42,7 @@ export function openSettleKernel(): SettleKernel {
       const { size, damping, each, stored } = loaded;
       changes.set(choices.changes);
       pull.set(choices.pull);
-      run(stored, size, each, damping, choices.smallestGain);
+      run(stored, size, each, damping, choices.smallestGain, choices.passes);
       choices.changes.set(changes.subarray(0, size));
       choices.pull.set(pull.subarray(0, size));
     },

@@ -30,24 +30,26 @@ export function cutInputs({ size, data, damping }: DampedProducts): InputStretch
   });
 }
 
-/** Turns of all stretches. Few rows need as many; a limit, as products are in float32. */
-const MOST_TURNS = 20;
+/** Several stretches take turns, each with few passes: what they change next depends on the others. One stretch goes on until nothing changes. */
+const [TURNS, PASSES, PASSES_OF_ONE] = [4, 2, 1000];
+
+export type RowChoices = Omit<Choices, 'passes'>;
 
 export interface SettleRequest {
   readonly stretches: InputStretches;
   /** The choices of each row, for all inputs. They are changed. */
-  readonly rows: readonly Choices[];
+  readonly rows: readonly RowChoices[];
   readonly kernel: SettleKernel;
   readonly multiplyPart: MultiplyPart;
 }
 
-/** Until no choice of a row, alone or with a partner of its stretch, lowers the row's error, or all turns are over. @throws RuntimeError `model-run`. */
+/** Ends when no choice of a row, alone or with a partner of its stretch, lowers the row's error, or all turns are over. @throws RuntimeError `model-run`. */
 export async function settleRows({ stretches, rows, kernel, multiplyPart }: SettleRequest): Promise<void> {
   let open = rows;
-  for (let turn = 0; turn < MOST_TURNS && open.length > 0; turn++) {
-    const changed = new Set<Choices>();
+  for (let turn = 0; turn < TURNS && open.length > 0; turn++) {
+    const changed = new Set<RowChoices>();
     for (const stretch of stretches) {
-      const { moved, changes } = settleStretch(stretch, open, kernel);
+      const { moved, changes } = settleStretch(stretch, open, { kernel, passes: stretches.length > 1 ? PASSES : PASSES_OF_ONE });
       for (const row of moved) changed.add(row);
       if (stretches.length > 1 && moved.length > 0)
         followOutside(stretch, moved, await multiplyPart(changes, { start: stretch.start, size: stretch.inputs.size }));
@@ -57,15 +59,19 @@ export async function settleRows({ stretches, rows, kernel, multiplyPart }: Sett
 }
 
 /** The rows that changed, and by how much, row after row. */
-function settleStretch({ start, inputs }: InputStretch, rows: readonly Choices[], kernel: SettleKernel) {
+function settleStretch(
+  { start, inputs }: InputStretch,
+  rows: readonly RowChoices[],
+  { kernel, passes }: { kernel: SettleKernel; passes: number },
+) {
   const { size } = inputs;
   kernel.load(inputs);
-  const moved: Choices[] = [];
+  const moved: RowChoices[] = [];
   const changes = new Float32Array(rows.length * size);
   for (const row of rows) {
     const own = row.changes.subarray(start, start + size);
     const before = own.slice();
-    kernel.settle({ changes: own, pull: row.pull.subarray(start, start + size), smallestGain: row.smallestGain });
+    kernel.settle({ changes: own, pull: row.pull.subarray(start, start + size), smallestGain: row.smallestGain, passes });
     if (own.every((change, i) => change === before[i])) continue;
     for (let i = 0; i < size; i++) changes[moved.length * size + i] = own[i] === before[i] ? 0 : (before[i] as number);
     moved.push(row);
@@ -74,7 +80,7 @@ function settleStretch({ start, inputs }: InputStretch, rows: readonly Choices[]
 }
 
 /** The pull of all inputs outside of the stretch follows. */
-function followOutside({ start, inputs: { size } }: InputStretch, rows: readonly Choices[], products: Float32Array): void {
+function followOutside({ start, inputs: { size } }: InputStretch, rows: readonly RowChoices[], products: Float32Array): void {
   for (const [index, { pull }] of rows.entries()) {
     const from = index * pull.length;
     for (let i = 0; i < start; i++) pull[i] = (pull[i] as number) + (products[from + i] as number);

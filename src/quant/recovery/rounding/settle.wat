@@ -19,7 +19,7 @@
 
   ;; Changes choice $index: pull and losses follow. $size is even; elements beyond the inputs are not read elsewhere.
   (func $flip (param $index i32) (param $size i32) (param $damping f64)
-    (local $change f64) (local $at i32) (local $row i32) (local $end i32) (local $factor v128)
+    (local $change f64) (local $at i32) (local $row i32) (local $end i32) (local $factor v128) (local $pull v128) (local $own v128)
     (local.set $at (i32.shl (local.get $index) (i32.const 3)))
     (local.set $change (f64.load offset=1474560 (local.get $at)))
     (local.set $factor (f64x2.splat (local.get $change)))
@@ -28,11 +28,19 @@
     (local.set $row (i32.shl (i32.mul (local.get $index) (local.get $size)) (i32.const 2)))
     (local.set $end (i32.shl (local.get $size) (i32.const 3)))
     (loop $loop
-      (v128.store offset=1479168 (local.get $at)
+      (local.set $pull
         (f64x2.add
           (v128.load offset=1479168 (local.get $at))
           (f64x2.mul (local.get $factor) (f64x2.promote_low_f32x4 (v128.load64_zero (local.get $row))))))
-      (call $lose (local.get $at))
+      (v128.store offset=1479168 (local.get $at) (local.get $pull))
+      ;; $lose, in place: a call would take as long.
+      (local.set $own (v128.load offset=1474560 (local.get $at)))
+      (v128.store offset=1488384 (local.get $at)
+        (f64x2.mul
+          (local.get $own)
+          (f64x2.add
+            (f64x2.add (local.get $pull) (local.get $pull))
+            (f64x2.mul (local.get $own) (v128.load offset=1483776 (local.get $at))))))
       (local.set $row (i32.add (local.get $row) (i32.const 8)))
       (br_if $loop (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 16))) (local.get $end))))
     (local.set $at (i32.shl (local.get $index) (i32.const 3)))
@@ -41,7 +49,7 @@
     (call $lose (i32.and (local.get $at) (i32.const -16))))
 
   ;; $size is that of the stored matrix, $count the number of inputs.
-  (func (export "settle") (param $size i32) (param $count i32) (param $each i32) (param $damping f64) (param $smallest f64)
+  (func (export "settle") (param $size i32) (param $count i32) (param $each i32) (param $damping f64) (param $smallest f64) (param $passes i32)
     (local $lowered i32) (local $i i32) (local $at i32) (local $k i32) (local $end i32) (local $j i32) (local $partner i32)
     (local $twice f64) (local $alone f64) (local $gain f64) (local $both f64)
     (local.set $end (i32.shl (local.get $size) (i32.const 3)))
@@ -86,4 +94,5 @@
                   (then (call $flip (local.get $partner) (local.get $size) (local.get $damping))))
                 (local.set $lowered (i32.const 1))))))
         (br_if $inputs (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $count))))
-      (br_if $pass (local.get $lowered)))))
+      (local.set $passes (i32.sub (local.get $passes) (i32.const 1)))
+      (br_if $pass (i32.and (local.get $lowered) (i32.gt_s (local.get $passes) (i32.const 0)))))))
