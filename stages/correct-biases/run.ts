@@ -40,7 +40,7 @@ export async function runCorrectBiases({ params, inputs, outputs, context }: Job
   const measured = await measureChange(pair, getOutputPath(outputs, 'model'), compare, async () => {
     corrections.push(...(await correctLayers(context, pairs, pair)));
     for (const [index, { result, elements }] of corrections.entries())
-      if (result === 'corrected') writeBias(models.quantized.graph, getDefined(pairs.layers[index], 'layer').target, elements);
+      if (result === 'corrected') writeBias(pair.quantized.graph, getDefined(pairs.layers[index], 'layer').target, elements);
   });
   const found = { layers: corrections, skipped: pairs.skipped, samples: samples.list.files.length, outputs: measured };
   const lines = summarizeRecovery(found, { done: 'corrected the biases', result: 'corrected', change: 'correction' });

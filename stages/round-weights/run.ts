@@ -22,13 +22,9 @@ import { reportRoundings } from './report.js';
 type Job = StageJob<RoundWeightsParams>;
 
 /** @throws QuantError `nothing-to-round`, `layers-differ`, `not-finite`; the errors of `openSampleFiles`; RuntimeError `model-load`, `model-run`. */
-export async function runRoundWeights({ params, inputs, outputs, context }: Job): Promise<void> {
-  const models = { float: await readInput(inputs, 'float', readModel), quantized: await readInput(inputs, 'model', readModel) };
-  const pairs = pairLayersWithWeight(models.float, models.quantized);
-  assertLayers(pairs, 'nothing-to-round', 'whose weights can be rounded');
-  const samples = await openSampleFiles(getInputPath(inputs, 'captured'), models.quantized, params, nameSample);
-  const roles = { float: getInputPath(inputs, 'float'), model: getInputPath(inputs, 'model'), scratch: context.scratch };
-  const pair = await describePair(models, samples, roles);
+export async function runRoundWeights(job: Job): Promise<void> {
+  const { params, outputs, context } = job;
+  const { pairs, pair, samples } = await openPair(job);
   const { method, damping } = params;
   const run = {
     ...pair.manifest,
@@ -42,14 +38,24 @@ export async function runRoundWeights({ params, inputs, outputs, context }: Job)
   };
   const measured = await measureChange(pair, getOutputPath(outputs, 'model'), compare, async () => {
     for (const [index, { rounding, integers }] of (await roundLayers(context, run, pairs, pair)).entries()) {
-      writeWeight(models.quantized.graph, getDefined(pairs.layers[index], 'layer').target, await readIntegers(integers));
+      writeWeight(pair.quantized.graph, getDefined(pairs.layers[index], 'layer').target, await readIntegers(integers));
       roundings.push(rounding);
     }
   });
-  const found = { layers: roundings, skipped: pairs.skipped, samples: samples.list.files.length, outputs: measured };
+  const found = { layers: roundings, skipped: pairs.skipped, samples, outputs: measured };
   for (const [level, line] of summarizeRecovery(found, { done: 'rounded the weights', result: 'rounded', change: 'rounding' }))
     context.log(level, line);
   await writeJsonFile(getOutputPath(outputs, 'report'), reportRoundings(found));
+}
+
+/** The float model is not kept. */
+async function openPair({ params, inputs, context }: Job) {
+  const models = { float: await readInput(inputs, 'float', readModel), quantized: await readInput(inputs, 'model', readModel) };
+  const pairs = pairLayersWithWeight(models.float, models.quantized);
+  assertLayers(pairs, 'nothing-to-round', 'whose weights can be rounded');
+  const samples = await openSampleFiles(getInputPath(inputs, 'captured'), models.quantized, params, nameSample);
+  const roles = { float: getInputPath(inputs, 'float'), model: getInputPath(inputs, 'model'), scratch: context.scratch };
+  return { pairs, pair: await describePair(models, samples, roles), samples: samples.list.files.length };
 }
 
 interface Rounded {

@@ -48,14 +48,15 @@ export interface ModelPair {
 }
 
 export interface DescribedPair {
-  readonly models: Pick<ModelPair, 'float' | 'quantized'>;
+  /** The float model is not kept: its weights can take a hundred megabytes. */
+  readonly quantized: Model;
   readonly manifest: PairManifest;
   readonly paths: PairPaths;
 }
 
 /** @param samples those of `openSampleFiles`; their list is written into `scratch`. */
 export async function describePair(
-  models: DescribedPair['models'],
+  models: Pick<ModelPair, 'float' | 'quantized'>,
   samples: SampleFiles,
   { scratch, ...paths }: { readonly float: string; readonly model: string; readonly scratch: string },
 ): Promise<DescribedPair> {
@@ -68,7 +69,7 @@ export async function describePair(
     arrays: samples.list.arrays,
     session: sessionManifest(CAPTURE_SESSION),
   };
-  return { models, manifest, paths: { ...paths, samples: list, scratch } };
+  return { quantized: models.quantized, manifest, paths: { ...paths, samples: list, scratch } };
 }
 
 /** A comparison of outputs, as a part takes it. */
@@ -80,7 +81,7 @@ export interface OutputsRequest {
 
 /** Edits the quantized model by `change`, writes it to `path`, and compares its outputs with those of the float model before and after. */
 export async function measureChange(
-  { models: { quantized }, manifest, paths }: DescribedPair,
+  { quantized, manifest, paths }: DescribedPair,
   path: string,
   compare: (request: OutputsRequest) => Promise<OutputSqnr>,
   change: () => Promise<void>,

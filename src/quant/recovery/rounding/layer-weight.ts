@@ -105,8 +105,10 @@ function slicesOf(dims: readonly number[], axis: number): (index: number) => num
 }
 
 export function gridOf(weight: LayerWeight, row: number): RowGrid {
-  const indices = Array.from({ length: weight.columns }, (_, column) => weight.at(row, column));
-  return { scales: indices.map(weight.scaleOf), zeroPoints: indices.map(weight.zeroPointOf), low: weight.low, high: weight.high };
+  const { columns, at, scaleOf, zeroPointOf, low, high } = weight;
+  const scales = Float32Array.from({ length: columns }, (_, column) => scaleOf(at(row, column)));
+  const zeroPoints = Int32Array.from({ length: columns }, (_, column) => zeroPointOf(at(row, column)));
+  return { scales, zeroPoints, low, high };
 }
 
 export function readWeight(graph: Graph, weight: Pick<LayerWeight, 'value'>): Int32Array {

@@ -1,4 +1,5 @@
 /** Rounds the weights of layer after layer, on the inputs that the layers before it give it, and keeps what lowers the error of its output. */
+import { collectGarbage } from '../../../base/collect-garbage.js';
 import { getDefined } from '../../../base/invariant.js';
 import { getFloat } from '../../../onnx/ir/attribute.js';
 import type { Graph, Model, Node } from '../../../onnx/ir/model.js';
@@ -62,6 +63,7 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       let open = layer;
       let best: Trial | undefined;
       for (const way of listWays(rows, settings.damping)) {
+        if (weight.rows * weight.columns > MANY_WEIGHTS) collectGarbage();
         const integers = joinRows(weight, await round(rows, way, settings.iterations));
         if (countChanged(integers, former) === 0) continue;
         open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
@@ -86,6 +88,9 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
     },
   };
 }
+
+/** Of a layer whose trials leave some hundred megabytes behind. */
+const MANY_WEIGHTS = 1 << 20;
 
 interface Trial {
   readonly way: Way;
