@@ -140,8 +140,10 @@ async function bundleWorkers(dist) {
     });
   const worker = module => `import * as plugins from './${module}';
     import { findPlugin } from './src/engine/execute/worker/load-plugin.js';
+    import { findPart } from './src/engine/execute/worker/parts-document.js';
     import { runWorker } from './src/engine/execute/worker/run-worker.js';
-    runWorker(async (path, name) => findPlugin(plugins, path, name));`;
+    const parts = { ${partModules(dist, module).map(path => `'${path}': () => import('./${path}')`)} };
+    runWorker(async (path, name) => findPlugin(plugins, path, name), async (path, name) => findPart((await parts[path]?.()) ?? {}, path, name));`;
   const anyPlugin = `import { loadPlugin } from './src/engine/execute/worker/load-plugin.js';
     import { runWorker } from './src/engine/execute/worker/run-worker.js';
     runWorker(loadPlugin);`;
@@ -154,6 +156,13 @@ async function bundleWorkers(dist) {
   ]);
   // The runtime of remote workers has it in place of the package.json of the installation, so that modules mean the same there.
   writeFileSync(join(dist, 'workers/package.json'), '{ "type": "module" }\n');
+}
+
+/** The modules beside a plugin's module that define parts, relative to dist/. */
+function partModules(dist, module) {
+  const folder = dirname(module);
+  const names = readdirSync(join(dist, folder)).filter(name => name.endsWith('.js'));
+  return names.filter(name => readFileSync(join(dist, folder, name), 'utf8').includes('definePart(')).map(name => `${folder}/${name}`);
 }
 
 /** The thread that runs sessions, as one module: remote workers get it instead of the modules that it imports. */

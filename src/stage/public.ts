@@ -22,6 +22,7 @@ export {
 } from './context.js';
 export { defineStage, type InputPaths, type ParamsSchema, type StageDeclaration, type StageJob, type StagePlugin } from './define-stage.js';
 export type { Headline } from './headline.js';
+export { type InOrder, takeInOrder } from './in-order.js';
 export { readJsonFile, writeJsonFile, writeMetricsFile } from './json-file.js';
 export { getInputPath, getInputRecord, getOutputPath } from './paths.js';
 export { type KindName, type Port, type Ports, port, recordPort } from './ports.js';

@@ -12,6 +12,7 @@ import { openRunner } from '../../src/runtime/open-runner.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
+import { takeInOrder } from '../../src/stage/in-order.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
@@ -35,15 +36,21 @@ export async function runEvaluateClasses(job: ClassesJob): Promise<void> {
   const classifying = await openClassifying(job);
   const predictions: Prediction[] = [];
   try {
-    for (const [index, image] of images.entries()) {
-      context.signal.throwIfAborted();
-      await nameSample(`image ${image.fileName}`, async () => {
-        const best = await classifying.classify(await findImageFile(folder, image));
-        checkLabel(image, best, { classes: params.classes, folders: labeled.folders });
+    await takeInOrder(images, {
+      atOnce: params.runner === 'cpu' ? context.partsAtOnce : 1,
+      begin: image =>
+        nameSample(`image ${image.fileName}`, async () => {
+          context.signal.throwIfAborted();
+          return classifying.classify(await findImageFile(folder, image));
+        }),
+      take: async (best, image, index) => {
+        await nameSample(`image ${image.fileName}`, async () =>
+          checkLabel(image, best, { classes: params.classes, folders: labeled.folders }),
+        );
         predictions.push({ file: image.fileName, label: image.label, best });
-      });
-      context.progress(index + 1, images.length, 'images');
-    }
+        context.progress(index + 1, images.length, 'images');
+      },
+    });
   } finally {
     await classifying.close();
   }

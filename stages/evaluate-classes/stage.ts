@@ -30,5 +30,6 @@ export const evaluateClasses = defineStage({
   device: runnerDevice,
   checkParams: checkRunnerParams,
   runsModels: 'always',
+  spreads: 'parts',
   run: async job => (await import('./run.js')).runEvaluateClasses(job),
 });

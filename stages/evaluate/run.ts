@@ -21,6 +21,7 @@ import { simulateParams } from '../../src/runtime/device/runner-params.js';
 import { openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
+import { takeInOrder } from '../../src/stage/in-order.js';
 import { readDataFile, readJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
 import { rolesOfModels } from '../../src/stage/model-roles.js';
 import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
@@ -53,12 +54,18 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
   const sizes = new Map(dataset.images.map(image => [image.id, image]));
   const found: Json[] = [];
   try {
-    for (const [index, image] of images.entries()) {
-      context.signal.throwIfAborted();
-      const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
-      found.push(await detecting.detect(await findImageFile(folder, image), { imageId: image.id, height, width }));
-      context.progress(index + 1, images.length, 'images');
-    }
+    await takeInOrder(images, {
+      atOnce: params.runner === 'external' ? 1 : context.partsAtOnce,
+      begin: async image => {
+        context.signal.throwIfAborted();
+        const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
+        return detecting.detect(await findImageFile(folder, image), { imageId: image.id, height, width });
+      },
+      take: (results, _image, index) => {
+        found.push(results);
+        context.progress(index + 1, images.length, 'images');
+      },
+    });
   } finally {
     await detecting.close();
   }

@@ -31,5 +31,6 @@ export const evaluate = defineStage({
   device: runnerDevice,
   checkParams: checkRunnerParams,
   runsModels: 'always',
+  spreads: 'parts',
   run: async job => (await import('./run.js')).runEvaluate(job),
 });

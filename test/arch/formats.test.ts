@@ -156,6 +156,8 @@ it('every document with a number for its format is one of the page', () => {
     'baseline',
     'action document',
     'execution document',
+    'parts document',
+    'results of parts',
     'index of packs',
   ];
   expect(listed.filter(name => !rows.get(name)?.includes('format: 1'))).toEqual([]);

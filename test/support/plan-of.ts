@@ -18,7 +18,12 @@ export interface StageSpec
 const span = { file: 'pipeline.yaml', line: 1, column: 1, endLine: 1, endColumn: 1 };
 
 /** Modules of the plugins' folder, by the plugins that they export; any other is in `text.mjs`. */
-const MODULES: Readonly<Record<string, string>> = { codeMix: 'code-mix.mjs', partMix: 'part-mix.mjs', toolMix: 'tool-mix.mjs' };
+const MODULES: Readonly<Record<string, string>> = {
+  codeMix: 'code-mix.mjs',
+  partMix: 'part-mix.mjs',
+  toolMix: 'tool-mix.mjs',
+  spread: 'spread.mjs',
+};
 
 /** A plan of stages in topological order, with plugins of the modules in the plugins' folder. */
 export async function planOf(

@@ -107,6 +107,7 @@ function testContext(scratch: string, log: string[], printed: string[]): Context
     log: (level, message) => log.push(`${level}: ${message}`),
     progress: () => undefined,
     random: seededRandom,
+    partsAtOnce: 1,
     build: undefined,
     env: {},
     memo: (part, request) => runPart(part, request, { scratch, signal, log }),

@@ -39,6 +39,8 @@ export interface RunHelpers {
   readonly guard: Guard | undefined;
   /** Defined if the run may be remote. */
   readonly remote?: RemoteHelp | undefined;
+  /** Parts that the stage asks for at once; default: 1. */
+  readonly partsAtOnce?: number | undefined;
   /** 'copies': the run reads a private copy of each artifact. */
   readonly artifacts: 'links' | 'copies';
 }
@@ -109,10 +111,13 @@ async function runOnWorker(
   const { makeRemoteJob } = await import('./remote/remote-job.js');
   const { runRemotely } = await import('./remote/remote-run.js');
   const job = makeRemoteJob(session, stage, pinned, { runs, lookup, onRunning: run.sinks.begin });
-  if (job === undefined) return 'here';
+  if (job === undefined) {
+    run.sinks.write('info', 'it runs here, because its code imports installed packages, which do not travel to remote workers');
+    return 'here';
+  }
   const end = await runRemotely(makeOrder(session, stage, pinned, run, undefined), job);
   if (end.kind === 'ended') {
-    if (end.worker !== '') run.sinks.write('info', `ran on the remote worker ${end.worker}`);
+    run.sinks.write('info', `ran on a remote worker${end.worker === '' ? '' : `: ${end.worker}`}`);
     return end.failure;
   }
   run.sinks.write('warning', `no remote worker ran it: ${end.why}`);
@@ -125,7 +130,7 @@ function makeOrder(session: Session, stage: PlannedStage, read: PinnedStage, run
   const { ports } = session;
   const { folder, helpers, signal, sinks } = run;
   return {
-    ...makeDocuments(session, stage, read, folder, helpers.endOf),
+    ...makeDocuments(session, stage, read, folder, helpers),
     folder,
     installRoot: ports.installRoot,
     bundle: findBundle(ports.installRoot, read.code),
@@ -150,7 +155,7 @@ function makeDocuments(
   stage: PlannedStage,
   pinned: PinnedStage,
   folder: string,
-  endOf: RunHelpers['endOf'],
+  { endOf, partsAtOnce }: Pick<RunHelpers, 'endOf' | 'partsAtOnce'>,
 ): { readonly action: ActionDocument; readonly local: LocalDocument; readonly links: readonly InputLink[] } {
   const { plugin, modulePath } = stage.plugin;
   const beganMs = clockOf(folder);
@@ -172,7 +177,13 @@ function makeDocuments(
       ...(build === undefined ? {} : { build }),
       local: reasonsToStay(stage),
     },
-    local: { modulePath, ...(isChecked ? { modules: pinned.code.modules } : {}), known, tools },
+    local: {
+      ...(partsAtOnce === undefined ? {} : { partsAtOnce }),
+      modulePath,
+      ...(isChecked ? { modules: pinned.code.modules } : {}),
+      known,
+      tools,
+    },
     links,
   };
 }

@@ -10,10 +10,14 @@ export function cpuUnits({ pools }: Pick<Plan, 'pools'>, jobs: number | undefine
 /** Actions that remote workers run at once, unless the pool `remote` or the user says another number. */
 const REMOTE_UNITS = 100;
 
+/** Returns the number of actions that remote workers run at once. */
+export function remoteUnits({ pools }: Pick<Plan, 'pools'>, asked: number | undefined): number {
+  return asked ?? pools.remote ?? REMOTE_UNITS;
+}
+
 /** Returns the units of every pool. `memory` is in bytes: as the pipeline says, else the memory of this machine or container. */
 export function poolUnits({ pools }: Pick<Plan, 'pools'>, jobs: number | undefined, remoteJobs?: number): Readonly<Record<string, number>> {
-  const remote = remoteJobs ?? pools.remote ?? REMOTE_UNITS;
-  return { ...pools, memory: pools.memory ?? machineMemory(), cpu: cpuUnits({ pools }, jobs), remote };
+  return { ...pools, memory: pools.memory ?? machineMemory(), cpu: cpuUnits({ pools }, jobs), remote: remoteUnits({ pools }, remoteJobs) };
 }
 
 function machineMemory(): number {

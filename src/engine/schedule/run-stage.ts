@@ -5,7 +5,7 @@ import { nameOf, type PinnedStage, pinDevice } from '../action/pinned-stage.js';
 import { mayShare } from '../execute/may-share.js';
 import { measure } from '../execute/measure.js';
 import { createCachingPartStore } from '../execute/parts/caching-part-store.js';
-import { placeToRun } from '../execute/remote/where-to-run.js';
+import { placeToRun, spreadsParts } from '../execute/remote/where-to-run.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
 import type { RunHelpers } from '../execute/run-action.js';
 import { type CompletedRun, runOnce } from '../execute/run-once.js';
@@ -17,6 +17,7 @@ import type { Failure } from '../model/failure.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
 import type { OngoingRun } from './ongoing-runs.js';
+import { openRemoteParts } from './remote-part-runs.js';
 import { unitsHere } from './slot-units.js';
 import { pinNow, type StageNeeds, warn } from './stage-needs.js';
 
@@ -76,9 +77,11 @@ function noteFailure({ stage, services }: StageNeeds, pinned: PinnedStage, failu
 function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers['artifacts']): OngoingRun {
   const { session, stage, parts, services, endOf } = needs;
   const logPath = session.cache.log(session.plan.pipeline, stage.id);
+  const remoteParts = openRemoteParts(needs, pinned);
   const partStore = createCachingPartStore(parts, {
     plugin: pinned.code.root,
     kept: needs.forced ? 'ignore' : 'use',
+    computeRemotely: remoteParts?.compute,
     bring: mayShare(stage) ? key => session.remote?.bringPart(stage.id, stage.plugin.name, key) ?? Promise.resolve(false) : undefined,
     warn: (code, message) => warn(needs, code, message),
     findChangedCode: () => session.pinner.findChanged({ inputs: [], tools: [], code: pinned.code }),
@@ -86,8 +89,10 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
   });
   return services.runs.start(stage.id, pinned, stop => {
     const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
+    remoteParts?.stopWith(ports.signal);
     return runOnce({ ...session, ports }, stage, pinned, {
       partStore,
+      partsAtOnce: remoteParts?.atOnce,
       reaper: services.reaper,
       starters: services.starters,
       guard: services.guard,
@@ -95,14 +100,14 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
       artifacts,
       endOf,
       logPath,
-    });
+    }).finally(() => remoteParts?.close());
   });
 }
 
 /** What the run needs to be remote; undefined if it runs here. */
 function remoteHelp({ stage, services, forced }: StageNeeds): RunHelpers['remote'] {
   const place = placeToRun(stage, services.remote?.asked, services.remote === undefined ? 'none' : 'named');
-  if (place.kind === 'here') return undefined;
+  if (place.kind === 'here' || spreadsParts(stage)) return undefined;
   return {
     need: place.need,
     runs: services.remote,

@@ -1,5 +1,5 @@
 /** Builds whose stages run on a remote worker: equal bytes, what travels and what does not, and what follows when a worker cannot run them. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
@@ -255,5 +255,55 @@ describe('a stage', () => {
     });
     const { outcomes } = await build(world);
     expect([outcomes, executions(), server.results.size]).toEqual([{ here: 'executed', board: 'executed' }, 1, 0]);
+  });
+});
+
+describe('parts of a stage that spreads them', () => {
+  const spread = (params: StageSpec['params']): Readonly<Record<string, StageSpec>> => ({
+    spread: { uses: 'spread', params: params ?? {}, inputs: { text: 'source.txt' } },
+  });
+
+  it('run on the workers, several in one action, and give the bytes of this machine', async () => {
+    const here = rig.checkout(spread({ count: 40 }));
+    await here.build();
+    const there = rig.checkout(spread({ count: 40 }));
+    const { outcomes, warnings } = await build(there, { write: false, read: false, remoteJobs: 2 });
+    expect([outcomes, warnings]).toEqual([{ spread: 'executed' }, []]);
+    expect(artifactsOf(there)).toEqual(artifactsOf(here));
+    expect(executions()).toBeGreaterThan(1);
+    expect(executions()).toBeLessThan(20);
+    expect(there.read('cache/logs/pipeline/spread.log')).toContain('part waiting: 40 kept from earlier runs, 0 computed');
+  });
+
+  it('are kept: a changed stage asks only for those that it lacks', async () => {
+    const world = rig.checkout(spread({ count: 10 }));
+    await build(world, { write: false, read: false });
+    const before = executions();
+    world.stages = spread({ count: 10, other: 1 });
+    expect((await build(world, { write: false, read: false })).outcomes).toEqual({ spread: 'executed' });
+    expect(executions()).toBe(before);
+  });
+
+  it('that fail there are computed here, and the stage has their failure', async () => {
+    const { report } = await build(rig.checkout(spread({ count: 10, fails: 7 })));
+    expect(report.stages.get('spread' as never)?.outcome).toMatchObject({
+      kind: 'failed',
+      failure: { code: 'stage-crashed', message: 'part 7 fails' },
+    });
+  });
+
+  it.each([
+    ['auto', 'executed', ['remote-execution-failed']],
+    ['remote', 'failed', []],
+  ] as const)('without workers: %s', async (executor, outcome, expected) => {
+    delete options.worker;
+    const { outcomes, warnings } = await build(rig.checkout(spread({ count: 10 })), { executor });
+    expect([outcomes, warnings]).toEqual([{ spread: outcome }, expected]);
+  });
+
+  it('are asked for one after the other in a build without workers', async () => {
+    const trace = join(folder, 'trace');
+    await rig.checkout(spread({ trace })).build();
+    expect(readFileSync(trace, 'utf8')).toBe('1\n');
   });
 });

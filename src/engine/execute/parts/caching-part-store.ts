@@ -21,6 +21,8 @@ export interface CachingRun {
   readonly kept: 'use' | 'ignore';
   /** Looks for a part on other machines. @returns whether it is now in the cache. */
   readonly bring?: ((key: string) => Promise<boolean>) | undefined;
+  /** Computes a part on a remote worker; undefined if none could. @returns the folder with its files, and their names. */
+  readonly computeRemotely?: ((question: PartQuestion) => Promise<RemotePart | undefined>) | undefined;
   readonly warn: (code: WarningCode, message: string) => void;
   /**
    * Returns the changed file if the stage's code has changed since the run began.
@@ -29,6 +31,12 @@ export interface CachingRun {
   readonly findChangedCode: () => Promise<string | undefined>;
   /** Called for each part when its answer is known. Times are from `performance.now()`. */
   readonly onPart: (part: { readonly name: string; readonly answer: PartAnswerKind }, startMs: number, endMs: number) => void;
+}
+
+export interface RemotePart {
+  /** Absolute. */
+  readonly folder: string;
+  readonly names: readonly string[];
 }
 
 export function createCachingPartStore(service: PartService, run: CachingRun): RunPartStore {
@@ -75,7 +83,12 @@ async function findPart(state: PartStoreState, question: PartQuestion): Promise<
   for (let other = service.running.get(key); other !== undefined; other = service.running.get(key)) await other;
   const ticket = claimPart(state, { key, name, manifest });
   const files = run.kept === 'use' ? await findKept(state, key, name) : undefined;
-  if (files === undefined) return { kind: 'missing', ticket };
+  if (files === undefined) {
+    const made = await run.computeRemotely?.(question);
+    return made === undefined
+      ? { kind: 'missing', ticket }
+      : { kind: 'found', files: await storeClaimed(state, ticket, made.folder, made.names) };
+  }
   state.used.add(key);
   settle(state, ticket, 'kept');
   return { kind: 'found', files };

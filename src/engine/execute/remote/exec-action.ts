@@ -1,11 +1,21 @@
 /**
  * Runs one action from an input root: on a worker of a remote server, or here. The machine proves that it is of the expected kind first.
- * Everything that the action says goes to standard output, one message per line; the exit code says how it ended.
+ * What it says goes to standard output, one message per line; the exit code says how it ended.
  */
-import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { InternalError } from '../../../base/invariant.js';
 import { type JsonReader, readJsonShape } from '../../../base/json/json-shape.js';
 import { parseJson } from '../../../base/json.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
@@ -24,7 +34,8 @@ import { type InputLink, makeRunFolder } from '../run/run-folder.js';
 import type { RunListener, RunOrder } from '../run/runner.js';
 import { workerRunner } from '../run/worker-run.js';
 import { createStarters } from '../starter/starters.js';
-import { ACTION_DOCUMENT, type ActionDocument, mapInputs, RUN_LAYOUT } from '../worker/action-document.js';
+import { ACTION_DOCUMENT, type ActionDocument, mapInputs } from '../worker/action-document.js';
+import { PARTS_DOCUMENT, PARTS_DOCUMENT_NAME } from '../worker/parts-document.js';
 import { EXECUTION_DOCUMENT, EXECUTION_EXIT, type ExecutionDocument, ROOT_LAYOUT, systemOf } from './execution-document.js';
 import type { FromExecution, Refusal } from './execution-messages.js';
 
@@ -98,6 +109,7 @@ async function runIn(root: string, ports: ExecActionPorts): Promise<Failure | un
       guard: undefined,
       mask: makeMask([]),
     };
+    placeParts(root, folder, execution);
     const failure = await runnerOf(execution, ports).run(order);
     if (failure === undefined) moveOutputs(action, folder, root);
     return failure;
@@ -212,6 +224,26 @@ function newRunFolder(root: string): string {
   }
 }
 
+/** Gives the worker the document of its parts, with paths on this machine. */
+function placeParts(root: string, folder: string, { program }: ExecutionDocument): void {
+  const path = join(root, PARTS_DOCUMENT_NAME);
+  if (!existsSync(path)) return;
+  const { format, parts } = readDocument(path, readerOf(PARTS_DOCUMENT));
+  const inRoot = (inner: string): string => {
+    if (!isInnerPath(inner)) throw new Refused('document', `"${inner}" is not a path inside the input root`);
+    return join(root, inner);
+  };
+  const paths = (named: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(named).map(([role, inner]) => [role, inRoot(inner)]));
+  const placed = parts.map(part => ({
+    ...part,
+    module: program.kind === 'module' ? inRoot(part.module) : part.module,
+    blobs: paths(part.blobs),
+    unkeyed: paths(part.unkeyed),
+  }));
+  writeFileSync(join(folder, PARTS_DOCUMENT_NAME), JSON.stringify({ format, parts: placed }));
+}
+
 function moveOutputs({ outputs }: ActionDocument, folder: string, root: string): void {
   for (const path of Object.values(outputs)) {
     const from = join(folder, path);
@@ -245,7 +277,3 @@ const COMPUTING: RunPartStore = {
   release: () => undefined,
   used: new Set(),
 };
-
-/** The layouts of input roots and of run folders agree, so that one action document serves both. */
-if (ROOT_LAYOUT.inputs !== RUN_LAYOUT.inputs || ROOT_LAYOUT.outputs !== RUN_LAYOUT.outputs)
-  throw new InternalError('layouts of inputs differ');

@@ -1,5 +1,7 @@
 /** The input root of an execution as a Merkle tree: blobs by digest, and relative paths only. */
 import { digestBytes } from '../../../base/digest.js';
+import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
+import type { Json } from '../../../base/json.js';
 import type { BlobDigest, BlobSource } from '../../../remote/transport/remote-cache.js';
 import type { TreeEntry } from '../../store/files/tree.js';
 import { encodeDirectories } from '../../store/remote/tree-message.js';
@@ -13,6 +15,11 @@ export type RootEntry =
   | { readonly kind: 'file'; readonly path: string; readonly from: string; readonly blob: BlobDigest; readonly executable: boolean }
   /** `entries` are those of the folder `from`. */
   | { readonly kind: 'folder'; readonly path: string; readonly from: string; readonly entries: readonly TreeEntry[] };
+
+/** A document in the root. */
+export function jsonEntry(path: string, value: Json): RootEntry {
+  return { kind: 'bytes', path, bytes: Buffer.from(encodeCanonicalJson(value)) };
+}
 
 export interface InputRoot {
   readonly digest: BlobDigest;

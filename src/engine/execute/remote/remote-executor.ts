@@ -52,6 +52,14 @@ export interface RemoteExecutor {
 /** Attempts to run one action on workers that fail without an end, or that lack inputs. */
 const MOST_ATTEMPTS = 4;
 
+/** Workers that are tried if they refuse an action, or end its process without an end. */
+const MOST_WORKERS = 2;
+
+/** Whether the action itself ended, with or without success. */
+function saysEnd({ exitCode, last }: Extract<ExecutionEnd, { readonly kind: 'ended' }>): boolean {
+  return exitCode === EXECUTION_EXIT.done || last?.kind === 'failed';
+}
+
 /** Larger outputs of a command are not read. */
 const MOST_SAID_BYTES = 64 << 20;
 
@@ -66,6 +74,7 @@ export function createRemoteExecutor(cache: RemoteCache, execution: RemoteExecut
       const action = addAction(blobs, order);
       let lookup = order.lookup;
       let problem = '';
+      let unfit = 0;
       await uploader.send(blobs);
       for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
         order.signal.throwIfAborted();
@@ -73,7 +82,8 @@ export function createRemoteExecutor(cache: RemoteCache, execution: RemoteExecut
         if (end.kind === 'timed-out') return end;
         if (end.kind === 'ended') {
           const ended = await takeEnd(cache, end, order);
-          if (ended.kind === 'ended') return ended;
+          if (ended.kind === 'ended' && (saysEnd(ended) || ++unfit >= MOST_WORKERS)) return ended;
+          if (ended.kind === 'ended') continue;
           problem = ended.message;
           // A result whose content is gone is made again.
           lookup = 'skip';

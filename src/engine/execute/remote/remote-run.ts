@@ -1,7 +1,6 @@
 /** A run of a stage on a remote worker: the action and its inputs as an input root, and the end of the execution as that of the run. */
 import { dirname, join, relative } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
-import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
 import { type Json, parseJson } from '../../../base/json.js';
 import { RemoteError } from '../../../remote/error/remote-error.js';
 import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
@@ -13,10 +12,11 @@ import { digestPath } from '../../store/files/digest-file.js';
 import { statPath } from '../../store/files/stamp.js';
 import type { TreeEntry } from '../../store/files/tree.js';
 import type { InputLink } from '../run/run-folder.js';
-import type { RunOrder } from '../run/runner.js';
+import type { RunListener, RunOrder } from '../run/runner.js';
+import { PARTS_OUTPUT } from '../worker/parts-document.js';
 import { type ExecutionDocument, ROOT_LAYOUT, RUNTIME_LAYOUT, systemOf } from './execution-document.js';
 import type { FromExecution } from './execution-messages.js';
-import { makeInputRoot, type RootEntry } from './input-root.js';
+import { jsonEntry, makeInputRoot, type RootEntry } from './input-root.js';
 import type { ExecutionEnd, RemoteExecutor } from './remote-executor.js';
 import type { RuntimeDigests } from './runtime-tree.js';
 
@@ -68,7 +68,9 @@ export async function runRemotely(order: RunOrder, job: RemoteJob): Promise<Remo
   }
 }
 
-function execute(order: RunOrder, job: RemoteJob, root: ReturnType<typeof makeInputRoot>): Promise<ExecutionEnd> {
+type Executing = Pick<RunOrder, 'action' | 'folder' | 'listener' | 'signal'>;
+
+function execute(order: Executing, job: RemoteJob, root: ReturnType<typeof makeInputRoot>): Promise<ExecutionEnd> {
   const { properties, timeoutMs, lookup, salt, onRunning } = job;
   const node = `${ROOT_LAYOUT.runtime}/${RUNTIME_LAYOUT.node}`;
   return job.executor.execute({
@@ -87,27 +89,63 @@ function execute(order: RunOrder, job: RemoteJob, root: ReturnType<typeof makeIn
 }
 
 async function entriesOf(order: RunOrder, job: RemoteJob): Promise<readonly RootEntry[]> {
-  const { action, links } = order;
+  const entries = [...(await entriesOfCode(job, order.declaredEnv)), jsonEntry(ROOT_LAYOUT.action, toJson(order.action))];
+  for (const link of order.links) entries.push(entryOf(link, await job.contentOf(link)));
+  return entries;
+}
+
+type CodeOfJob = Pick<RemoteJob, 'runtime' | 'runtimeDigests' | 'program' | 'tools' | 'platformClass'>;
+
+/** What does not depend on the inputs: runtime, modules of the plugin, and the document of the execution. */
+async function entriesOfCode(job: CodeOfJob, env: Readonly<Record<string, string>>): Promise<readonly RootEntry[]> {
   const main = job.program.kind === 'worker' ? job.program.main : undefined;
-  const entries: RootEntry[] = [...(await job.runtimeDigests.entriesOf(await job.runtime(main), ROOT_LAYOUT.runtime))];
   const { program, files } = await programOf(job.program);
-  entries.push(...files);
-  for (const link of links) entries.push(entryOf(link, await job.contentOf(link)));
   const document: ExecutionDocument = {
     format: 1,
     system: systemOf(process),
     program,
     tools: job.tools,
-    env: order.declaredEnv,
+    env,
     ...(job.platformClass === undefined ? {} : { platformClass: job.platformClass }),
   };
-  const json = (path: string, value: Json): RootEntry => ({
-    kind: 'bytes',
-    path,
-    bytes: Buffer.from(encodeCanonicalJson(value)),
-  });
-  entries.push(json(ROOT_LAYOUT.action, toJson(action)), json(ROOT_LAYOUT.execution, document));
-  return entries;
+  const runtime = await job.runtimeDigests.entriesOf(await job.runtime(main), ROOT_LAYOUT.runtime);
+  return [...runtime, ...files, jsonEntry(ROOT_LAYOUT.execution, document)];
+}
+
+/** Runs an action of several parts, whose outputs are written to the folder. */
+export async function runPartsRemotely(
+  job: RemoteJob,
+  entries: readonly RootEntry[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<RemoteRunEnd> {
+  const action: RunOrder['action'] = {
+    format: 1,
+    plugin: 'parts',
+    key: '',
+    params: {},
+    inputs: {},
+    outputs: { parts: PARTS_OUTPUT },
+    env: [],
+    secrets: [],
+    local: [],
+  };
+  try {
+    const root = makeInputRoot([...(await entriesOfCode(job, {})), jsonEntry(ROOT_LAYOUT.action, toJson(action)), ...entries]);
+    const silent: RunListener = { log: () => undefined, progress: () => undefined, identify: () => undefined, usage: () => undefined };
+    const order = { action, folder, listener: silent, signal };
+    return readEnd(order, job, await execute(order, job, root));
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error;
+    return { kind: 'impossible', code: 'remote-execution', why: error.message, server: 'unusable' };
+  }
+}
+
+/** The place of a module on the worker: in the runtime, or among the plugin's own. */
+export function moduleThere({ program }: RemoteJob, installRoot: string): (path: string) => string {
+  if (program.kind !== 'module') return path => slashed(relative(installRoot, path));
+  const top = commonFolder([program.path, ...program.files]);
+  return path => `${ROOT_LAYOUT.plugin}/${slashed(relative(top, path))}`;
 }
 
 function entryOf({ link, to }: InputLink, content: InputContent): RootEntry {
@@ -142,7 +180,7 @@ function commonFolder(paths: readonly string[]): string {
 }
 
 /** Passes on a message as a local worker's message. What the process says about its end is read elsewhere. */
-function passOn({ listener }: RunOrder, message: FromExecution): void {
+function passOn({ listener }: Executing, message: FromExecution): void {
   if (message.kind === 'log') listener.log(message.level, message.message);
   else if (message.kind === 'output') listener.log('output', message.text);
   else if (message.kind === 'progress') listener.progress(message.done, message.total, message.what);
@@ -158,7 +196,7 @@ const REFUSAL_CODES = {
   document: 'remote-runtime',
 } as const;
 
-function readEnd(order: RunOrder, job: RemoteJob, end: ExecutionEnd): RemoteRunEnd {
+function readEnd(order: Executing, job: RemoteJob, end: ExecutionEnd): RemoteRunEnd {
   if (end.kind === 'failed') return { kind: 'impossible', code: 'remote-execution', why: end.message, server: 'usable' };
   if (end.kind === 'timed-out') return { kind: 'ended', failure: toFailure(timedOut(job.timeoutMs)), worker: '' };
   const { exitCode, last, worker, stderr } = end;

@@ -20,6 +20,11 @@ export function placeToRun(stage: PlannedStage, asked: Executor | undefined, ser
   return server === 'named' ? { kind: 'remote', need: 'preferred' } : { kind: 'here' };
 }
 
+/** Whether the stage itself runs here, and its parts on the workers. */
+export function spreadsParts({ plugin, determinism }: PlannedStage): boolean {
+  return plugin.plugin.spreads === 'parts' && determinism === 'exact';
+}
+
 /** Why a stage runs here whatever is asked for; undefined if it may leave. */
 export function findReasonToStay(stage: PlannedStage): string | undefined {
   const { secrets, network, env, determinism, plugin } = stage;

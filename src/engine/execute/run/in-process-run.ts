@@ -45,6 +45,7 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
     progress: (done, total, what) => listener.progress(done, total, clipText(what, MAX_PROGRESS_CHARACTERS)),
     random: label => seededRandom(action.key, label),
     memo: createMemo(order.partStore, join(order.folder, RUN_LAYOUT.parts), new Map(), watched),
+    partsAtOnce: 1,
     build: action.build,
     env: order.declaredEnv,
     spawn: (command, options) => runTool(command, options, programs),

@@ -1,6 +1,6 @@
 /** The two documents of a worker: the action, which is equal on every machine, and the paths on this machine. */
 import { join } from 'node:path';
-import { anyList, anyObject, anyOf, anyText, constant, mapOf, object, oneOf, text } from '../../../base/schema/build-schema.js';
+import { anyList, anyObject, anyOf, anyText, constant, integer, mapOf, object, oneOf, text } from '../../../base/schema/build-schema.js';
 import { DIGEST_SCHEMA } from '../../../base/schema/digest-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { BUILD_SUMMARY } from '../../../stage/build-summary.js';
@@ -39,7 +39,10 @@ export const LOCAL_DOCUMENT = object(
     }),
     tools: { ...PATHS, description: 'Files of the declared programs, by the names that the stage uses.' },
   },
-  { modules: { ...LOAD_RULE, description: 'The modules that it may load. Defined only for a third-party plugin.' } },
+  {
+    partsAtOnce: integer(1, 'Parts to ask for at once; default: 1.'),
+    modules: { ...LOAD_RULE, description: 'The modules that it may load. Defined only for a third-party plugin.' },
+  },
 );
 
 export type LocalDocument = FromSchema<typeof LOCAL_DOCUMENT>;

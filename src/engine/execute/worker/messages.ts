@@ -12,6 +12,8 @@ export interface PartQuestion {
   readonly runsModels: 'always' | 'never';
   readonly manifest: JsonObject;
   readonly blobs: Readonly<Record<string, Digest>>;
+  /** Absolute paths here, by role: what a remote worker needs. They are in no key. */
+  readonly paths: { readonly blobs: Readonly<Record<string, string>>; readonly unkeyed: Readonly<Record<string, string>> };
 }
 
 /** 'found': paths of stored files by name. 'missing': the worker computes the part; `ticket` identifies the request when the result is stored. */

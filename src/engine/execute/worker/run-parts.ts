@@ -34,6 +34,8 @@ export function createMemo(
 ): Context['memo'] {
   const digests = new Map<string, BlobDigest>([...known].map(([path, entry]) => [path, { ...entry, proof: 'settled' }]));
   let runs = 0;
+  /** Parts are computed one after the other: they share sessions and memory. */
+  let turn: Promise<unknown> = Promise.resolve();
 
   const digestBlob = async (role: string, path: string): Promise<BlobDigest> => {
     const stat = statPath(path);
@@ -72,19 +74,18 @@ export function createMemo(
       runsModels: part.runsModels,
       manifest: request.manifest,
       blobs: Object.fromEntries([...blobs].map(([role, { digest }]) => [role, digest])),
+      paths: { blobs: request.blobs, unkeyed: request.unkeyed ?? {} },
     });
     if (answer.kind === 'found') return { files: answer.files, from: 'kept' };
 
     const own = join(folder, String(runs++));
     try {
       await mkdir(own, { recursive: true });
-      const names = await part.run({
-        manifest: request.manifest,
-        blobs: request.blobs,
-        unkeyed: request.unkeyed ?? {},
-        folder: own,
-        context,
-      });
+      const run = () =>
+        part.run({ manifest: request.manifest, blobs: request.blobs, unkeyed: request.unkeyed ?? {}, folder: own, context });
+      const computed = turn.then(run);
+      turn = computed.catch(() => undefined);
+      const names = await computed;
       checkNames(part.name, own, names);
       const changed = await findChanged(request.blobs, blobs);
       if (changed === undefined) return { files: await partStore.keep(answer.ticket, own, names), from: 'computed' };

@@ -1,5 +1,5 @@
 /** A worker process. It runs one action: it reads the documents, loads the plugin, runs it, and exits. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InternalError } from '../../../base/invariant.js';
 import { type JsonReader, readJsonShape } from '../../../base/json/json-shape.js';
@@ -12,13 +12,17 @@ import { ACTION_DOCUMENT, absoluteInputs, absolutePaths, LOCAL_DOCUMENT, RUN_LAY
 import { createIpcPartStore } from './ipc-part-store.js';
 import type { LoadedPlugin } from './load-plugin.js';
 import type { FromWorker, ToWorker } from './messages.js';
+import { type LoadPart, loadPartOf, PARTS_DOCUMENT, PARTS_DOCUMENT_NAME, runPartsOf } from './parts-document.js';
 import { makeContext, type WorkerSide } from './worker-context.js';
 
 /** A worker lives for seconds and has one thread: only what runs longest in it is worth the compiler's time. */
 const OPTIMIZE_AFTER_BYTES = 1_500_000;
 
-/** @param load returns the plugin of this name. `modulePath` is the module that declares it. */
-export async function runWorker(load: (modulePath: string, name: string) => Promise<LoadedPlugin>): Promise<void> {
+/** @param loadPart returns a part by the path of its module. @param load returns the plugin of this name. `modulePath` is the module that declares it. */
+export async function runWorker(
+  load: (modulePath: string, name: string) => Promise<LoadedPlugin>,
+  loadPart: LoadPart = loadPartOf,
+): Promise<void> {
   optimizeAfter(OPTIMIZE_AFTER_BYTES);
   const side = openWorker(process.argv[2]);
   const { folder, action, local, send } = side;
@@ -26,13 +30,17 @@ export async function runWorker(load: (modulePath: string, name: string) => Prom
   const guard = local.modules === undefined ? undefined : await (await import('./module-guard.js')).guardModules(local.modules);
   let last: FromWorker = { kind: 'done' };
   try {
-    const plugin = await load(local.modulePath, action.plugin);
-    await plugin.run({
-      params: action.params,
-      inputs: absoluteInputs(folder, action.inputs),
-      outputs: absolutePaths(folder, action.outputs),
-      context,
-    });
+    const parts = join(folder, PARTS_DOCUMENT_NAME);
+    if (existsSync(parts)) await runPartsOf(readDocument(parts, readerOf(PARTS_DOCUMENT)), { folder, context, loadPart });
+    else {
+      const plugin = await load(local.modulePath, action.plugin);
+      await plugin.run({
+        params: action.params,
+        inputs: absoluteInputs(folder, action.inputs),
+        outputs: absolutePaths(folder, action.outputs),
+        context,
+      });
+    }
   } catch (error) {
     last = { kind: 'failed', failure: toFailure(error) };
   }

@@ -60,6 +60,7 @@ export function makeContext(side: WorkerSide): { readonly context: Context; read
       ),
     random: label => seededRandom(action.key, label),
     memo,
+    partsAtOnce: local.partsAtOnce ?? 1,
     build: action.build,
     env: declaredEnvironment(action.env),
     spawn: (command, options) => runTool(command, options, { ...programs, env: ownEnvironment() }),

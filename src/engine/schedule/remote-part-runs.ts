@@ -1,0 +1,72 @@
+/** The remote workers of a stage that runs here and spreads its parts. */
+import { rm } from 'node:fs/promises';
+import type { PinnedStage } from '../action/pinned-stage.js';
+import type { RemotePart } from '../execute/parts/caching-part-store.js';
+import type { RemoteRunEnd } from '../execute/remote/remote-run.js';
+import { placeToRun, spreadsParts } from '../execute/remote/where-to-run.js';
+import type { PartQuestion } from '../execute/worker/messages.js';
+import { EngineError } from '../model/engine-error.js';
+import { remoteUnits } from './cpu-units.js';
+import type { StageNeeds } from './stage-needs.js';
+
+export interface RemotePartRuns {
+  readonly atOnce: number;
+  compute(question: PartQuestion): Promise<RemotePart | undefined>;
+  /** Ends the actions when the signal is aborted. */
+  stopWith(signal: AbortSignal): void;
+  close(): Promise<void>;
+}
+
+/** Enough parts for the actions that run, and for those that follow them. */
+const PARTS_PER_ACTION = 256;
+const MOST_AT_ONCE = 20_000;
+
+/** @returns undefined if the parts of the stage are computed here. */
+export function openRemoteParts({ session, stage, services, forced }: StageNeeds, pinned: PinnedStage): RemotePartRuns | undefined {
+  const runs = services.remote;
+  const place = placeToRun(stage, runs?.asked, runs === undefined ? 'none' : 'named');
+  if (place.kind === 'here' || runs === undefined || !spreadsParts(stage) || (place.need === 'preferred' && runs.isLeftOut()))
+    return undefined;
+  const jobs = remoteUnits(session.plan, runs.jobs);
+  const folder = session.cache.newTemporary('run');
+  const stop = new AbortController();
+  let failed: Extract<RemoteRunEnd, { kind: 'impossible' }> | undefined;
+  const open = async () => {
+    const { makeRemoteJob } = await import('../execute/remote/remote-job.js');
+    const { moduleThere, runPartsRemotely } = await import('../execute/remote/remote-run.js');
+    const { createRemoteParts } = await import('../execute/remote/remote-parts.js');
+    const job = makeRemoteJob(session, stage, pinned, { runs, lookup: forced ? 'skip' : 'use', onRunning: () => undefined });
+    if (job === undefined) return undefined;
+    return createRemoteParts({
+      jobs,
+      folder,
+      moduleOf: moduleThere(job, session.ports.installRoot),
+      async run(entries, at) {
+        const end = await runPartsRemotely(job, entries, at, stop.signal);
+        if (end.kind === 'ended') return end.failure === undefined;
+        failed ??= end;
+        return false;
+      },
+    });
+  };
+  let opened: ReturnType<typeof open> | undefined;
+  return {
+    atOnce: Math.min(MOST_AT_ONCE, jobs * PARTS_PER_ACTION),
+    async compute(question) {
+      opened ??= open();
+      const made = await (await opened)?.(question);
+      if (made !== undefined || failed === undefined || stop.signal.aborted) return made;
+      if (place.need === 'preferred') runs.noteFallback(stage.id, failed);
+      else {
+        const { code, message, help } = runs.failureOf(failed);
+        throw new EngineError(code, message, help === undefined ? {} : { help });
+      }
+      return undefined;
+    },
+    stopWith: signal => signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true }),
+    close: async () => {
+      stop.abort(new Error('the stage has ended'));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

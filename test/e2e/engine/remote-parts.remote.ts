@@ -1,0 +1,58 @@
+/** Many parts on remote workers: how long they take beside the work itself, and how busy the workers are. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FakeServer, type FakeServerOptions, startFakeServer } from '../../support/remote/fake-grpc-server.js';
+import { createFakeWorker, smallRuntime } from '../../support/remote/fake-worker.js';
+import { createRig } from '../../support/remote/remote-rig.js';
+import { simulateWorkers } from '../../support/remote/simulated-worker.js';
+
+const rig = createRig();
+const options: FakeServerOptions = {};
+let server: FakeServer;
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tanren-remote-throughput-'));
+  server = await startFakeServer(options);
+});
+afterEach(async () => {
+  rig.removeAll();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function buildParts(count: number, ms: number, remoteJobs: number) {
+  const world = rig.checkout({ spread: { uses: 'spread', params: { count, ms }, inputs: { text: 'source.txt' } } });
+  const use = { executor: 'remote', read: false, write: false, remoteJobs } as const;
+  const startedMs = performance.now();
+  const { outcomes, warnings } = await rig.build(world, `grpc://127.0.0.1:${server.port}`, use, {}, { runtime: smallRuntime(folder) });
+  const tookMs = performance.now() - startedMs;
+  expect([outcomes, warnings]).toEqual([{ spread: 'executed' }, []]);
+  return { tookMs, text: world.read('artifacts/spread/text'), actions: server.calls.filter(name => name === 'execute').length };
+}
+
+function report(what: string, figures: Readonly<Record<string, number>>): void {
+  const shown = Object.entries(figures).map(([name, value]) => `${name} ${value.toFixed(1)}`);
+  process.stdout.write(`${what}: ${shown.join(', ')}\n`);
+}
+
+it('2,000 parts on 4 slots are a few actions worth their trip, and every result has its place', async () => {
+  options.worker = createFakeWorker();
+  const { tookMs, text, actions } = await buildParts(2_000, 50, 4);
+  report('2,000 parts of 50 ms on 4 slots', { seconds: tookMs / 1000, actions });
+  expect(text).toBe(Array.from({ length: 2_000 }, (_, index) => `${index} ONE\nTWO!`).join('\n'));
+  // 80 parts are 4 s: 25 actions, those whose size is found first, and the smaller ones of the end.
+  expect(actions).toBeLessThan(80);
+});
+
+it('20,000 parts keep 100 slots busy, and every result has its place', async () => {
+  const workers = simulateWorkers(100, 300);
+  options.worker = workers.worker;
+  options.latencyMs = 5;
+  const { tookMs, text, actions } = await buildParts(20_000, 50, 100);
+  const busyPercent = (100 * workers.busyMs()) / (100 * tookMs);
+  report('20,000 parts of 50 ms on 100 slots', { seconds: tookMs / 1000, actions, busyPercent, mostBusy: workers.mostBusy() });
+  delete options.latencyMs;
+  expect(text).toBe(Array.from({ length: 20_000 }, (_, index) => String(index)).join('\n'));
+  expect(workers.mostBusy()).toBeGreaterThan(50);
+});
