@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Folders whose modules or types the page imports. */
-const SOURCES = ['src/web', 'src/report', 'src/base', 'src/engine', 'src/detection'];
+const SOURCES = ['src/web', 'src/report', 'src/base', 'src/engine', 'src/detection', 'src/onnx/describe', 'src/quant', 'src/target/report'];
 
 export async function buildPage(root) {
   const stamp = join(root, 'dist/page/sources.sha256');

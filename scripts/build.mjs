@@ -4,6 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './build-page.mjs';
+import { buildSavedPage } from './build-saved-page.mjs';
 import { compileKernels } from './compile-kernels.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -18,6 +19,7 @@ run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.json']);
 removeOrphans(['src', 'stages', 'test', 'bench']);
 copyAssets('src');
 await buildPage(root);
+await buildSavedPage(root);
 // The table comes after the bundles of the workers: where it is used, they are complete.
 await bundleWorkers(join(root, 'dist'));
 await writeCodeTable(join(root, 'dist'));
@@ -62,8 +64,10 @@ function removeOrphans(folders) {
   for (const folder of folders) {
     const at = join(root, 'dist', folder);
     for (const file of existsSync(at) ? readdirSync(at, { recursive: true }) : []) {
-      const source = join(root, folder, file.replace(/(\.d\.ts|\.js)$/, '.ts'));
-      if (/\.(d\.ts|js)$/.test(file) && !existsSync(source)) rmSync(join(at, file));
+      const name = join(root, folder, file.replace(/(\.d\.ts|\.js)$/, ''));
+      // A module with only a declaration is bundled by another script.
+      const isLeft = !existsSync(`${name}.ts`) && !existsSync(`${name}.d.ts`);
+      if (/\.(d\.ts|js)$/.test(file) && isLeft) rmSync(join(at, file));
     }
   }
 }

@@ -1,6 +1,8 @@
 /** The HTML document of the report: one file with style, a small script and sections. It loads nothing from a network. */
 import { createHash } from 'node:crypto';
 import { type Html, type HtmlValue, html, NOTHING, trusted } from './html.js';
+import { PAGE_SCRIPT, PAGE_STYLE } from './saved/page-bundle.js';
+import { DATA_ID } from './saved/saved-answers.js';
 import { STYLE } from './style.js';
 
 export interface Section {
@@ -17,6 +19,8 @@ export interface Page {
   readonly summary: HtmlValue;
   readonly sections: readonly Section[];
   readonly footer: HtmlValue;
+  /** The data of the interactive views, see `encodeAnswers`; absent: the page has none. */
+  readonly views?: string;
 }
 
 /** Adds a button that switches between light and dark. Without scripts, the page follows the system. */
@@ -27,21 +31,29 @@ button.type='button';button.addEventListener('click',()=>{root.dataset.scheme=da
 matchMedia('(prefers-color-scheme:dark)').addEventListener('change',show);
 document.querySelector('nav div').append(button);show()})();`;
 
-/** Content security policy: only this script runs, and images are embedded, so that names in models cannot load or run anything. */
-const POLICY = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+/**
+ * Content security policy: only the page's own scripts run, and images are embedded, so that names in models cannot load or run anything.
+ * The views start workers from their own code, and show images that the data holds.
+ */
+function policyOf(scripts: readonly string[]): string {
+  const digests = scripts.map(script => `'sha256-${createHash('sha256').update(script).digest('base64')}'`).join(' ');
+  const ofViews = scripts.length > 1 ? '; worker-src blob:; img-src data: blob:' : '; img-src data:';
+  return `default-src 'none'; style-src 'unsafe-inline'; script-src ${digests}${ofViews}; base-uri 'none'; form-action 'none'`;
+}
 
-export function drawPage({ title, lead, summary, sections, footer }: Page): string {
+export function drawPage({ title, lead, summary, sections, footer, views }: Page): string {
+  const policy = policyOf(views === undefined ? [SCRIPT] : [SCRIPT, PAGE_SCRIPT]);
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${trusted(POLICY)}">
+<meta http-equiv="Content-Security-Policy" content="${trusted(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${trusted(STYLE)}</style>
-</head>
+<style id="report-style">${trusted(STYLE)}</style>
+${views === undefined ? undefined : html`<style id="views-style" media="not all">${trusted(PAGE_STYLE)}</style>\n`}</head>
 <body>
 <header>
 <h1>${title}</h1>
@@ -53,10 +65,18 @@ ${summary}
 ${sections.map(drawSection)}</main>
 <footer>${footer}</footer>
 <script>${trusted(SCRIPT)}</script>
-</body>
+${views === undefined ? undefined : drawViews(views)}</body>
 </html>
 `;
   return page.markup;
+}
+
+/** The views stay hidden until their script shows them. */
+function drawViews(data: string): Html {
+  return html`<div id="app" data-form="saved" hidden></div>
+<script type="application/gzip" id="${DATA_ID}">${trusted(data)}</script>
+<script>${trusted(PAGE_SCRIPT)}</script>
+`;
 }
 
 function drawSection({ id, title, body }: Section): Html {

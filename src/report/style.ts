@@ -19,6 +19,7 @@ section>p:first-of-type,.soft{color:var(--soft)}
 a{color:var(--link);text-decoration-thickness:1px;text-underline-offset:2px}
 a:focus-visible,summary:focus-visible,button:focus-visible,.scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:3px}
 code,.mono{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;overflow-wrap:anywhere}
+.view-links a{margin-right:.5rem}
 nav{position:sticky;top:0;z-index:2;background:var(--paper);border-bottom:1px solid var(--line)}
 nav div{max-width:1120px;margin:0 auto;padding:0 1.25rem;display:flex;gap:1.15rem;align-items:center;overflow-x:auto;scrollbar-width:none}
 nav a{color:var(--soft);text-decoration:none;font-size:13.5px;white-space:nowrap;padding:.65rem 0}

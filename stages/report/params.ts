@@ -56,6 +56,23 @@ export const REPORT_PARAMS = {
         },
       },
     },
+    views: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'The interactive views.',
+      properties: {
+        images: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 5000,
+          default: 60,
+          description:
+            'Number of images in the view Results: those on which the first and the last side differ most. Others are shown without pixels.',
+        },
+        size: { type: 'integer', minimum: 32, maximum: 2048, default: 256, description: 'Longer side of these images, in pixels.' },
+      },
+    },
   },
 } as const;
 

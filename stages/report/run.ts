@@ -6,6 +6,7 @@ import { parseModelSketches } from '../../src/quant/calibration/model-sketches.j
 import { parseSensitivityReport } from '../../src/quant/sensitivity/report-schema.js';
 import { drawBadge, drawPage, type Section } from '../../src/report/document.js';
 import { cleanText, type HtmlValue, html } from '../../src/report/html.js';
+import { encodeAnswers } from '../../src/report/saved/saved-answers.js';
 import type { BuildSummary } from '../../src/stage/build-summary.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { getOutputPath } from '../../src/stage/paths.js';
@@ -14,7 +15,7 @@ import { readEntries } from './entries.js';
 import type { ReportParams } from './params.js';
 import { parseBench } from './readers/read-bench.js';
 import { parseCompile } from './readers/read-compile.js';
-import { readDetections } from './readers/read-detections.js';
+import { type DetectionSides, readDetections } from './readers/read-detections.js';
 import { parseQuantization } from './readers/read-quantization.js';
 import { parseRecovery } from './readers/read-recovery.js';
 import { parseSweep } from './readers/read-sweep.js';
@@ -36,6 +37,7 @@ import { drawRecovery } from './sections/recovery-section.js';
 import { drawSensitivity } from './sections/sensitivity-section.js';
 import { drawSweeps } from './sections/sweep-section.js';
 import { drawSummary } from './summary.js';
+import { saveViews } from './views/saved-views.js';
 
 /** @throws StageError `report-input`, `report-overlays`; errors of sketches, data sets, detections and images. */
 export async function runReport({ params, inputs, outputs, context }: StageJob<ReportParams>): Promise<void> {
@@ -51,11 +53,12 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     await read('compile', parseCompile),
     await read('bench', parseBench),
   ];
+  const sides = await readDetections(inputs, params.order, countImages(metrics));
   const errors = joinErrors(quantization, verify);
   const sections: readonly (Section | undefined)[] = [
     await drawPipeline(build),
     await drawAccuracy(metrics),
-    ...(await drawDetections({ params, inputs }, metrics)),
+    ...(sides === undefined ? [] : await drawDetections(sides, params)),
     drawComparisons(verify),
     drawRecovery(await read('recovery', parseRecovery)),
     await drawErrors(errors),
@@ -68,11 +71,13 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     await drawLayers(compile),
     await drawSweeps(await read('sweeps', parseSweep)),
   ];
+  const views = await saveViews({ build, inputs, params, metrics, sides });
   const page = drawPage({
     title: params.title,
     lead: describeBuild(build.stages.length, sections.filter(section => section !== undefined).length),
     summary: html`${drawMissing(build)}${drawSummary({ build, metrics, quantization, compile, bench })}`,
     sections: sections.filter(section => section !== undefined),
+    views: encodeAnswers(views),
     footer: html`<p>Written by Tanren’s <code>report</code> stage. Outcomes are those of the build that wrote the page; times are those of the runs that made the results. The page loads no other files.</p>`,
   });
   await writeFile(getOutputPath(outputs, 'page'), page);
@@ -98,15 +103,12 @@ function parseMetrics(value: Json) {
   throw new StageError('report-input', 'metrics are an object of numbers', { help: 'connect an output of kind metrics' });
 }
 
+/** The number of images that `evaluate` took, by the name of a side. */
+function countImages(metrics: readonly Metrics[]): ReadonlyMap<string, number> {
+  return new Map(metrics.flatMap(({ name, value: { images } }) => (typeof images === 'number' ? [[name, images] as const] : [])));
+}
+
 /** Both sides on the same images, the single objects on which they differ, and the kinds of error of every side. */
-async function drawDetections(
-  { params, inputs }: Pick<StageJob<ReportParams>, 'params' | 'inputs'>,
-  metrics: readonly Metrics[],
-): Promise<readonly (Section | undefined)[]> {
-  const evaluated = new Map(
-    metrics.flatMap(({ name, value: { images } }) => (typeof images === 'number' ? [[name, images] as const] : [])),
-  );
-  const sides = await readDetections(inputs, params.order, evaluated);
-  if (sides === undefined) return [];
-  return [await drawOverlays(sides, params.overlays), await drawChanges(sides, params.overlays), drawErrorKinds(sides, params.overlays)];
+async function drawDetections(sides: DetectionSides, { overlays }: ReportParams): Promise<readonly (Section | undefined)[]> {
+  return [await drawOverlays(sides, overlays), await drawChanges(sides, overlays), drawErrorKinds(sides, overlays)];
 }

@@ -27,6 +27,7 @@ export const report = defineStage({
       kind: 'detections',
       ...optional,
     }),
+    models: recordPort('any', 'Models by name, for the view Model.', { kind: 'onnx-model', ...optional }),
     data: recordPort({ annotations: 'annotations', images: 'images' }, 'The data set of the detections.', optional),
   },
   outputs: { page: port('page', 'The page.') },

@@ -3,13 +3,16 @@ import type { Browser } from 'playwright-core';
 import { getDefined } from '../../src/base/invariant.js';
 import { openBrowser } from './browser.js';
 import { findPage, type PageServer } from './page-client.js';
-import { type OpenedPage, openInBrowser } from './page-driver.js';
+import { type OpenedPage, openFileInBrowser, openInBrowser } from './page-driver.js';
 import { startTanren } from './start-tanren.js';
 
-export interface GivenPage {
+export interface GivenPage<Project> {
   /** Opens the page; the end of the test closes it. */
   open(options?: Parameters<typeof openInBrowser>[2]): Promise<OpenedPage>;
+  /** Opens the page of another server, or a page in a file. */
+  openAt(place: PageServer | string, options?: Parameters<typeof openInBrowser>[2]): Promise<OpenedPage>;
   server(): PageServer;
+  project(): Project;
 }
 
 interface PagedProject {
@@ -21,8 +24,8 @@ interface PagedProject {
  * To be called in a suite, before its tests. `prepare` gives the project, which the end of the suite removes.
  * @param browserPath as `describeInBrowser` gives it.
  */
-export function givenPage(browserPath: string, prepare: () => PagedProject): GivenPage {
-  let project: PagedProject | undefined;
+export function givenPage<Project extends PagedProject>(browserPath: string, prepare: () => Project): GivenPage<Project> {
+  let project: Project | undefined;
   let browser: Browser | undefined;
   let started: ReturnType<typeof startTanren> | undefined;
   let server: PageServer | undefined;
@@ -42,12 +45,16 @@ export function givenPage(browserPath: string, prepare: () => PagedProject): Giv
     for (const page of opened) await page.close();
     opened = [];
   });
+  const openAt: GivenPage<Project>['openAt'] = async (place, options) => {
+    const own = getDefined(browser, 'browser');
+    const page = await (typeof place === 'string' ? openFileInBrowser(own, place, options) : openInBrowser(own, place, options));
+    opened = [...opened, page];
+    return page;
+  };
   return {
-    async open(options) {
-      const page = await openInBrowser(getDefined(browser, 'browser'), getDefined(server, 'server'), options);
-      opened = [...opened, page];
-      return page;
-    },
+    open: options => openAt(getDefined(server, 'server'), options),
+    openAt,
     server: () => getDefined(server, 'server'),
+    project: () => getDefined(project, 'project'),
   };
 }

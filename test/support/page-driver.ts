@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { PageServer } from './page-client.js';
 import { DIST } from './world.js';
@@ -26,23 +27,40 @@ const MEASURE = readFileSync(join(dirname(DIST), 'test/fixtures/browser/measure-
 
 const LONGEST_MS = 30_000;
 
-const IS_SHOWN = "(text => text !== '' && !/Loading|Laying out/.test(text))(document.querySelector('main')?.textContent ?? '')";
+const IS_SHOWN =
+  "(text => text !== '' && !/Loading|Laying out/.test(text))(document.querySelector('main:not([hidden])')?.textContent ?? '')";
 
 interface AxeResults {
   readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }[];
 }
 
-export async function openInBrowser(
+export function openInBrowser(
   browser: Browser,
-  server: Pick<PageServer, 'port' | 'token'>,
+  { port, token }: Pick<PageServer, 'port' | 'token'>,
   options: BrowserContextOptions = {},
 ): Promise<OpenedPage> {
-  const origin = `http://127.0.0.1:${server.port}`;
+  const origin = `http://127.0.0.1:${port}`;
+  return openPlace(browser, { own: origin, addressOf: path => `${origin}${path}#token=${token}` }, options);
+}
+
+/** A page in a file: views are in the fragment. */
+export function openFileInBrowser(browser: Browser, file: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+  const own = pathToFileURL(file).href;
+  return openPlace(browser, { own, addressOf: path => `${own}#${path}` }, options);
+}
+
+interface Place {
+  /** What the page may ask for begins so. */
+  readonly own: string;
+  addressOf(path: string): string;
+}
+
+async function openPlace(browser: Browser, { own, addressOf }: Place, options: BrowserContextOptions): Promise<OpenedPage> {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
   const page = await context.newPage();
   const heard: string[] = [];
   page.on('request', request => {
-    if (!request.url().startsWith(origin) && !request.url().startsWith('blob:')) heard.push(`request ${request.url()}`);
+    if (![own, 'blob:', 'data:'].some(start => request.url().startsWith(start))) heard.push(`request ${request.url()}`);
   });
   page.on('console', message => heard.push(`console ${message.text()}`));
   page.on('pageerror', error => heard.push(`error ${error.message}`));
@@ -54,7 +72,8 @@ export async function openInBrowser(
     page,
     heard,
     async go(path) {
-      await page.goto(`${origin}${path}#token=${server.token}`);
+      await page.goto('about:blank');
+      await page.goto(addressOf(path));
       // The page's policy forbids code from texts, which the browser driver's own waiting uses.
       const until = performance.now() + LONGEST_MS;
       while (!(await page.evaluate<boolean>(IS_SHOWN))) {

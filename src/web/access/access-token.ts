@@ -37,6 +37,11 @@ export function openAccessToken(path: string, use: 'keep' | 'rotate'): OpenedTok
   return { token: followToken(path, fresh), origin: isExposed ? 'exposed' : 'new' };
 }
 
+/** A token of one process, which is kept in no file. */
+export function fixedToken(token: string): AccessToken {
+  return { current: () => token, admits: given => given !== undefined && isEqual(given, token) };
+}
+
 function followToken(path: string, first: string): AccessToken {
   let known = { stamp: stampOf(path), token: first };
   const current = (): string => {

@@ -1,8 +1,8 @@
 /** Reads and describes one model in a thread of its own: a large model needs memory for a moment, and the server stays quick. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { isCodedError } from '../../base/coded-error.js';
+import { describeModel } from '../../onnx/describe/describe-model.js';
 import { readModel } from '../../onnx/serde/model-file.js';
-import { describeModel } from './describe-model.js';
 
 /** What the thread sends: the description as JSON, or why there is none. */
 export type ModelAnswer =

@@ -4,13 +4,7 @@ import { findMember, type Located } from '../../engine/config/located.js';
 import { parseYaml } from '../../engine/config/parse-yaml.js';
 import { makeDiagnosticList } from '../../engine/model/diagnostic.js';
 import type { PlannedStage } from '../../engine/model/plan.js';
-
-export type Origin =
-  /** The file does not set it. */
-  | { readonly kind: 'default' }
-  | { readonly kind: 'file'; readonly line: number }
-  /** `refers`: the references, such as "preset" or "item.rules". */
-  | { readonly kind: 'reference'; readonly line: number; readonly refers: readonly string[] };
+import type { Origin } from '../../report/views/stage-data.js';
 
 const REFERENCE = /\$\$\{|\$\{([^{}]*)\}/g;
 

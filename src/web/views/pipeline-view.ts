@@ -1,117 +1,27 @@
 /** The view "Pipeline": every stage with its state, its last run, figures, gates and outputs. */
-import type { Figure } from '../../base/figure.js';
 import type { Explanation } from '../../engine/insight/explain/explain-stages.js';
 import { headlinesOf } from '../../engine/insight/history/record-run.js';
 import type { RunRecord } from '../../engine/insight/history/run-record.js';
-import type { StageStatus } from '../../engine/insight/status/stage-status.js';
 import { artifactPath } from '../../engine/model/artifact-path.js';
 import { dependenciesOf } from '../../engine/model/dependencies.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import { checkGate } from '../../engine/model/gate-result.js';
 import type { InputRef, Plan, PlannedStage } from '../../engine/model/plan.js';
+import type {
+  FigureView,
+  GateView,
+  InputRefView,
+  OutputView,
+  PipelineView,
+  ProblemView,
+  ProjectFacts,
+  RunTimeline,
+  StageRow,
+} from '../../report/views/pipeline-data.js';
 import { withCheckedParams } from '../../stage/define-stage.js';
 import type { ProjectState } from '../project/live-project.js';
 import type { ProjectPorts } from '../project/project-ports.js';
 import type { StageResult } from '../project/stage-results.js';
-
-export interface ProjectFacts {
-  readonly folder: string;
-  readonly pipeline: string;
-  readonly file: string;
-  readonly version: string;
-  readonly access: 'full' | 'read-only';
-}
-
-export interface PipelineView {
-  readonly version: number;
-  readonly project: ProjectFacts;
-  /** Problems of the pipeline file. With an error among them there are no stages. */
-  readonly problems: readonly ProblemView[];
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly stages: readonly StageRow[];
-  /** Names that select stages, groups included. */
-  readonly groups: Readonly<Record<string, readonly string[]>>;
-  readonly lastRun?: RunTimeline;
-  /** The place of the last edit of the page, if it can be undone. */
-  readonly undoable?: string;
-}
-
-export interface ProblemView {
-  readonly severity: 'error' | 'warning';
-  readonly code: string;
-  readonly message: string;
-  readonly help?: string;
-  readonly file?: string;
-  readonly line?: number;
-  readonly column?: number;
-}
-
-export interface StageRow {
-  readonly id: string;
-  readonly group: string;
-  readonly plugin: string;
-  readonly dependsOn: readonly string[];
-  readonly state: StageStatus['kind'];
-  /** One sentence per reason why it is not up to date. */
-  readonly why: readonly string[];
-  readonly built: boolean;
-  /** Duration of the run that made the present result. */
-  readonly durationMs?: number;
-  readonly figures: readonly FigureView[];
-  readonly gates: readonly GateView[];
-  readonly outputs: readonly OutputView[];
-  /** One entry per artifact or source; entries of record ports are "port.entry". */
-  readonly inputs: readonly InputRefView[];
-}
-
-export interface InputRefView {
-  readonly name: string;
-  /** Of an artifact. */
-  readonly stage?: string;
-  readonly port?: string;
-  /** Of a source: its path as written. */
-  readonly path?: string;
-}
-
-export interface FigureView {
-  readonly label: string;
-  readonly metric: string;
-  readonly value: Figure;
-  readonly previous?: Figure;
-  readonly unit?: 'share' | 'ms';
-}
-
-export interface GateView {
-  readonly metric: string;
-  readonly bound: string;
-  readonly value?: Figure;
-  readonly verdict: 'met' | 'missed' | 'unknown';
-}
-
-export interface OutputView {
-  readonly port: string;
-  readonly kind: string;
-  readonly path: string;
-  readonly tree: boolean;
-  readonly sizeBytes?: number;
-  readonly digest?: string;
-}
-
-/** The newest run that ran something, for the timeline. */
-export interface RunTimeline {
-  readonly run: string;
-  readonly started: string;
-  readonly durationMs: number;
-  readonly conclusion: string;
-  readonly criticalPath: readonly string[];
-  readonly stages: readonly { readonly stage: string; readonly outcome: string; readonly spans: readonly TimelineSpan[] }[];
-}
-
-export interface TimelineSpan {
-  readonly what: string;
-  readonly atMs: number;
-  readonly durationMs: number;
-}
 
 export function factsOf({ projectFolder, pipeline, file, version, access }: ProjectPorts): ProjectFacts {
   return { folder: projectFolder, pipeline, file: file.name, version, access };

@@ -8,9 +8,10 @@ import type { RunGate, RunRecord } from '../../engine/insight/history/run-record
 import { type Snapshot, snapshotAfter, snapshotNow } from '../../engine/insight/history/snapshot.js';
 import type { Plan } from '../../engine/model/plan.js';
 import { readRecord } from '../../engine/store/action-records.js';
+import type { RunTimeline } from '../../report/views/pipeline-data.js';
 import { RequestError } from '../http/read-body.js';
 import type { ProjectState } from '../project/live-project.js';
-import { type RunTimeline, viewTimeline } from './pipeline-view.js';
+import { viewTimeline } from './pipeline-view.js';
 
 export interface RunsView {
   readonly version: number;

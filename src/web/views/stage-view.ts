@@ -1,58 +1,13 @@
 /** The details of one stage: params with their origin, inputs with digests, why it would run, outputs, and its history. */
 
-import type { Figure } from '../../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import type { RunRecord } from '../../engine/insight/history/run-record.js';
 import type { InputRef, Plan, PlannedStage } from '../../engine/model/plan.js';
 import { readRecord } from '../../engine/store/action-records.js';
+import type { InputView, StageRunView, StageView } from '../../report/views/stage-data.js';
 import type { ProjectState } from '../project/live-project.js';
-import { type Origin, originsOf } from './param-origins.js';
-import { outputsOf, reasonsOf, type StageRow } from './pipeline-view.js';
-
-export interface StageView extends Pick<StageRow, 'id' | 'group' | 'plugin' | 'state' | 'why' | 'outputs'> {
-  readonly version: number;
-  readonly description: string;
-  /** Place of the stage in the pipeline file. */
-  readonly file: string;
-  readonly line: number;
-  readonly determinism: string;
-  readonly params: readonly ParamView[];
-  readonly inputs: readonly InputView[];
-  /** All figures of the present result, nested as the stage wrote them. */
-  readonly metrics?: JsonObject;
-  /** The key of the action that made the present result. */
-  readonly key?: string;
-  /** Newest first. */
-  readonly history: readonly StageRunView[];
-}
-
-export interface ParamView {
-  readonly name: string;
-  readonly value: Json;
-  readonly origin: Origin;
-}
-
-export interface InputView {
-  readonly name: string;
-  readonly from:
-    | { readonly kind: 'source'; readonly path: string }
-    | { readonly kind: 'artifact'; readonly stage: string; readonly port: string };
-  /** The content that the present result was made from; absent if it is not known any more. */
-  readonly digest?: string;
-  /** Whether it was a folder. */
-  readonly tree?: boolean;
-}
-
-export interface StageRunView {
-  readonly run: string;
-  readonly started: string;
-  readonly outcome: string;
-  readonly reasons: readonly string[];
-  readonly durationMs?: number;
-  readonly peakBytes?: number;
-  readonly metrics: Readonly<Record<string, Figure>>;
-  readonly failure?: string;
-}
+import { originsOf } from './param-origins.js';
+import { outputsOf, reasonsOf } from './pipeline-view.js';
 
 const MOST_RUNS = 50;
 

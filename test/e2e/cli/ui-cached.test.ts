@@ -1,7 +1,7 @@
 /** `tanren ui` shows results that only the cache has: those of an imported archive, and of artifacts that were removed. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PipelineView } from '../../../src/web/views/pipeline-view.js';
+import type { PipelineView } from '../../../src/report/views/pipeline-data.js';
 import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
 import { findPage } from '../../support/page-client.js';
 

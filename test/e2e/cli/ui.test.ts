@@ -1,10 +1,10 @@
 /** `tanren ui` shows the project live: builds of the page, builds started elsewhere, killed builds, edits of the pipeline file. */
 
+import type { PipelineView } from '../../../src/report/views/pipeline-data.js';
+import type { StageView } from '../../../src/report/views/stage-data.js';
 import type { RunningBuild } from '../../../src/web/project/running-build.js';
 import type { EndedBuild } from '../../../src/web/project/started-builds.js';
-import type { PipelineView } from '../../../src/web/views/pipeline-view.js';
 import type { ComparisonView, RunsView } from '../../../src/web/views/runs-view.js';
-import type { StageView } from '../../../src/web/views/stage-view.js';
 import { type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
 import { findPage, type PageServer } from '../../support/page-client.js';
 import { until } from '../../support/until.js';

@@ -1,7 +1,11 @@
 /** Every view of the page, on the default pipeline, in a browser: content, addresses, widths, schemes, keyboard, accessibility. */
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describeInBrowser } from '../../support/browser.js';
 import { givenPage } from '../../support/given-page.js';
+import { findPage } from '../../support/page-client.js';
+import type { OpenedPage } from '../../support/page-driver.js';
 import { givenShapesProject } from '../../support/shapes-project.js';
+import { startTanren } from '../../support/start-tanren.js';
 
 describeInBrowser('the page of the default pipeline', path => {
   const page = givenPage(path, () => {
@@ -119,6 +123,71 @@ describeInBrowser('the page of the default pipeline', path => {
     expect(left).toBe(kinds.length - count('found'));
     expect(right).toBe(kinds.length - count('lost'));
     expect(left).toBeGreaterThan(0);
+  });
+
+  describe('saved as one file by report', () => {
+    const SAVED = VIEWS.filter(([at]) => !at.startsWith('/runs'));
+    const file = (): string => page.project().path('artifacts/report/page.html');
+
+    it.each(SAVED)('%s shows its content, and asks nobody for anything', async (at, text) => {
+      const opened = await page.openAt(file(), { colorScheme: 'dark' });
+      await opened.go(at);
+      await opened.page.getByText(text).filter({ visible: true }).first().waitFor();
+      expect(opened.heard).toEqual([]);
+    });
+
+    it('has no serious barrier in a view', async () => {
+      const opened = await page.openAt(file());
+      await opened.go('/results');
+      expect(await opened.findBarriers()).toEqual([]);
+    });
+
+    it('is small enough to mail, and shows its report until a view is opened, and again on “back”', async () => {
+      expect(statSync(file()).size).toBeLessThan(3_000_000);
+      const opened = await page.openAt(file(), { viewport: { width: 360, height: 800 } });
+      const { page: shown } = opened;
+      await opened.go('');
+      await shown.getByRole('heading', { name: 'Error per layer' }).waitFor();
+      await shown.getByRole('link', { name: 'Results' }).click();
+      await shown.getByRole('heading', { name: 'Results' }).waitFor();
+      expect(await shown.getByRole('heading', { name: 'Error per layer' }).isVisible()).toBe(false);
+      expect(await opened.overflow()).toBe(0);
+      await shown.locator('.overlay image').first().waitFor({ state: 'attached' });
+      await shown.goBack();
+      await shown.getByRole('heading', { name: 'Error per layer' }).waitFor();
+      expect(opened.heard).toEqual([]);
+    });
+
+    it('has the numbers of the live page', async () => {
+      const cells = async (opened: OpenedPage): Promise<readonly string[]> => {
+        await opened.go('/quantization?stage=quantize@backbone');
+        return opened.page.locator('.data tbody tr').allInnerTexts();
+      };
+      const live = await cells(await page.open());
+      expect(await cells(await page.openAt(file()))).toEqual(live);
+      expect(live.length).toBeGreaterThan(30);
+    });
+
+    it('is served by `tanren ui FOLDER`, where nothing can be started, and a damaged one is refused', async () => {
+      const project = page.project();
+      const saved = startTanren(project.folder, 'ui', 'artifacts/report', '--port', '0');
+      const server = await findPage(saved);
+      const opened = await page.openAt(server);
+      await opened.go('/quantization?stage=quantize@backbone&value=backbone/body/layer1/0/bn3');
+      await opened.page.getByText('elements, logarithmic').waitFor();
+      expect(await opened.page.getByRole('button', { name: /Run|Keep in float/ }).count()).toBe(0);
+      expect((await server.post('build', { targets: [] })).status).toBe(403);
+      expect((await server.ask('/api/pipeline', { headers: { authorization: 'Bearer x' } })).status).toBe(401);
+      expect(opened.heard).toEqual([]);
+      saved.kill();
+      const text = readFileSync(file(), 'utf8');
+      writeFileSync(project.path('cut.html'), text.replace(/(id="tanren-views">.{5000})[^<]*/, '$1'));
+      writeFileSync(project.path('plain.html'), '<!doctype html><p>none');
+      for (const name of ['cut.html', 'plain.html']) {
+        const { exitCode, stderr } = project.tanren('ui', name);
+        expect([exitCode, stderr]).toEqual([1, expect.stringContaining('error[ui-saved-page]')]);
+      }
+    });
   });
 
   it('honors reduced motion', async () => {

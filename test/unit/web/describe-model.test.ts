@@ -1,8 +1,8 @@
 /** Models as the page describes them, and how their graphs collapse. */
 import fc from 'fast-check';
+import { describeModel } from '../../../src/onnx/describe/describe-model.js';
+import type { ModelView, NodeView } from '../../../src/onnx/describe/model-view.js';
 import { ints } from '../../../src/onnx/ir/attribute.js';
-import { describeModel } from '../../../src/web/model/describe-model.js';
-import type { ModelView, NodeView } from '../../../src/web/model/model-view.js';
 import { collapse, openScopes, scopeModel, scopesToOpen } from '../../../src/web/page/model/collapse.js';
 import { makeNeck } from '../../support/neck.js';
 import { floats, smallModel } from '../../support/small-model.js';

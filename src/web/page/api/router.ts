@@ -1,4 +1,8 @@
-/** The address of the page: one path per view, its state in the query, and the token in the fragment, so that an address can be bookmarked. */
+/**
+ * The address of the page: one path per view, its state in the query, and the token in the fragment, so that an address can be bookmarked.
+ * In a saved page, which is one file, the fragment has the view and its state: `#/results?kind=lost`.
+ */
+import { isSaved } from './saved.js';
 import { createStore, useStore } from './store.js';
 
 export interface Place {
@@ -11,13 +15,23 @@ export type Query = Readonly<Record<string, string | undefined>>;
 
 export const FIRST_VIEW = 'pipeline';
 
+/** Of a saved page: no view, but the report itself. */
+export const DOCUMENT = 'report';
+
 const place = createStore(read());
 
-addEventListener('popstate', () => place.set(read()));
+for (const event of ['popstate', 'hashchange']) addEventListener(event, () => place.set(read()));
 
 function read(): Place {
+  if (isSaved) return readFragment(location.hash);
   const view = location.pathname.slice(1) || FIRST_VIEW;
   return { view, query: Object.fromEntries(new URLSearchParams(location.search)) };
+}
+
+function readFragment(fragment: string): Place {
+  if (!fragment.startsWith('#/')) return { view: DOCUMENT, query: {} };
+  const [path = '', search = ''] = fragment.slice(2).split('?');
+  return { view: path || FIRST_VIEW, query: Object.fromEntries(new URLSearchParams(search)) };
 }
 
 export function usePlace(): Place {
@@ -30,6 +44,7 @@ export function hrefOf(view: string, query: Query = {}): string {
     value === undefined || value === '' ? [] : [[key, value]],
   );
   const search = entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+  if (isSaved) return view === DOCUMENT ? '#' : `#/${view}${search}`;
   return `/${view === FIRST_VIEW ? '' : view}${search}${location.hash}`;
 }
 

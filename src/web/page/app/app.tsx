@@ -1,9 +1,10 @@
 /** The frame of all views: navigation, the state of the connection and of the running build, and the view itself. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { PipelineView } from '../../views/pipeline-view.js';
+import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import { connection } from '../api/live.js';
-import { usePlace } from '../api/router.js';
+import { DOCUMENT, usePlace } from '../api/router.js';
+import { isSaved } from '../api/saved.js';
 import { useStore } from '../api/store.js';
 import { useData } from '../api/use-data.js';
 import { BuildBar } from '../builds/build-bar.js';
@@ -16,12 +17,14 @@ interface ViewEntry {
   readonly name: string;
   readonly title: string;
   readonly load: () => Promise<ComponentType<ViewProps>>;
+  /** Shows what only a project has: not in saved pages. */
+  readonly live?: true;
 }
 
 /** Each view is loaded when it is opened first. */
-const VIEWS: readonly ViewEntry[] = [
+export const VIEWS: readonly ViewEntry[] = [
   { name: 'pipeline', title: 'Pipeline', load: async () => (await import('../pipeline/pipeline-page.js')).PipelinePage },
-  { name: 'runs', title: 'Runs', load: async () => (await import('../runs/runs-page.js')).RunsPage },
+  { name: 'runs', title: 'Runs', load: async () => (await import('../runs/runs-page.js')).RunsPage, live: true },
   { name: 'results', title: 'Results', load: async () => (await import('../results/results-page.js')).ResultsPage },
   {
     name: 'quantization',
@@ -53,9 +56,11 @@ export function App() {
           <b>Tanren</b>
           {data !== undefined && <span title={data.project.folder}>{data.project.file}</span>}
           {data?.project.access === 'read-only' && <span class="badge mute">read-only</span>}
+          {data?.project.access === 'saved' && <span class="badge mute">saved page</span>}
         </div>
         <nav aria-label="Views">
-          {VIEWS.map(({ name, title }) => (
+          {isSaved && <Link view={DOCUMENT}>Report</Link>}
+          {VIEWS.filter(({ live }) => live !== true || (!isSaved && data?.project.access !== 'saved')).map(({ name, title }) => (
             <Link key={name} view={name} current={name === view}>
               {title}
             </Link>
@@ -64,7 +69,7 @@ export function App() {
         <SchemeButton />
       </header>
       <ConnectionNotice />
-      {data !== undefined && <BuildBar pipeline={data} />}
+      {data !== undefined && data.project.access !== 'saved' && <BuildBar pipeline={data} />}
       <main id="main" tabIndex={-1}>
         {entry === undefined ? (
           <Empty>There is no view “{view}”. The views are in the navigation above.</Empty>

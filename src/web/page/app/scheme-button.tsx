@@ -8,7 +8,17 @@ type Scheme = (typeof SCHEMES)[number];
 const KEY = 'tanren-scheme';
 
 function stored(): Scheme {
-  return SCHEMES.find(scheme => scheme === localStorage.getItem(KEY)) ?? 'auto';
+  return SCHEMES.find(scheme => scheme === keep(() => localStorage.getItem(KEY))) ?? 'auto';
+}
+
+/** A page in a file may have no storage. */
+function keep<T>(use: () => T): T | undefined {
+  try {
+    return use();
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
 }
 
 export function SchemeButton() {
@@ -16,7 +26,7 @@ export function SchemeButton() {
   useEffect(() => {
     if (scheme === 'auto') delete document.documentElement.dataset.scheme;
     else document.documentElement.dataset.scheme = scheme;
-    localStorage.setItem(KEY, scheme);
+    keep(() => localStorage.setItem(KEY, scheme));
   }, [scheme]);
   const next = SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length] ?? 'auto';
   return (

@@ -1,8 +1,8 @@
 /** The state of the pipeline in one line, the running build, and the buttons that start and end builds. */
 import { useEffect, useState } from 'preact/hooks';
 import { formatDuration } from '../../../base/text/format.js';
+import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { RunningBuild } from '../../project/running-build.js';
-import type { PipelineView } from '../../views/pipeline-view.js';
 import { post } from '../api/client.js';
 import { build as buildStore, endedBuild, ownBuilds } from '../api/live.js';
 import { useStore } from '../api/store.js';

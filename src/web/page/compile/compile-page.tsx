@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { formatBytes } from '../../../base/text/format.js';
 import { formatCount, formatNumber, formatShare } from '../../../report/numbers.js';
-import type { StageRow } from '../../views/pipeline-view.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
@@ -20,10 +20,14 @@ import { Roofline } from './roofline.js';
 
 export function CompilePage({ pipeline }: ViewProps) {
   const { query } = usePlace();
-  const stages = pipeline.stages.filter(({ plugin, built }) => plugin === 'compile' && built);
+  const stages = pipeline.stages.filter(({ plugin, built, outputs }) => plugin === 'compile' && built && holdsReport(outputs));
   const stage = stages.find(({ id }) => id === query.stage) ?? stages[0];
   if (stage === undefined) return <Empty>No stage that uses “compile” is built, so nothing is placed on a target.</Empty>;
   return <CompiledStage key={stage.id} stage={stage} stages={stages} />;
+}
+
+function holdsReport(outputs: StageRow['outputs']): boolean {
+  return outputs.some(({ port, absent }) => port === 'report' && absent !== true);
 }
 
 function CompiledStage({ stage, stages }: { readonly stage: StageRow; readonly stages: readonly StageRow[] }) {

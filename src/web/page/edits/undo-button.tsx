@@ -1,13 +1,13 @@
 /** Takes back the last edit that the page has written, as long as the file is as that edit left it. */
 import { useState } from 'preact/hooks';
-import type { PipelineView } from '../../views/pipeline-view.js';
+import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import { post } from '../api/client.js';
 import { asApiError } from '../api/use-data.js';
 import { Problem } from '../parts/notice.js';
 
 export function UndoButton({ pipeline: { undoable, project } }: { readonly pipeline: PipelineView }) {
   const [problem, setProblem] = useState<string>();
-  if (undoable === undefined || project.access === 'read-only') return null;
+  if (undoable === undefined || project.access !== 'full') return null;
   const undo = (): void => {
     setProblem(undefined);
     post('undo', {}).catch((error: unknown) => setProblem(asApiError(error).message));

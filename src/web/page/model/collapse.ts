@@ -1,7 +1,7 @@
 /** Collapses a model's graph by the scopes of its node names, so that large graphs become boxes that open. */
 
+import type { ModelView, NodeView } from '../../../onnx/describe/model-view.js';
 import type { GraphEdge } from '../../../report/graph-edges.js';
-import type { ModelView, NodeView } from '../../model/model-view.js';
 
 /** A box: one node, or a scope with several. */
 export interface ModelBox {

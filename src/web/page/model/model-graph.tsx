@@ -1,8 +1,8 @@
 /** The drawing of a model's graph: pan and zoom, only what is in sight is in the document, boxes open and close. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ModelView } from '../../../onnx/describe/model-view.js';
 import { drawPath, type Point } from '../../../report/graph-edges.js';
 import { formatCount, formatNumber } from '../../../report/numbers.js';
-import type { ModelView } from '../../model/model-view.js';
 import type { GraphOrder, GraphPlaces } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty } from '../parts/notice.js';

@@ -1,8 +1,8 @@
 /** The view "Model": the graph of any ONNX artifact with search, scopes that open, attributes, shapes and statistics of weights. */
 import { useMemo, useState } from 'preact/hooks';
+import type { ModelView } from '../../../onnx/describe/model-view.js';
 import { formatCount, formatNumber } from '../../../report/numbers.js';
-import type { ModelView } from '../../model/model-view.js';
-import type { StageRow } from '../../views/pipeline-view.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
@@ -24,15 +24,22 @@ interface ModelArtifact {
 export function ModelPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
   const artifacts = pipeline.stages.flatMap(stage =>
-    stage.outputs.flatMap(({ port, kind, digest }): readonly ModelArtifact[] =>
-      kind === 'onnx-model' && stage.built ? [{ stage, port, digest }] : [],
+    stage.outputs.flatMap(({ port, kind, digest, absent }): readonly ModelArtifact[] =>
+      kind === 'onnx-model' && stage.built && absent !== true ? [{ stage, port, digest }] : [],
     ),
   );
   const chosen =
     artifacts.find(({ stage, port }) => stage.id === query.stage && port === query.port) ??
     artifacts.find(({ stage }) => stage.id === query.stage) ??
     artifacts[0];
-  if (chosen === undefined) return <Empty>No built stage has a model. Run the pipeline to see its graphs.</Empty>;
+  if (chosen === undefined)
+    return (
+      <Empty>
+        {pipeline.project.access === 'saved'
+          ? 'This page holds no models. Connect them to the port “models” of the report stage.'
+          : 'No built stage has a model. Run the pipeline to see its graphs.'}
+      </Empty>
+    );
   const keyOf = ({ stage, port }: ModelArtifact): string => `${stage.id}.${port}`;
   return (
     <View

@@ -1,8 +1,8 @@
 /** One node: attributes, inputs and outputs with shapes, statistics of its weights, and links to its neighbors and other views. */
 import { formatBytes } from '../../../base/text/format.js';
+import type { ModelView, ValueView } from '../../../onnx/describe/model-view.js';
 import { formatCount, formatNumber } from '../../../report/numbers.js';
-import type { ModelView, ValueView } from '../../model/model-view.js';
-import type { StageRow } from '../../views/pipeline-view.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';

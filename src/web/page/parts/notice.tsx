@@ -1,6 +1,6 @@
 /** Messages in place of content: empty, loading, or an error with its next step. */
 import type { ComponentChildren } from 'preact';
-import type { StageRow } from '../../views/pipeline-view.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import type { ApiError } from '../api/client.js';
 import { plainText } from './text.js';
 

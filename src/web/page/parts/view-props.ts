@@ -1,5 +1,5 @@
 /** What every view gets. */
-import type { PipelineView } from '../../views/pipeline-view.js';
+import type { PipelineView } from '../../../report/views/pipeline-data.js';
 
 export interface ViewProps {
   readonly pipeline: PipelineView;

@@ -1,4 +1,5 @@
 /** Workers of the page. Its policy lets only scripts of the page become workers. */
+import { isSaved } from '../api/saved.js';
 
 interface ScriptAddresses {
   createScriptURL(address: string): string;
@@ -13,7 +14,19 @@ const addresses: ScriptAddresses = (
   },
 }) ?? { createScriptURL: address => address };
 
-/** @param address of a module of the page, from an import with `?worker&url`. */
+/**
+ * @param address of a module of the page, from an import with `?worker&url`; in a saved page the import gives the code itself.
+ */
 export function startWorker(address: string): Worker {
+  if (isSaved) return startCode(address);
   return new Worker(addresses.createScriptURL(address), { type: 'module' });
+}
+
+const blobs = new Map<string, string>();
+
+/** One blob per code: the page keeps it as long as it is open. */
+function startCode(code: string): Worker {
+  const known = blobs.get(code) ?? URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+  blobs.set(code, known);
+  return new Worker(known);
 }

@@ -2,7 +2,7 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { formatDuration } from '../../../base/text/format.js';
 import { drawPath, type GraphEdge, type Point, withoutImplied } from '../../../report/graph-edges.js';
-import type { PipelineView, StageRow } from '../../views/pipeline-view.js';
+import type { PipelineView, StageRow } from '../../../report/views/pipeline-data.js';
 import type { GraphOrder } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty } from '../parts/notice.js';

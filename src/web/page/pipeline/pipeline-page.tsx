@@ -1,6 +1,6 @@
 /** The view "Pipeline": the graph or list of stages, the timeline of the last run, and the stage that was picked. */
 
-import type { PipelineView } from '../../views/pipeline-view.js';
+import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { Badge, Empty } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
@@ -37,14 +37,18 @@ export function PipelinePage({ pipeline }: ViewProps) {
                   </button>
                 ))}
               </fieldset>
-              <span class="soft">Pick a stage for its params, inputs, log and history.</span>
+              <span class="soft">
+                {pipeline.project.access === 'saved'
+                  ? 'Pick a stage for its inputs and outputs.'
+                  : 'Pick a stage for its params, inputs, log and history.'}
+              </span>
             </div>
             {form === 'graph' ? (
               <PipelineGraph pipeline={pipeline} states={states} picked={picked} pick={pick} />
             ) : (
               <StageList pipeline={pipeline} states={states} picked={picked} pick={pick} />
             )}
-            <Timeline pipeline={pipeline} picked={picked} pick={pick} />
+            {pipeline.project.access !== 'saved' && <Timeline pipeline={pipeline} picked={picked} pick={pick} />}
           </>
         )}
       </div>

@@ -1,6 +1,6 @@
 /** The stages as a table. */
 import { formatDuration } from '../../../base/text/format.js';
-import type { PipelineView, StageRow } from '../../views/pipeline-view.js';
+import type { PipelineView, StageRow } from '../../../report/views/pipeline-data.js';
 import { FigureText } from '../parts/figure.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { StateText } from '../parts/state-text.js';

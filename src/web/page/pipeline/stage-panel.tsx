@@ -1,8 +1,8 @@
 /** Everything about one stage: why it runs, params with their origin, inputs, outputs, figures, log and history. */
 import { useEffect, useRef } from 'preact/hooks';
 import { formatBytes, formatDuration } from '../../../base/text/format.js';
-import type { PipelineView } from '../../views/pipeline-view.js';
-import type { StageView } from '../../views/stage-view.js';
+import type { PipelineView } from '../../../report/views/pipeline-data.js';
+import type { StageView } from '../../../report/views/stage-data.js';
 import { address } from '../api/client.js';
 import { build as buildStore, ownBuilds } from '../api/live.js';
 import { useStore } from '../api/store.js';
@@ -48,20 +48,29 @@ export function StagePanel({ id, pipeline, state, close }: PanelProps) {
         <BuildButtons targets={[id]} label="Run this stage" running={build?.state === 'running' || own.length > 0} own={own.length > 0} />
       )}
       {data === undefined ? <Waiting error={error} what="the stage" /> : <Details stage={data} />}
-      <StageLog stage={id} isRunning={state?.state === 'running'} />
+      {pipeline.project.access !== 'saved' && <StageLog stage={id} isRunning={state?.state === 'running'} />}
     </aside>
   );
 }
 
 function Details({ stage }: { readonly stage: StageView }) {
   const { plugin, description, file, line, why, params, inputs, outputs, metrics, history, key, determinism } = stage;
+  // A saved page has neither the pipeline file nor the history.
+  const isKept = file === '';
   return (
     <>
       <p class="soft">
-        <code>{plugin}</code>: {plainText(description)} Defined in{' '}
-        <code>
-          {file}:{line}
-        </code>
+        <code>{plugin}</code>
+        {description !== '' && <>: {plainText(description)}</>}
+        {file !== '' && (
+          <>
+            {' '}
+            Defined in{' '}
+            <code>
+              {file}:{line}
+            </code>
+          </>
+        )}
         {determinism === 'measured' ? '; its results are measured on this machine.' : '.'}
       </p>
       {why.length > 0 && (
@@ -74,10 +83,12 @@ function Details({ stage }: { readonly stage: StageView }) {
           </ul>
         </section>
       )}
-      <section>
-        <h3>Params</h3>
-        <PlainTable label="Params" rows={params} columns={PARAMS} keyOf={({ name }) => name} none="The stage has no params." />
-      </section>
+      {!isKept && (
+        <section>
+          <h3>Params</h3>
+          <PlainTable label="Params" rows={params} columns={PARAMS} keyOf={({ name }) => name} none="The stage has no params." />
+        </section>
+      )}
       <section>
         <h3>Inputs</h3>
         <PlainTable label="Inputs" rows={inputs} columns={INPUTS} keyOf={({ name }) => name} none="The stage reads no file." />
@@ -112,10 +123,12 @@ function Details({ stage }: { readonly stage: StageView }) {
           <MetricsTable metrics={metrics} />
         </section>
       )}
-      <section>
-        <h3>History</h3>
-        <PlainTable label="History" rows={history} columns={HISTORY} keyOf={({ run }) => run} none="No recorded build ran this stage." />
-      </section>
+      {!isKept && (
+        <section>
+          <h3>History</h3>
+          <PlainTable label="History" rows={history} columns={HISTORY} keyOf={({ run }) => run} none="No recorded build ran this stage." />
+        </section>
+      )}
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** The state of each stage as the page shows it: that of the running build where one runs, else that of the files. */
 import { useMemo } from 'preact/hooks';
+import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { RunningStage } from '../../project/running-build.js';
-import type { PipelineView } from '../../views/pipeline-view.js';
 import { build as buildStore } from '../api/live.js';
 import { useStore } from '../api/store.js';
 

@@ -1,6 +1,6 @@
 /** The timeline of the last run that ran something: one row per stage, waits in light, the critical path marked. */
 import { formatDuration } from '../../../base/text/format.js';
-import type { PipelineView, RunTimeline } from '../../views/pipeline-view.js';
+import type { PipelineView, RunTimeline } from '../../../report/views/pipeline-data.js';
 import { Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
 import { lookOf } from '../parts/states.js';

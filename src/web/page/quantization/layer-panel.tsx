@@ -2,7 +2,7 @@
 
 import { readModelSketches } from '../../../quant/calibration/model-sketches.js';
 import { formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
-import type { StageRow } from '../../views/pipeline-view.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
 import { EditPanel } from '../edits/edit-panel.js';

@@ -5,7 +5,7 @@ import { findPropagatedErrors } from '../../../quant/compare/propagated-error.js
 import { parseQuantizationReport, type QuantizationReport } from '../../../quant/report/report-entries.js';
 import { parseSensitivityReport } from '../../../quant/sensitivity/report-schema.js';
 import { formatCount, formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
-import type { StageRow } from '../../views/pipeline-view.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
@@ -22,7 +22,7 @@ import { joinLayers, type Layer } from './layers.js';
 
 export function QuantizationPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
-  const stages = pipeline.stages.filter(({ plugin }) => plugin === 'quantize');
+  const stages = pipeline.stages.filter(({ plugin, outputs }) => plugin === 'quantize' && holdsReport(outputs));
   const stage = stages.find(({ id }) => id === query.stage) ?? stages[0];
   if (stage === undefined) return <Empty>The pipeline has no stage that uses “quantize”, so there are no ranges to show.</Empty>;
   return (
@@ -119,6 +119,11 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   );
 }
 
+/** A saved page may lack it. */
+function holdsReport(outputs: StageRow['outputs']): boolean {
+  return outputs.every(({ port, absent }) => port !== 'report' || absent !== true);
+}
+
 /** Also reads former names of fields, without a warning: the next build writes the present ones. */
 function readReport(json: Json): QuantizationReport {
   return parseQuantizationReport(json, () => undefined);
@@ -135,6 +140,7 @@ function findReader(stages: readonly StageRow[], quantize: string, plugin: strin
     one =>
       one.plugin === plugin &&
       one.built &&
+      holdsReport(one.outputs) &&
       one.inputs.some(({ stage, port, name }) => stage === quantize && port === 'model' && !name.startsWith('reference')),
   );
 }

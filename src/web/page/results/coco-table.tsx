@@ -1,7 +1,7 @@
 /** The figures of both stages side by side. */
 import type { JsonObject } from '../../../base/json.js';
 import { formatFixed } from '../../../report/numbers.js';
-import type { StageRow } from '../../views/pipeline-view.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
 import { formatChange } from '../parts/figure.js';
@@ -64,7 +64,7 @@ export function CocoTable({ left, right }: { readonly left: StageRow; readonly r
 }
 
 function useMetrics({ id, outputs }: StageRow): JsonObject | undefined {
-  const output = outputs.find(({ kind }) => kind === 'metrics');
+  const output = outputs.find(({ kind, absent }) => kind === 'metrics' && absent !== true);
   return useData<JsonObject>(
     output === undefined ? undefined : address('artifact', { stage: id, port: output.port, v: output.digest?.slice(0, 16) }),
     'once',

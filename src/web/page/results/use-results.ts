@@ -1,6 +1,6 @@
 /** Both sides of a comparison: fetched, and matched in a worker. */
 import { useEffect, useState } from 'preact/hooks';
-import type { StageRow } from '../../views/pipeline-view.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { type ApiError, address, getBytes } from '../api/client.js';
 import { asApiError } from '../api/use-data.js';
 import { startWorker } from '../parts/workers.js';
@@ -19,7 +19,7 @@ export interface ResultSide {
 /** The stages whose outputs are detections on a data set that the page can read. */
 export function findSides(stages: readonly StageRow[]): readonly ResultSide[] {
   return stages.flatMap(stage => {
-    const port = stage.outputs.find(({ kind }) => kind === 'detections')?.port;
+    const port = stage.outputs.find(({ kind, absent }) => kind === 'detections' && absent !== true)?.port;
     const [annotations, images] = ['annotations', 'images'].map(entry => stage.inputs.find(({ name }) => name === `data.${entry}`)?.name);
     return port === undefined || annotations === undefined || images === undefined || !stage.built
       ? []

@@ -1,9 +1,9 @@
 /** Describes a model for the page. */
 import { formatBytes } from '../../base/text/format.js';
-import { measureModel } from '../../onnx/analysis/model-stats.js';
-import type { Attribute, Constant, Dim, Model, Node, ValueId, ValueType } from '../../onnx/ir/model.js';
-import { sortTopologically } from '../../onnx/ir/sort.js';
-import { inferShapes, isMadeDim } from '../../onnx/shape-inference/infer-shapes.js';
+import { measureModel } from '../analysis/model-stats.js';
+import type { Attribute, Constant, Dim, Model, Node, ValueId, ValueType } from '../ir/model.js';
+import { sortTopologically } from '../ir/sort.js';
+import { inferShapes, isMadeDim } from '../shape-inference/infer-shapes.js';
 import type { ConstantView, ModelView, NodeView, ValueView } from './model-view.js';
 
 export function describeModel(model: Model): ModelView {

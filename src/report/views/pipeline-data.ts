@@ -1,0 +1,104 @@
+/** What the view "Pipeline" shows, and all other views know of the stages: of a project as it is now, or as a saved page keeps it. */
+import type { Figure } from '../../base/figure.js';
+
+export interface ProjectFacts {
+  readonly folder: string;
+  readonly pipeline: string;
+  readonly file: string;
+  readonly version: string;
+  /** 'saved': a page in a file, which has no project behind it. */
+  readonly access: 'full' | 'read-only' | 'saved';
+}
+
+export interface PipelineView {
+  readonly version: number;
+  readonly project: ProjectFacts;
+  /** Problems of the pipeline file. With an error among them there are no stages. */
+  readonly problems: readonly ProblemView[];
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly stages: readonly StageRow[];
+  /** Names that select stages, groups included. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  readonly lastRun?: RunTimeline;
+  /** The place of the last edit of the page, if it can be undone. */
+  readonly undoable?: string;
+}
+
+export interface ProblemView {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly help?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+export interface StageRow {
+  readonly id: string;
+  readonly group: string;
+  readonly plugin: string;
+  readonly dependsOn: readonly string[];
+  readonly state: 'up-to-date' | 'restorable' | 'stale' | 'undecided' | 'impossible' | 'blocked';
+  /** One sentence per reason why it is not up to date. */
+  readonly why: readonly string[];
+  readonly built: boolean;
+  /** Duration of the run that made the present result. */
+  readonly durationMs?: number;
+  readonly figures: readonly FigureView[];
+  readonly gates: readonly GateView[];
+  readonly outputs: readonly OutputView[];
+  /** One entry per artifact or source; entries of record ports are "port.entry". */
+  readonly inputs: readonly InputRefView[];
+}
+
+export interface InputRefView {
+  readonly name: string;
+  /** Of an artifact. */
+  readonly stage?: string;
+  readonly port?: string;
+  /** Of a source: its path as written. */
+  readonly path?: string;
+}
+
+export interface FigureView {
+  readonly label: string;
+  readonly metric: string;
+  readonly value: Figure;
+  readonly previous?: Figure;
+  readonly unit?: 'share' | 'ms';
+}
+
+export interface GateView {
+  readonly metric: string;
+  readonly bound: string;
+  readonly value?: Figure;
+  readonly verdict: 'met' | 'missed' | 'unknown';
+}
+
+export interface OutputView {
+  readonly port: string;
+  readonly kind: string;
+  readonly path: string;
+  readonly tree: boolean;
+  readonly sizeBytes?: number;
+  readonly digest?: string;
+  /** The saved page does not hold the content. */
+  readonly absent?: true;
+}
+
+/** The newest run that ran something, for the timeline. */
+export interface RunTimeline {
+  readonly run: string;
+  readonly started: string;
+  readonly durationMs: number;
+  readonly conclusion: string;
+  readonly criticalPath: readonly string[];
+  readonly stages: readonly { readonly stage: string; readonly outcome: string; readonly spans: readonly TimelineSpan[] }[];
+}
+
+export interface TimelineSpan {
+  readonly what: string;
+  readonly atMs: number;
+  readonly durationMs: number;
+}

@@ -1,0 +1,52 @@
+/** A saved page: its data stands in the file, and its views ask nothing else. */
+import type { Json } from '../../../base/json.js';
+import { answerKey } from '../../../report/saved/answer-key.js';
+import type { SavedAnswer, SavedAnswers } from '../../../report/saved/saved-answers.js';
+
+/** Whether this is the script of a saved page. Its file has an element that the page of a server lacks. */
+export const isSaved = document.getElementById('app')?.dataset.form === 'saved';
+
+/** The id of the element with the data, as `saved-answers` writes it. */
+const DATA_ID = 'tanren-views';
+
+let inflating: Promise<SavedAnswers> | undefined;
+
+/** The answer to a request for data, in the form in which a server would give it. */
+export async function answerSaved(path: string): Promise<Response> {
+  inflating ??= inflate();
+  const answers = await inflating;
+  const found = follow(answers, answerKey(path));
+  if (found === undefined) {
+    const error = { code: 'ui-not-found', message: 'this file does not hold it', help: 'open the project with `tanren ui` to see it' };
+    return jsonResponse({ error }, 404);
+  }
+  if (found.kind === 'json') return jsonResponse(found.value, 200);
+  return new Response(bytesOf(found.base64), { headers: { 'content-type': found.type } });
+}
+
+type Content = Exclude<SavedAnswer, { readonly kind: 'same' }>;
+
+function follow(answers: SavedAnswers, key: string): Content | undefined {
+  const found = Object.hasOwn(answers, key) ? answers[key] : undefined;
+  if (found?.kind !== 'same') return found;
+  const target = Object.hasOwn(answers, found.as) ? answers[found.as] : undefined;
+  return target?.kind === 'same' ? undefined : target;
+}
+
+function jsonResponse(value: Json, status: number): Response {
+  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } });
+}
+
+async function inflate(): Promise<SavedAnswers> {
+  const text = document.getElementById(DATA_ID)?.textContent ?? '';
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const { answers } = (await new Response(stream).json()) as { readonly answers: SavedAnswers };
+  return answers;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}

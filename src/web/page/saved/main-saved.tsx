@@ -1,0 +1,46 @@
+/** Starts the views of a saved page: the report is the file's own document, and the views take its place while their address is open. */
+import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { connection } from '../api/live.js';
+import { DOCUMENT, hrefOf, usePlace } from '../api/router.js';
+import { App, VIEWS } from '../app/app.js';
+
+/** Elements of the document, and the style sheets of both. */
+const parts = [...document.body.children].filter(({ id, tagName }) => id !== 'app' && tagName !== 'SCRIPT');
+const sheet = (id: string): HTMLStyleElement | null => document.querySelector<HTMLStyleElement>(`style#${id}`);
+
+function SavedPage() {
+  const { view } = usePlace();
+  const isDocument = view === DOCUMENT;
+  useEffect(() => {
+    for (const part of parts) if (part instanceof HTMLElement) part.hidden = !isDocument;
+    sheet('report-style')?.setAttribute('media', isDocument ? 'all' : 'not all');
+    sheet('views-style')?.setAttribute('media', isDocument ? 'not all' : 'all');
+    const root = document.getElementById('app');
+    if (root !== null) root.hidden = isDocument;
+    if (!isDocument) scrollTo(0, 0);
+  }, [isDocument]);
+  return isDocument ? null : <App />;
+}
+
+/** Links of the document to the views. Without scripts there are none. */
+function addLinks(): void {
+  const header = document.querySelector('header');
+  if (header === null) return;
+  const place = document.createElement('p');
+  place.className = 'view-links';
+  place.textContent = 'Interactive views: ';
+  header.append(place);
+  for (const { name, title, live } of VIEWS) {
+    if (live === true) continue;
+    const link = document.createElement('a');
+    link.href = hrefOf(name);
+    link.textContent = title;
+    place.append(link, ' ');
+  }
+}
+
+connection.set('connected');
+addLinks();
+const root = document.getElementById('app');
+if (root !== null) render(<SavedPage />, root);
