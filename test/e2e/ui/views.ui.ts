@@ -26,6 +26,8 @@ describeInBrowser('the page of the default pipeline', path => {
     ['/compile', 'Roofline'],
     ['/model?stage=quantize@backbone', 'boxes are drawn'],
     ['/model?stage=quantize@backbone&node=backbone/body/layer1/0/bn3', 'Attributes'],
+    ['/model?stage=quantize@backbone&before=rewrite@backbone.model', 'added'],
+    ['/model?stage=quantize@backbone&color=device', 'NPU'],
     ['/compile?model=box_head&unit=1', 'Memory of part'],
   ] as const;
 

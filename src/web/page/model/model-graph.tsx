@@ -1,20 +1,18 @@
 /** The drawing of a model's graph: pan and zoom, only what is in sight is in the document, boxes open and close. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ModelView } from '../../../onnx/describe/model-view.js';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { drawPath, type Point } from '../../../report/graph-edges.js';
-import { formatCount, formatNumber } from '../../../report/numbers.js';
 import type { GraphOrder, GraphPlaces } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty } from '../parts/notice.js';
 import { clip, plainText } from '../parts/text.js';
+import type { BoxLook, LookOf } from './box-look.js';
 import type { CollapsedGraph, ModelBox } from './collapse.js';
-
-export type ColorBy = 'operator' | 'macs' | 'dtype';
 
 interface GraphProps {
   readonly graph: CollapsedGraph;
-  readonly model: ModelView;
-  readonly color: ColorBy;
+  /** Of the graph, where several are shown. */
+  readonly name?: string;
+  readonly lookOf: LookOf;
   readonly picked: string | undefined;
   readonly pick: (node: string) => void;
   readonly toggle: (scope: string) => void;
@@ -28,7 +26,7 @@ interface Sight {
   readonly scale: number;
 }
 
-export function ModelGraph({ graph, model, color, picked, pick, toggle }: GraphProps) {
+export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphProps) {
   const order = useMemo<GraphOrder>(
     () => ({
       nodes: graph.boxes.map(box => ({ id: box.id, width: widthOf(box), height: BOX_HEIGHT })),
@@ -39,6 +37,7 @@ export function ModelGraph({ graph, model, color, picked, pick, toggle }: GraphP
     [graph],
   );
   const layout = useLayout(order);
+  const arrow = `model-arrow-${useId()}`;
   const frame = useRef<HTMLDivElement>(null);
   const [sight, setSight] = useState<Sight>({ x: 0, y: 0, scale: 1 });
   const size = useSize(frame);
@@ -48,7 +47,7 @@ export function ModelGraph({ graph, model, color, picked, pick, toggle }: GraphP
     const target = pickedBox === undefined ? undefined : layout.places[pickedBox];
     setSight(before =>
       target === undefined
-        ? { x: (size.width - layout.width) / 2, y: 8, scale: Math.min(1, Math.max(0.35, size.width / layout.width)) }
+        ? firstSight(layout, layout.places[graph.boxes[0]?.id ?? ''], size.width)
         : { ...before, x: size.width / 2 - target.x * before.scale, y: size.height / 2 - target.y * before.scale },
     );
   }, [layout, pickedBox, size.width]);
@@ -72,7 +71,7 @@ export function ModelGraph({ graph, model, color, picked, pick, toggle }: GraphP
       class="canvas"
       ref={frame}
       role="region"
-      aria-label={`Graph of ${graph.boxes.length} boxes`}
+      aria-label={`Graph of ${graph.boxes.length} boxes${name === undefined ? '' : `, ${name}`}`}
       {...drag}
       onWheel={event => {
         event.preventDefault();
@@ -88,12 +87,12 @@ export function ModelGraph({ graph, model, color, picked, pick, toggle }: GraphP
       />
       <svg width={size.width} height={size.height} role="group" aria-label="Nodes">
         <defs>
-          <marker id="model-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
+          <marker id={arrow} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
             <path d="M0 0.5L8 4L0 7.5Z" />
           </marker>
         </defs>
         <g transform={`translate(${sight.x} ${sight.y}) scale(${sight.scale})`}>
-          <Edges edges={graph.edges} routes={layout.routes} picked={pickedBox} isSeen={point => isSeen(point, 120)} />
+          <Edges arrow={arrow} edges={graph.edges} routes={layout.routes} picked={pickedBox} isSeen={point => isSeen(point, 120)} />
           {graph.boxes.map(box => {
             const place = layout.places[box.id];
             return place === undefined || !isSeen(place, 200) ? null : (
@@ -101,7 +100,7 @@ export function ModelGraph({ graph, model, color, picked, pick, toggle }: GraphP
                 key={box.id}
                 box={box}
                 place={place}
-                look={lookOf(box, model, color)}
+                look={lookOf(box)}
                 isPicked={box.id === pickedBox}
                 press={() => (box.kind === 'node' ? pick(box.nodes[0]?.id ?? '') : toggle(box.title))}
               />
@@ -118,16 +117,17 @@ interface EdgesProps {
   readonly routes: GraphPlaces['routes'];
   readonly picked: string | undefined;
   readonly isSeen: (point: Point) => boolean;
+  readonly arrow: string;
 }
 
-function Edges({ edges, routes, picked, isSeen }: EdgesProps) {
+function Edges({ edges, routes, picked, isSeen, arrow }: EdgesProps) {
   return (
     <>
       {edges.map(({ from, to }, index) => {
         const route = routes[index] ?? [];
         if (!route.some(isSeen)) return null;
         const look = from === picked || to === picked ? 'edge near' : 'edge';
-        return <path key={`${from} ${to}`} class={look} d={drawPath(route)} marker-end="url(#model-arrow)" />;
+        return <path key={`${from} ${to}`} class={look} d={drawPath(route)} marker-end={`url(#${arrow})`} />;
       })}
     </>
   );
@@ -152,8 +152,7 @@ function ZoomButtons({ zoom, fit }: { readonly zoom: (factor: number) => void; r
 interface BoxProps {
   readonly box: ModelBox;
   readonly place: Point;
-  /** `tone` is a color of src/report/colors.ts. */
-  readonly look: { readonly tone: string; readonly note: string };
+  readonly look: BoxLook;
   readonly isPicked: boolean;
   readonly press: () => void;
 }
@@ -200,34 +199,10 @@ function widthOf(box: ModelBox): number {
   return Math.max(110, Math.min(titleOf(box).length, LONGEST) * CHARACTER + 2 * PADDING);
 }
 
-const TONES: readonly (readonly [RegExp, string])[] = [
-  [/Conv|Gemm|MatMul/, 'blue'],
-  [/Quantize|Dequantize/, 'olive'],
-  [/Relu|Sigmoid|Clip|Softmax|Tanh|Silu|Gelu|HardSwish/, 'orange'],
-  [/Pool|Resize|Upsample/, 'teal'],
-  [/Add|Mul|Sub|Div|Concat|Sum/, 'violet'],
-  [/Norm/, 'green'],
-];
-
-function lookOf({ kind, nodes, hidden }: ModelBox, { values, macs }: ModelView, color: ColorBy): BoxProps['look'] {
-  const own = nodes.reduce((sum, node) => sum + (node.macs ?? 0), 0);
-  const output = nodes.at(-1)?.outputs.find(name => name !== null);
-  const type = output === undefined || output === null ? undefined : values[output];
-  const count = kind === 'scope' ? `${formatCount(nodes.length + hidden)} nodes` : (type?.shape ?? '');
-  if (color === 'macs') {
-    const share = macs > 0 ? own / macs : 0;
-    const tone = share > 0.1 ? 'red' : share > 0.02 ? 'orange' : share > 0 ? 'blue' : 'soft';
-    return { tone, note: own === 0 ? count : `${formatNumber(own)} MAC` };
-  }
-  if (color === 'dtype') {
-    const dtype = type?.dtype ?? '?';
-    return {
-      tone: /int8/.test(dtype) ? 'green' : /int16|int32/.test(dtype) ? 'teal' : /float/.test(dtype) ? 'blue' : 'soft',
-      note: `${dtype} ${kind === 'scope' ? '' : (type?.shape ?? '')}`,
-    };
-  }
-  const op = kind === 'node' ? (nodes[0]?.op ?? '') : '';
-  return { tone: TONES.find(([form]) => form.test(op))?.[1] ?? 'soft', note: count };
+/** The whole width where it is readable so, else the first box in the middle. */
+function firstSight({ width }: GraphPlaces, first: Point | undefined, room: number): Sight {
+  const scale = Math.min(1, Math.max(0.5, room / width));
+  return { x: width * scale <= room ? (room - width * scale) / 2 : room / 2 - (first?.x ?? width / 2) * scale, y: 8, scale };
 }
 
 function useSize(frame: { readonly current: HTMLDivElement | null }): { readonly width: number; readonly height: number } {
