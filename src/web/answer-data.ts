@@ -9,10 +9,11 @@ import { type Answer, errorAnswer, jsonAnswer } from './http/answer.js';
 import { RequestError, readJsonBody } from './http/read-body.js';
 import type { DataRequest } from './http/serve.js';
 import type { ModelReader } from './model/read-model-view.js';
-import type { LiveProject } from './project/live-project.js';
+import type { TensorReader } from './model/read-tensor.js';
+import type { LiveProject, ProjectState } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import type { StartedBuilds } from './project/started-builds.js';
-import { answerArtifact, findArtifact } from './views/artifact-file.js';
+import { answerArtifact, findArtifact, findFolder } from './views/artifact-file.js';
 import { answerInput } from './views/input-file.js';
 import { viewPipeline } from './views/pipeline-view.js';
 import { viewComparison, viewRuns } from './views/runs-view.js';
@@ -24,6 +25,7 @@ export interface DataContext {
   readonly builds: StartedBuilds;
   readonly edits: EditSession;
   readonly models: ModelReader;
+  readonly tensors: TensorReader;
   /** Takes the response of a request for events. @returns false if there are too many. */
   readonly follow: (request: DataRequest) => boolean;
 }
@@ -60,10 +62,23 @@ const READS: Readonly<Record<string, Handler>> = {
   model: async ({ query }, { project, models }) => {
     const state = await project.state();
     const [stage, port] = [get(query, 'stage'), get(query, 'port')];
-    const found = await findArtifact(getPlan(state.plan), state, stage, port, query.get('path') ?? undefined);
-    if (found.kind === 'folder') throw new RequestError(422, 'ui-bad-request', `${stage}.${port} is a folder`, 'name a file in it');
-    const body = await models.read(found.path, keyOf(found.path));
+    const path = await findFile(getPlan(state.plan), state, stage, port, query.get('path') ?? undefined);
+    const body = await models.read(path, keyOf(path));
     return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }, body };
+  },
+  tensor: async ({ query }, { project, tensors }) => {
+    const state = await project.state();
+    const plan = getPlan(state.plan);
+    const model = await findFile(plan, state, get(query, 'stage'), get(query, 'port'));
+    const other = query.get('other-stage');
+    const order = {
+      model,
+      other: other === null ? undefined : await findFile(plan, state, other, get(query, 'other-port')),
+      value: get(query, 'value'),
+      captured: findFolder(plan, get(query, 'captured')),
+      sample: Number(query.get('sample') ?? 0),
+    };
+    return jsonAnswer(await tensors.read(order));
   },
   input: async ({ query }, { project }) => {
     const state = await project.state();
@@ -117,6 +132,12 @@ const MOST_LOG = 200_000;
 
 function clipLog(text: string): string {
   return text.length <= MOST_LOG ? text : `… (${text.length - MOST_LOG} characters before this)\n${text.slice(-MOST_LOG)}`;
+}
+
+async function findFile(plan: Plan, state: ProjectState, stage: string, port: string, path?: string): Promise<string> {
+  const found = await findArtifact(plan, state, stage, port, path);
+  if (found.kind === 'folder') throw new RequestError(422, 'ui-bad-request', `${stage}.${port} is a folder`, 'name a file in it');
+  return found.path;
 }
 
 /** Equal as long as the file is the same. */

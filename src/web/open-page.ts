@@ -9,6 +9,7 @@ import { openEventStream } from './http/event-stream.js';
 import { openPageFiles } from './http/page-files.js';
 import { listen } from './http/serve.js';
 import { openModelReader } from './model/read-model-view.js';
+import { openTensorReader } from './model/read-tensor.js';
 import { followBuilds } from './project/follow-builds.js';
 import type { LiveEvent } from './project/live-event.js';
 import { openLiveProject } from './project/live-project.js';
@@ -66,6 +67,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     builds,
     edits,
     models: openModelReader(ports.engine.installRoot),
+    tensors: openTensorReader(ports.engine.installRoot),
     follow: ({ response }: { response: Parameters<typeof stream.add>[0] }) => stream.add(response, first()),
   };
   const { server, port } = await listen(tryPorts, {

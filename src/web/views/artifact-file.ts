@@ -54,6 +54,16 @@ export async function findArtifact(
   return foundAt(path);
 }
 
+/** The output folder of a stage with one output, under artifacts/. @throws RequestError `ui-not-found`. */
+export function findFolder(plan: Plan, stage: string): string {
+  const planned = plan.stages.get(stage as StageId);
+  const [port, ...others] = Object.keys(planned?.outputPorts ?? {});
+  if (planned === undefined || port === undefined || others.length > 0) throw notFound(stage);
+  const path = findInside(join(plan.projectFolder, artifactPath(plan, planned, port)), undefined, stage);
+  if (!statSync(path).isDirectory()) throw notFound(stage);
+  return path;
+}
+
 /** A blob is verified before its path is given. */
 async function findInCache(cache: CacheFolder, artifact: Artifact, inner: string | undefined, at: string): Promise<FoundArtifact> {
   const { store } = openStores(cache, 'read', 'copies', () => undefined);

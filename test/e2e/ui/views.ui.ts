@@ -1,5 +1,9 @@
 /** Every view of the page, on the default pipeline, in a browser: content, addresses, widths, schemes, keyboard, accessibility. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { QuantizationReport } from '../../../src/quant/report/report-entries.js';
+import { readNpz } from '../../../src/tensor/formats/npz.js';
+import type { TensorView } from '../../../src/web/model/tensor-view.js';
+import { decodeFloats } from '../../../src/web/page/tensor/tensor-data.js';
 import { describeInBrowser } from '../../support/browser.js';
 import { givenPage } from '../../support/given-page.js';
 import { findPage } from '../../support/page-client.js';
@@ -28,6 +32,7 @@ describeInBrowser('the page of the default pipeline', path => {
     ['/model?stage=quantize@backbone&node=backbone/body/layer1/0/bn3', 'Attributes'],
     ['/model?stage=quantize@backbone&before=rewrite@backbone.model', 'added'],
     ['/model?stage=quantize@backbone&color=device', 'NPU'],
+    ['/tensor?stage=rewrite@backbone&against=quantize@backbone.model&value=feature_0', 'All channels'],
     ['/compile?model=box_head&unit=1', 'Memory of part'],
   ] as const;
 
@@ -127,8 +132,34 @@ describeInBrowser('the page of the default pipeline', path => {
     expect(left).toBeGreaterThan(0);
   });
 
+  it('computes a value as capture recorded it, and its quantized counterpart on the grid of its integers', async () => {
+    const folder = page.project().path('artifacts/capture/captured');
+    const { samples } = JSON.parse(readFileSync(`${folder}/index.json`, 'utf8')) as {
+      readonly samples: readonly { readonly parts: Readonly<Record<string, { readonly file: string }>> }[];
+    };
+    const archive = await readNpz(`${folder}/${samples[1]?.parts.backbone?.file}`);
+    const recorded = archive.get('output:feature_0').data as Float32Array;
+    const view = await page
+      .server()
+      .json<TensorView>(
+        'tensor?stage=rewrite@backbone&port=model&value=feature_0&captured=capture&sample=1&other-stage=quantize@backbone&other-port=model',
+      );
+    const own = decodeFloats(view.own.base64);
+    expect(own.length).toBe(recorded.length);
+    const most = Math.max(...recorded.map(Math.abs));
+    // The sessions may fuse operators differently: float32 sums of some thousand products differ by some units in the last place.
+    expect(Math.max(...own.map((value, index) => Math.abs(value - (recorded[index] ?? 0))))).toBeLessThan(1e-5 * most);
+
+    const report = JSON.parse(readFileSync(page.project().path('artifacts/quantize@backbone/report.json'), 'utf8')) as QuantizationReport;
+    const { scale = 0 } = report.activations.find(({ name }) => name === 'feature_0') ?? {};
+    const steps = decodeFloats(view.other?.base64 ?? '').map(value => value / scale);
+    expect(scale).toBeGreaterThan(0);
+    expect(Math.max(...steps.map(step => Math.abs(step - Math.round(step))))).toBeLessThan(1e-3);
+    expect(view.other?.figures.sqnrDb).toBeGreaterThan(15);
+  });
+
   describe('saved as one file by report', () => {
-    const SAVED = VIEWS.filter(([at]) => !at.startsWith('/runs'));
+    const SAVED = VIEWS.filter(([at]) => !/^.(runs|tensor)/.test(at));
     const file = (): string => page.project().path('artifacts/report/page.html');
 
     it.each(SAVED)('%s shows its content, and asks nobody for anything', async (at, text) => {

@@ -36,6 +36,12 @@ export const VIEWS: readonly ViewEntry[] = [
     title: 'Compile',
     load: async () => (await import('../compile/compile-page.js')).CompilePage,
   },
+  {
+    name: 'tensor',
+    title: 'Tensor',
+    load: async () => (await import('../tensor/tensor-page.js')).TensorPage,
+    live: true,
+  },
   { name: 'model', title: 'Model', load: async () => (await import('../model/model-page.js')).ModelPage },
 ];
 

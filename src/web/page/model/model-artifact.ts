@@ -10,3 +10,11 @@ export interface ModelArtifact {
 export function keyOf({ stage, port }: ModelArtifact): string {
   return `${stage.id}.${port}`;
 }
+
+export function findModels(stages: readonly StageRow[]): readonly ModelArtifact[] {
+  return stages.flatMap(stage =>
+    stage.outputs.flatMap(({ port, kind, digest, absent }): readonly ModelArtifact[] =>
+      kind === 'onnx-model' && stage.built && absent !== true ? [{ stage, port, digest }] : [],
+    ),
+  );
+}

@@ -1,15 +1,13 @@
 /** The view "Model": the graph of any ONNX artifact, alone or beside another one. */
-import type { ModelView } from '../../../onnx/describe/model-view.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
-import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
-import { useData } from '../api/use-data.js';
 import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
-import { keyOf, type ModelArtifact } from './model-artifact.js';
+import { findModels, keyOf, type ModelArtifact } from './model-artifact.js';
 import { ModelExplorer } from './model-explorer.js';
+import { useModel } from './use-model.js';
 
 export function ModelPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
@@ -58,27 +56,10 @@ export function ModelPage({ pipeline }: ViewProps) {
   );
 }
 
-function findModels(stages: readonly StageRow[]): readonly ModelArtifact[] {
-  return stages.flatMap(stage =>
-    stage.outputs.flatMap(({ port, kind, digest, absent }): readonly ModelArtifact[] =>
-      kind === 'onnx-model' && stage.built && absent !== true ? [{ stage, port, digest }] : [],
-    ),
-  );
-}
-
 /** The models that the stage reads come first: what a step changed is asked most. */
 function sortByDistance(artifacts: readonly ModelArtifact[], { stage }: ModelArtifact): readonly ModelArtifact[] {
   const reads = (one: ModelArtifact): boolean => stage.inputs.some(input => input.stage === one.stage.id && input.port === one.port);
   return [...artifacts.filter(reads), ...artifacts.filter(one => !reads(one))];
-}
-
-function useModel(artifact: ModelArtifact | undefined) {
-  return useData<ModelView>(
-    artifact === undefined
-      ? undefined
-      : address('model', { stage: artifact.stage.id, port: artifact.port, v: artifact.digest?.slice(0, 16) }),
-    'once',
-  );
 }
 
 interface LoadedProps {

@@ -47,6 +47,13 @@ export function NodePanel({ model, id, show, stage, stages, close }: PanelProps)
           </>
         )}
       </p>
+      {node.outputs[0] !== undefined && node.outputs[0] !== null && (
+        <p>
+          <Link view="tensor" query={{ stage: stage.id, value: node.outputs[0] }}>
+            its values on a sample
+          </Link>
+        </p>
+      )}
       <section>
         <h3>Attributes</h3>
         {attributes.length === 0 ? (

@@ -51,7 +51,10 @@ export function LayerPanel({ layer, stage, canEdit, close }: PanelProps) {
           <Link view="model" query={{ stage: model.stage, port: model.port, node: node === '' ? undefined : node }}>
             in the model
           </Link>
-        )}
+        )}{' '}
+        <Link view="tensor" query={{ stage: model?.stage, port: model?.port, against: `${stage.id}.model`, value: name }}>
+          its values
+        </Link>
       </p>
       <ValueHistogram layer={layer} stage={stage} />
       <dl class="facts">{facts.map(([term, fact]) => fact !== undefined && <Fact key={term} term={term} fact={fact} />)}</dl>
