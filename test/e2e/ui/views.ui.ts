@@ -25,6 +25,7 @@ describeInBrowser('the page of the default pipeline', path => {
     ['/runs', 'What changed'],
     ['/runs?of=r1,now&all=yes', 'Parameters'],
     ['/results', 'AP75'],
+    ['/results?judged=yes', 'too little overlap'],
     ['/quantization?stage=quantize@backbone', 'Propagated'],
     ['/quantization?stage=quantize@backbone&value=backbone/body/layer1/0/bn3', 'elements, logarithmic'],
     ['/compile', 'Roofline'],
@@ -159,7 +160,7 @@ describeInBrowser('the page of the default pipeline', path => {
   });
 
   describe('saved as one file by report', () => {
-    const SAVED = VIEWS.filter(([at]) => !/^.(runs|tensor)/.test(at));
+    const SAVED = VIEWS.filter(([at]) => !/^.(runs|tensor)|judged/.test(at));
     const file = (): string => page.project().path('artifacts/report/page.html');
 
     it.each(SAVED)('%s shows its content, and asks nobody for anything', async (at, text) => {

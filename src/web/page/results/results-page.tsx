@@ -10,8 +10,11 @@ import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { CocoTable } from './coco-table.js';
 import { Confusion } from './confusion.js';
+import { ExportButton } from './export-list.js';
+import { type FilteredRow, filterRows, SIZES } from './filter-rows.js';
 import { ImagePair } from './image-pair.js';
-import { type ImageRow, type MatchResult, OBJECT_KINDS, type ObjectKind } from './result-types.js';
+import { Judgments } from './judgments.js';
+import { type MatchResult, OBJECT_KINDS, type ObjectKind } from './result-types.js';
 import { findSides, type ResultSide, useResults } from './use-results.js';
 
 export function ResultsPage({ pipeline }: ViewProps) {
@@ -45,6 +48,7 @@ export function ResultsPage({ pipeline }: ViewProps) {
       }
     >
       <CocoTable left={left.stage} right={right.stage} />
+      {pipeline.project.access !== 'saved' && <Judgments left={left} right={right} />}
       <Matched left={left} right={right} />
     </View>
   );
@@ -61,7 +65,7 @@ function Matched({ left, right }: { readonly left: ResultSide; readonly right: R
   const image = filtered.find(({ row }) => row.id === query.image) ?? filtered[0];
   return (
     <>
-      <Filters result={result} />
+      <Filters result={result} rows={filtered} />
       {filtered.length === 0 ? (
         <Empty>No image has such objects.</Empty>
       ) : (
@@ -92,38 +96,12 @@ function Matched({ left, right }: { readonly left: ResultSide; readonly right: R
   );
 }
 
-/** An image with the objects that the filter keeps. */
-export interface FilteredRow {
-  readonly row: ImageRow;
-  readonly shown: ImageRow['objects'];
+interface FiltersProps {
+  readonly result: MatchResult;
+  readonly rows: readonly FilteredRow[];
 }
 
-/** COCO's bounds of small and medium areas, in pixels. */
-const SIZES: Readonly<Record<string, readonly [number, number]>> = {
-  small: [0, 32 ** 2],
-  medium: [32 ** 2, 96 ** 2],
-  large: [96 ** 2, Number.POSITIVE_INFINITY],
-};
-
-export function filterRows({ rows }: Pick<MatchResult, 'rows'>, query: Readonly<Record<string, string>>): readonly FilteredRow[] {
-  const { kind, size, class: category } = query;
-  const least = Number(query.score ?? 0);
-  const [low, high] = SIZES[size ?? ''] ?? [0, Number.POSITIVE_INFINITY];
-  const isFree = kind === undefined && category === undefined && size === undefined && least === 0;
-  if (isFree) return rows.map(row => ({ row, shown: row.objects }));
-  return rows.flatMap(row => {
-    const shown = row.objects.filter(({ kind: own, left, right }) => {
-      const box = left ?? right;
-      if (box === undefined || (kind !== undefined && own !== kind) || (category !== undefined && box.category !== category)) return false;
-      const [, , width, height] = box.box;
-      const area = width * height;
-      return area >= low && area < high && Math.max(left?.score ?? 0, right?.score ?? 0) >= least;
-    });
-    return shown.length === 0 ? [] : [{ row, shown }];
-  });
-}
-
-function Filters({ result: { totals, categories } }: { readonly result: MatchResult }) {
+function Filters({ result: { totals, categories }, rows }: FiltersProps) {
   const { query } = usePlace();
   const set = (name: string) => (value: string) => setQuery({ [name]: value || undefined, image: undefined }, 'replace');
   return (
@@ -157,6 +135,7 @@ function Filters({ result: { totals, categories } }: { readonly result: MatchRes
       />
       <Select label="Size" value={query.size ?? ''} choices={Object.keys(SIZES)} none="all" pick={set('size')} />
       <Select label="Score from" value={query.score ?? ''} choices={['0.1', '0.3', '0.5', '0.7']} none="0" pick={set('score')} />
+      <ExportButton rows={rows} categories={categories} />
     </div>
   );
 }
