@@ -16,7 +16,7 @@ import type { StartedBuilds } from './project/started-builds.js';
 import { answerArtifact, findArtifact, findFolder } from './views/artifact-file.js';
 import { answerInput } from './views/input-file.js';
 import { viewPipeline } from './views/pipeline-view.js';
-import { viewComparison, viewRuns } from './views/runs-view.js';
+import { saveBaseline, viewComparison, viewRuns } from './views/runs-view.js';
 import { viewStage } from './views/stage-view.js';
 
 export interface DataContext {
@@ -108,6 +108,14 @@ const WRITES: Readonly<Record<string, Handler>> = {
     const applied = await edits.apply(edit, group, String(body.digest ?? ''));
     project.note();
     return jsonAnswer(applied);
+  },
+  baseline: async ({ message }, { project }) => {
+    const { of, name, replace } = await readJsonBody(message);
+    if (typeof of !== 'string' || typeof name !== 'string') throw new RequestError(400, 'ui-bad-request', '"of" and "name" are texts');
+    const state = await project.state();
+    const path = saveBaseline({ of, name, replace: replace === true }, state, getPlan(state.plan));
+    project.note();
+    return jsonAnswer({ path });
   },
   undo: async (_, { project, edits }) => {
     edits.undo();

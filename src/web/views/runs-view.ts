@@ -1,7 +1,15 @@
 /** The view "Runs": the history of builds, and several moments side by side. */
+import { relative } from 'node:path';
 import type { Figure } from '../../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
-import { baselinePath, isBaselineName, listBaselines, readBaseline } from '../../engine/insight/history/baseline.js';
+import {
+  baselinePath,
+  checkBaselineName,
+  isBaselineName,
+  listBaselines,
+  readBaseline,
+  writeBaseline,
+} from '../../engine/insight/history/baseline.js';
 import { listRunChanges } from '../../engine/insight/history/run-changes.js';
 import { getRunIndex, isRunName } from '../../engine/insight/history/run-name.js';
 import type { RunGate, RunRecord } from '../../engine/insight/history/run-record.js';
@@ -117,6 +125,28 @@ function viewMoment(name: string, state: ProjectState, plan: Plan): MomentView {
     notes: snapshot.notes,
     outdated,
   };
+}
+
+/**
+ * Saves a moment as a baseline. @returns the path of the file, relative to the project.
+ * @throws RequestError; EngineError `bad-baseline-name`, `baseline-not-written`, `no-such-run`.
+ */
+export function saveBaseline({ of, name, replace }: BaselineOrder, state: ProjectState, plan: Plan): string {
+  checkBaselineName(name);
+  if (of.startsWith('baseline:')) throw new RequestError(400, 'ui-bad-request', 'a baseline is saved of a run or of now');
+  if (listBaselines(plan).includes(name) && !replace)
+    throw new RequestError(409, 'ui-baseline-exists', `the baseline ${name} exists`, 'replace it, or choose another name');
+  const snapshot = findSnapshot(of, isRunName(of) ? getRunIndex(state.runs, of) : undefined, state, plan);
+  if (snapshot === undefined) throw new RequestError(404, 'ui-not-found', `"${of}" is neither a run nor now`);
+  const path = baselinePath(plan, name);
+  writeBaseline(path, snapshot);
+  return relative(plan.projectFolder, path);
+}
+
+export interface BaselineOrder {
+  readonly of: string;
+  readonly name: string;
+  readonly replace: boolean;
 }
 
 function findSnapshot(name: string, index: number | undefined, state: ProjectState, plan: Plan): Snapshot | undefined {

@@ -143,6 +143,27 @@ describe('the page of a project', () => {
     expect([status, JSON.parse(body).error.code]).toEqual([422, 'no-such-run']);
   });
 
+  it('saves a run or the present results as a baseline, which the command and the page read; replaces one only when told to', async () => {
+    world.run('build');
+    const save = async (body: object): Promise<readonly [number, string]> => {
+      const { status, body: text } = await page.post('baseline', body);
+      const answer = JSON.parse(text) as { readonly path?: string; readonly error?: { readonly code: string } };
+      return [status, answer.path ?? answer.error?.code ?? ''];
+    };
+    expect(await save({ of: 'now', name: 'first' })).toEqual([200, 'baselines/first.json']);
+    // The command writes the same bytes.
+    const written = world.read('baselines/first.json');
+    expect(world.run('metrics', '--save', 'second').exitCode).toBe(0);
+    expect(world.read('baselines/second.json')).toBe(written);
+    expect((await page.json<RunsView>('runs')).baselines).toEqual(['first', 'second']);
+    expect(await save({ of: 'r1', name: 'first' })).toEqual([409, 'ui-baseline-exists']);
+    expect(await save({ of: 'r1', name: 'first', replace: true })).toEqual([200, 'baselines/first.json']);
+    expect(await save({ of: 'r9', name: 'third' })).toEqual([422, 'no-such-run']);
+    for (const name of ['../evil', 'now', 'r1', '', 'a/b']) expect(await save({ of: 'now', name })).toEqual([422, 'bad-baseline-name']);
+    expect(await save({ of: 'baseline:first', name: 'x' })).toEqual([400, 'ui-bad-request']);
+    expect(world.exists('baselines/third.json')).toBe(false);
+  });
+
   it('ends on Ctrl-C with open pages', async () => {
     const other = world.start('ui', '--port', '0');
     const opened = await findPage(other);

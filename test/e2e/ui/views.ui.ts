@@ -25,6 +25,7 @@ describeInBrowser('the page of the default pipeline', path => {
     ['/runs', 'What changed'],
     ['/runs?of=r1,now&all=yes', 'Parameters'],
     ['/results', 'AP75'],
+    ['/quantization?stage=quantize@backbone&weight=backbone.body.conv1.weight_1', 'Scales of'],
     ['/results?judged=yes', 'too little overlap'],
     ['/quantization?stage=quantize@backbone', 'Propagated'],
     ['/quantization?stage=quantize@backbone&value=backbone/body/layer1/0/bn3', 'elements, logarithmic'],

@@ -19,6 +19,7 @@ import type { ViewProps } from '../parts/view-props.js';
 import { ErrorChart } from './error-chart.js';
 import { LayerPanel } from './layer-panel.js';
 import { joinLayers, type Layer } from './layers.js';
+import { Weights } from './weights.js';
 
 export function QuantizationPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
@@ -99,6 +100,7 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
           picked={picked?.name}
           pick={({ name }) => pick(name)}
         />
+        <Weights weights={report.data.weights} />
         {report.data.inFloat.length > 0 && (
           <section>
             <h2>In float</h2>

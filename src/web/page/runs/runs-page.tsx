@@ -13,6 +13,7 @@ import { Select } from '../parts/select.js';
 import { StateText } from '../parts/state-text.js';
 import { formatTime, plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
+import { BaselineForm } from './baseline-form.js';
 import { Comparison } from './comparison.js';
 import { RunScatter } from './run-scatter.js';
 
@@ -56,9 +57,17 @@ export function RunsPage({ pipeline }: ViewProps) {
         sight={14}
       />
       {runs.length > 1 && <RunScatter runs={runs} names={allFigures(runs)} picked={picked} toggle={toggle} />}
+      {isSavable(picked) && pipeline.project.access === 'full' && (
+        <BaselineForm key={picked[0]} of={picked[0] ?? ''} baselines={baselines} />
+      )}
       {picked.length > 0 ? <Comparison names={picked} /> : <Empty>Nothing is picked for comparison.</Empty>}
     </div>
   );
+}
+
+/** One run, or the present results. */
+function isSavable(picked: readonly string[]): boolean {
+  return picked.length === 1 && picked[0]?.startsWith('baseline:') === false;
 }
 
 interface FigureColumn {
