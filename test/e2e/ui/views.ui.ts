@@ -220,7 +220,7 @@ describeInBrowser('the page of the default pipeline', path => {
       writeFileSync(project.path('plain.html'), '<!doctype html><p>none');
       for (const name of ['cut.html', 'plain.html']) {
         const { exitCode, stderr } = project.tanren('ui', name);
-        expect([exitCode, stderr]).toEqual([1, expect.stringContaining('error[ui-saved-page]')]);
+        expect([exitCode, stderr]).toEqual([2, expect.stringContaining('error[ui-saved-page]')]);
       }
     });
   });

@@ -4,6 +4,7 @@ import type { Plan } from '../../../engine/model/plan.js';
 import type { BuildReport } from '../../../engine/model/report.js';
 import type { PipelineOptions } from '../../pipeline/open-plan.js';
 import type { Console } from '../../terminal/console.js';
+import { cut } from '../../terminal/display-width.js';
 
 /** What the keys act on. */
 export interface KeyTarget {
@@ -19,14 +20,14 @@ export interface Keys {
   close(): void;
 }
 
-export const KEYS_HINT = 'b compares, l log, m figures, s states, r builds again, q ends';
+export const KEYS_HINT = 'b compares, l log, m figures, s states, f filters, r rebuilds, q ends';
 
 /** Listens if both ends are a terminal. @returns undefined if not. */
 export function listenToKeys(target: KeyTarget, stdin: NodeJS.ReadStream = process.stdin): Keys | undefined {
   if (!target.console.live || stdin.isTTY !== true) return undefined;
-  const state: KeyState = { target, compared: -1, busy: false };
+  const state: KeyState = { target, compared: -1, busy: false, filter: '', typed: undefined };
   const onKey = (bytes: Buffer): void => {
-    for (const key of bytes.toString('latin1')) void press(state, key);
+    for (const key of bytes.toString('utf8')) void press(state, key);
   };
   stdin.setRawMode(true);
   stdin.resume().on('data', onKey);
@@ -45,16 +46,25 @@ interface KeyState {
   compared: number;
   /** A command of an earlier key still prints. */
   busy: boolean;
+  /** Part of the names of the stages that logs, figures and states are of; '' for all. */
+  filter: string;
+  /** The filter as it is being typed. */
+  typed: string | undefined;
 }
 
-const [CTRL_C, CTRL_D] = ['\u0003', '\u0004'];
+const [CTRL_C, CTRL_D, BACKSPACE, NEWLINE, ENTER, ESCAPE, DELETE] = ['\u0003', '\u0004', '\b', '\n', '\r', '\u001b', '\u007f'];
 
 async function press(state: KeyState, key: string): Promise<void> {
   const { target } = state;
   // In this mode the terminal sends Ctrl-C as a key.
-  if (key === CTRL_C || key === CTRL_D || key === 'q') process.kill(process.pid, 'SIGINT');
+  if (key === CTRL_C || key === CTRL_D || (key === 'q' && state.typed === undefined)) process.kill(process.pid, 'SIGINT');
   const round = target.idle();
+  if (state.typed !== undefined) return type(state, key, round?.plan);
   if (round === undefined || state.busy) return;
+  if (key === 'f') {
+    state.typed = '';
+    return target.console.raw('filter stages by: ');
+  }
   if (key === 'r') target.rebuild();
   const command = commandOf(key, state, round);
   if (command === undefined) return;
@@ -67,12 +77,49 @@ async function press(state: KeyState, key: string): Promise<void> {
   }
 }
 
+/** One key of the filter: Enter takes it, Escape drops it; an empty one shows all stages. */
+function type(state: KeyState, key: string, plan: Plan | undefined): void {
+  const { console } = state.target;
+  const { typed = '' } = state;
+  if (key === ENTER || key === NEWLINE || key === ESCAPE) {
+    state.typed = undefined;
+    console.raw('\n');
+    if (key === ESCAPE) return;
+    const found = plan === undefined ? [] : matching(plan, typed);
+    if (found.length === 0) {
+      const kept = state.filter === '' ? 'off' : `still "${state.filter}"`;
+      console.line(`no stage has "${typed}" in its name: the filter is ${kept}`);
+    } else {
+      state.filter = typed;
+      console.line(
+        typed === ''
+          ? 'the filter is off'
+          : cut(`${found.length} of ${plan?.stages.size ?? 0} stages: ${found.join(', ')}`, console.width()),
+      );
+    }
+    return;
+  }
+  if (key === DELETE || key === BACKSPACE) {
+    state.typed = [...typed].slice(0, -1).join('');
+    if (typed !== '') console.raw('\b \b');
+  } else if (/^[\w@./ -]$/.test(key)) {
+    state.typed = typed + key;
+    console.raw(key);
+  }
+}
+
+function matching(plan: Plan, filter: string): readonly string[] {
+  return [...plan.stages.keys()].filter(stage => stage.includes(filter));
+}
+
 function commandOf(
   key: string,
   state: KeyState,
   { plan, report }: { readonly plan: Plan; readonly report: BuildReport },
 ): (() => Promise<unknown>) | undefined {
   const { options, console } = state.target;
+  const { filter } = state;
+  const shown = filter === '' ? [] : matching(plan, filter);
   switch (key) {
     case 'b': {
       const choices = [[], ...listBaselines(plan).map(name => [name])];
@@ -82,14 +129,16 @@ function commandOf(
       return async () => (await import('../history/diff.js')).runDiff(words, { ...options, all: false, json: false });
     }
     case 'l': {
-      const stages = stagesWithLogs(report);
-      if (stages.length === 0) return async () => console.line('no stage ran since the start');
+      const stages = stagesWithLogs(report).filter(stage => stage.includes(filter));
+      if (stages.length === 0)
+        return async () =>
+          console.line(filter === '' ? 'no stage ran since the start' : `no stage with "${filter}" in its name ran since the start`);
       return async () => (await import('./log.js')).runLog(stages, options);
     }
     case 'm':
-      return async () => (await import('../history/metrics.js')).runMetrics([], { ...options, json: false });
+      return async () => (await import('../history/metrics.js')).runMetrics(shown, { ...options, json: false });
     case 's':
-      return async () => (await import('./status.js')).runStatus([], { ...options, json: false });
+      return async () => (await import('./status.js')).runStatus(shown, { ...options, json: false });
     case '?':
     case 'h':
       return async () => undefined;

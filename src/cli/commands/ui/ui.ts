@@ -6,7 +6,6 @@ import { setBuildProcessFlags } from '../../process/build-process-flags.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { abortOnSignals } from '../../process/interruption.js';
 import { makeConsole } from '../../terminal/console.js';
-import { endWithError } from '../../terminal/end-with-error.js';
 import { servePage, serveSavedPage } from './serve-page.js';
 
 export interface UiOptions extends PipelineOptions {
@@ -26,12 +25,10 @@ export async function runUi(files: readonly string[], options: UiOptions): Promi
     port: options.port,
   } as const;
   const shown = whatToShow(files[0] ?? options.file);
-  const opening =
+  const page =
     shown.kind === 'saved'
-      ? serveSavedPage(shown.path, options.port, console)
-      : servePage({ ...options, file: shown.path }, settings, console);
-  const page = await opening.catch((error: unknown) => endWithError(error, console, { json: false }, EXIT.failed));
-  if (typeof page === 'number') return page;
+      ? await serveSavedPage(shown.path, options.port, console)
+      : await servePage({ ...options, file: shown.path }, settings, console);
   console.line(console.style('dim', `Ctrl-C ends; from another machine: ssh -L ${page.port}:127.0.0.1:${page.port} HOST`));
   await new Promise<void>(resolve => {
     if (signal.aborted) resolve();
