@@ -109,6 +109,30 @@ describeInBrowser('the page of the default pipeline', path => {
     expect(tab.url()).toContain(`#token=${page.server().token}`);
   });
 
+  it('moves a graph by its transform alone while the sight stays near', async () => {
+    const opened = await page.open();
+    await opened.go('/model?stage=quantize@backbone');
+    await opened.page.locator('.canvas .box').first().waitFor();
+    const place = await opened.page.locator('.canvas').boundingBox();
+    await opened.page.mouse.move((place?.x ?? 0) + 200, (place?.y ?? 0) + 200);
+    // Away from the upper end, where a step of what is drawn begins.
+    const transform = (): Promise<string | null> => opened.page.locator('.canvas svg > g').getAttribute('transform');
+    const first = await transform();
+    await opened.page.mouse.wheel(0, 60);
+    while ((await transform()) === first) await opened.page.waitForTimeout(20);
+    await opened.page.evaluate(
+      `window.seen = []; new MutationObserver(all => seen.push(...all.map(one => one.type + ' ' + one.target.nodeName + ' ' + one.attributeName)))
+        .observe(document.querySelector('.canvas'), { attributes: true, childList: true, subtree: true })`,
+    );
+    for (let i = 0; i < 8; i++) await opened.page.mouse.wheel(0, 4);
+    const seen = (): Promise<readonly string[]> => opened.page.evaluate<readonly string[]>('seen');
+    while ((await seen()).length === 0) await opened.page.waitForTimeout(20);
+    expect([...new Set(await seen())]).toEqual(['attributes g transform']);
+    // Far away, other boxes are drawn.
+    await opened.page.mouse.wheel(0, 3000);
+    while (!(await seen()).some(one => one.startsWith('childList'))) await opened.page.waitForTimeout(20);
+  });
+
   it('sorts the values of a model by their error, worst first', async () => {
     const opened = await page.open();
     const { page: tab } = opened;

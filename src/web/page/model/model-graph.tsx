@@ -52,20 +52,35 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
     );
   }, [layout, pickedBox, size.width]);
   const drag = useDrag(sight, setSight);
+  const { left, top, right, bottom } = drawnArea(sight, size);
+  // While the sight stays in the area, only the transform changes.
+  const content = useMemo(() => {
+    const isSeen = ({ x, y }: Point): boolean => x > left && x < right && y > top && y < bottom;
+    return layout === undefined ? null : (
+      <>
+        <Edges arrow={arrow} edges={graph.edges} routes={layout.routes} picked={pickedBox} isSeen={isSeen} />
+        {graph.boxes.map(box => {
+          const place = layout.places[box.id];
+          return place === undefined || !isSeen(place) ? null : (
+            <Box
+              key={box.id}
+              box={box}
+              place={place}
+              look={lookOf(box)}
+              isPicked={box.id === pickedBox}
+              press={() => (box.kind === 'node' ? pick(box.nodes[0]?.id ?? '') : toggle(box.title))}
+            />
+          );
+        })}
+      </>
+    );
+  }, [graph, layout, lookOf, pickedBox, left, top, right, bottom]);
   if (layout === undefined) return <Empty>Laying out {graph.boxes.length} boxes …</Empty>;
   const zoom = (factor: number, at: Point = { x: size.width / 2, y: size.height / 2 }): void =>
     setSight(({ x, y, scale }) => {
       const next = Math.min(3, Math.max(0.05, scale * factor));
       return { scale: next, x: at.x - ((at.x - x) * next) / scale, y: at.y - ((at.y - y) * next) / scale };
     });
-  const bounds = {
-    left: -sight.x / sight.scale,
-    top: -sight.y / sight.scale,
-    right: (size.width - sight.x) / sight.scale,
-    bottom: (size.height - sight.y) / sight.scale,
-  };
-  const isSeen = ({ x, y }: Point, margin: number): boolean =>
-    x > bounds.left - margin && x < bounds.right + margin && y > bounds.top - margin && y < bounds.bottom + margin;
   return (
     <div
       class="canvas"
@@ -91,25 +106,28 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
             <path d="M0 0.5L8 4L0 7.5Z" />
           </marker>
         </defs>
-        <g transform={`translate(${sight.x} ${sight.y}) scale(${sight.scale})`}>
-          <Edges arrow={arrow} edges={graph.edges} routes={layout.routes} picked={pickedBox} isSeen={point => isSeen(point, 120)} />
-          {graph.boxes.map(box => {
-            const place = layout.places[box.id];
-            return place === undefined || !isSeen(place, 200) ? null : (
-              <Box
-                key={box.id}
-                box={box}
-                place={place}
-                look={lookOf(box)}
-                isPicked={box.id === pickedBox}
-                press={() => (box.kind === 'node' ? pick(box.nodes[0]?.id ?? '') : toggle(box.title))}
-              />
-            );
-          })}
-        </g>
+        <g transform={`translate(${sight.x} ${sight.y}) scale(${sight.scale})`}>{content}</g>
       </svg>
     </div>
   );
+}
+
+/** Boxes reach this far from their centers. */
+const REACH = 200;
+
+/**
+ * The part of the drawing that is in the document: what is in sight and half a window around it, in steps of half a window. It is the same for all
+ * sights of one step, and for scales between two powers of two.
+ */
+function drawnArea({ x, y, scale }: Sight, { width, height }: { readonly width: number; readonly height: number }) {
+  const coarse = 2 ** Math.floor(Math.log2(scale));
+  const along = (offset: number, length: number): readonly [number, number] => {
+    const step = length / coarse / 2;
+    const first = Math.floor(-offset / scale / step) - 1;
+    return [first * step - REACH, (first + 5) * step + REACH];
+  };
+  const [[left, right], [top, bottom]] = [along(x, width), along(y, height)];
+  return { left, right, top, bottom };
 }
 
 interface EdgesProps {
