@@ -8,6 +8,15 @@ import { buildSavedPage } from './build-saved-page.mjs';
 import { compileKernels } from './compile-kernels.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** esbuild's options of programs that run in processes and threads of their own. */
+const WORKER = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  legalComments: 'none',
+  logLevel: 'warning',
+  external: ['onnxruntime-node', 'sharp'],
+};
 
 function run(script, args) {
   const result = spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: 'inherit' });
@@ -132,13 +141,8 @@ async function bundleWorkers(dist) {
       absWorkingDir: root,
       stdin: { contents, resolveDir: dist },
       outfile,
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
+      ...WORKER,
       format: 'cjs',
-      legalComments: 'none',
-      logLevel: 'warning',
-      external: ['onnxruntime-node', 'sharp'],
       banner: { js: "const __urlOf=path=>require('node:url').pathToFileURL(require('node:path').join(__dirname,'..',path)).href;" },
       plugins: [ownUrls(dist)],
     });
@@ -175,13 +179,8 @@ function bundleThread(build, dist) {
     absWorkingDir: root,
     entryPoints: [join(dist, 'src/runtime/session/session-thread.js')],
     outfile: join(dist, 'workers/session-thread.mjs'),
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
+    ...WORKER,
     format: 'esm',
-    legalComments: 'none',
-    logLevel: 'warning',
-    external: ['onnxruntime-node', 'sharp'],
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
   });
 }

@@ -1,8 +1,14 @@
 /** The report and metrics of `bench`: every variant with its latency, and the fastest one. */
-import { assertNever } from '../../src/base/assert-never.js';
 import type { JsonObject } from '../../src/base/json.js';
 import type { Placement } from '../../src/runtime/device/runner-identity.js';
-import type { BenchReport, Form, FormReport, PartReport, Strategy, StrategyReport } from '../../src/runtime/measure/bench-report.js';
+import {
+  type BenchReport,
+  describeStrategy,
+  type Form,
+  type FormReport,
+  type PartReport,
+  type StrategyReport,
+} from '../../src/runtime/measure/bench-report.js';
 import { type LatencySummary, summarizeLatency } from '../../src/runtime/measure/latency.js';
 import type { ModelProfile } from '../../src/runtime/measure/profile.js';
 import type { PartFeeds } from './feeds.js';
@@ -120,23 +126,6 @@ export function describeBest({ parts }: BenchReport): readonly string[] {
 
 function describeFastest(what: string, row: StrategyReport | undefined): readonly string[] {
   return row === undefined ? [] : [`${what}: fastest ${describeStrategy(row.strategy)}, ${row.perImageMs.toFixed(2)} ms per image`];
-}
-
-function describeStrategy(strategy: Strategy): string {
-  switch (strategy.kind) {
-    case 'whole':
-      return 'as a whole';
-    case 'one-batch':
-      return 'as one batch';
-    case 'fixed':
-      return strategy.batch === 1 ? 'one by one' : `in batches of ${strategy.batch}`;
-    case 'tiles':
-      return `on ${strategy.tiles} tiles`;
-    case 'parallel':
-      return `in ${strategy.sessions} sessions in parallel`;
-    default:
-      return assertNever(strategy);
-  }
 }
 
 function figuresOf(form: FormReport): JsonObject {

@@ -1,9 +1,9 @@
 /** docs/tutorial-onnx.md: its commands print what it shows, for the published UltraFace and four photographs. */
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { givenProject } from '../support/cli-world.js';
 import { findMismatch, playSteps, stepsOf } from '../support/console-blocks.js';
-import { TANREN } from '../support/documented-page.js';
+import { environmentOf, TANREN } from '../support/documented-page.js';
 import { PROJECT } from '../support/shapes-project.js';
 import { findSharedFolder } from '../support/shared-folder.js';
 
@@ -15,7 +15,6 @@ suite('docs/tutorial-onnx.md', () => {
     const from = shared ?? '';
     const world = givenProject(TANREN);
     try {
-      chmodSync(join(world.folder, 'bin/tanren'), 0o755);
       copyFileSync(join(from, 'models/ultraface/version-RFB-320.onnx'), join(world.folder, 'ultraface.onnx'));
       const photographs = join(from, 'images/coco-mini12/images');
       mkdirSync(join(world.folder, 'photos'));
@@ -26,12 +25,7 @@ suite('docs/tutorial-onnx.md', () => {
       const preprocess = /```yaml\n(\{range: .*\})\n```/.exec(page)?.[1] ?? '(no preprocessing on the page)';
       const steps = stepsOf(page);
       const edit = steps.findIndex(({ command }) => command === 'tanren build');
-      const env = {
-        ...process.env,
-        PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter),
-        NO_COLOR: '1',
-        FORCE_COLOR: undefined,
-      };
+      const env = environmentOf(world);
       const before = playSteps(steps.slice(0, edit), world.folder, env);
       const draft = world.read('pipeline.yaml');
       const edited = draft.replace(/preprocess: (&preprocess )?\{[^}]*\}/g, (_, anchor = '') => `preprocess: ${anchor}${preprocess}`);

@@ -17,17 +17,16 @@ export function playPage(
   world: CliWorld,
   folder = world.folder,
 ): { readonly steps: readonly ConsoleStep[]; readonly wrong: readonly unknown[] } {
-  chmodSync(join(world.folder, 'bin/tanren'), 0o755);
   const page = readFileSync(path, 'utf8');
   const steps = stepsOf(page);
-  const env = {
-    ...process.env,
-    PATH: [join(world.folder, 'bin'), process.env.PATH].join(delimiter),
-    NO_COLOR: '1',
-    FORCE_COLOR: undefined,
-  };
-  const outputs = playSteps(steps, folder, env);
+  const outputs = playSteps(steps, folder, environmentOf(world));
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(path, updatePage(page, steps, outputs));
   const compared = steps.map(({ command, expected }, index) => [command, findMismatch(expected, outputs[index] ?? [])]);
   return { steps, wrong: compared.filter(([, mismatch]) => mismatch !== undefined) };
+}
+
+/** The environment of commands of a page in a world with TANREN, which becomes a program. */
+export function environmentOf({ folder }: Pick<CliWorld, 'folder'>): NodeJS.ProcessEnv {
+  chmodSync(join(folder, 'bin/tanren'), 0o755);
+  return { ...process.env, PATH: [join(folder, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1', FORCE_COLOR: undefined };
 }

@@ -1,5 +1,7 @@
 /** The code with which something fails. */
+
 import { isCodedError } from '../../src/base/coded-error.js';
+import { DetectionError } from '../../src/detection/error/detection-error.js';
 
 /** Code, message and help of the CodedError that `run` throws; anything else it does fails the test. */
 export async function failureOf(run: () => unknown): Promise<{ code: string; message: string; help: string | undefined }> {
@@ -21,4 +23,11 @@ export function errorOf<T extends Error>(family: abstract new (...args: never[])
     throw error;
   }
   throw new Error('it did not fail');
+}
+
+/** The problems of a detector config that `parse` refuses. */
+export function configProblemsOf(parse: () => unknown): unknown {
+  const { code, details } = errorOf(DetectionError, parse);
+  expect(code).toBe('bad-config');
+  return details;
 }

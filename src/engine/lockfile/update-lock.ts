@@ -29,17 +29,18 @@ export interface LockCheck {
   readonly text: string;
 }
 
+export interface LockRequest {
+  readonly file: LockFile;
+  readonly selected: readonly PlannedStage[];
+  /** Of every selected stage. */
+  readonly results: ReadonlyMap<StageId, AcceptedStage>;
+}
+
 /**
- * @param results of every selected stage.
  * @returns undefined if an input changed after its stage was built, because the action of the result is unknown then.
  * @throws LockRefused if the existing lock file cannot be read.
  */
-export async function checkLock(
-  session: Session,
-  file: LockFile,
-  selected: readonly PlannedStage[],
-  results: ReadonlyMap<StageId, AcceptedStage>,
-): Promise<LockCheck | undefined> {
+export async function checkLock(session: Session, { file, selected, results }: LockRequest): Promise<LockCheck | undefined> {
   const { plan, platformClass } = session;
   const current = readLockFile(file);
   const portability = findPortability(plan);
@@ -63,13 +64,9 @@ export async function checkLock(
  * @returns the stamp; undefined if it proves nothing.
  * @throws like `checkLock`, and file system errors.
  */
-export async function updateLock(
-  session: Session,
-  file: LockFile,
-  selected: readonly PlannedStage[],
-  results: ReadonlyMap<StageId, AcceptedStage>,
-): Promise<Stamp | undefined> {
-  const check = await checkLock(session, file, selected, results);
+export async function updateLock(session: Session, request: LockRequest): Promise<Stamp | undefined> {
+  const { file, selected } = request;
+  const check = await checkLock(session, request);
   if (check === undefined) {
     throw new EngineError('input-changed', 'a source changed after it was read', { help: 'the next build writes it' });
   }
@@ -91,7 +88,7 @@ export async function updateLockOf(
   if (concludeBuild({ ends, checks }, checkGates(selected, ends)) !== 'built') return undefined;
   const results = new Map([...ends].flatMap(([id, { accepted }]) => (accepted === undefined ? [] : [[id, accepted] as const])));
   try {
-    const stamp = await updateLock(session, lock, selected, results);
+    const stamp = await updateLock(session, { file: lock, selected, results });
     flushState(session);
     return stamp === undefined ? undefined : { ...NO_STAMPS, followed: [lock.path, stamp] };
   } catch (error) {

@@ -67,5 +67,5 @@ async function isLockRight(
   if (lock === undefined || isProven(session.state.lock, lock, session.plan, selected)) return true;
   if (checkGates(selected, endsOf(results)).some(({ verdict }) => verdict === 'missed')) return true;
   const { checkLock } = await import('../lockfile/update-lock.js');
-  return (await checkLock(session, lock, selected, results))?.verdict === 'right';
+  return (await checkLock(session, { file: lock, selected, results }))?.verdict === 'right';
 }

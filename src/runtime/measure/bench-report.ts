@@ -1,4 +1,5 @@
 /** The report of `bench`, which also `runner.py check --json` of a bundle writes: one schema for its writers and readers. */
+import { assertNever } from '../../base/assert-never.js';
 import {
   anyList,
   anyObject,
@@ -37,6 +38,24 @@ const STRATEGY = anyOf(
 
 /** A way to run a model on an image's rows. */
 export type Strategy = FromSchema<typeof STRATEGY>;
+
+/** In words: "one by one". */
+export function describeStrategy(strategy: Strategy): string {
+  switch (strategy.kind) {
+    case 'whole':
+      return 'as a whole';
+    case 'one-batch':
+      return 'as one batch';
+    case 'fixed':
+      return strategy.batch === 1 ? 'one by one' : `in batches of ${strategy.batch}`;
+    case 'tiles':
+      return `on ${strategy.tiles} tiles`;
+    case 'parallel':
+      return `in ${strategy.sessions} sessions in parallel`;
+    default:
+      return assertNever(strategy);
+  }
+}
 
 const COUNT_TIMES = openObject(
   { calls: integer(0), padded: integer(0, 'Rows of zeros that were computed.'), here: LATENCY_SCHEMA },

@@ -1,12 +1,11 @@
 /** Report section on latency: measurements of `bench`, and in separate tables the estimates of `compile`. */
-import { assertNever } from '../../../src/base/assert-never.js';
 import { isJsonObject, type Json } from '../../../src/base/json.js';
 import { seriesColor, variable } from '../../../src/report/colors.js';
 import { drawBadge, type Section } from '../../../src/report/document.js';
 import { type Html, type HtmlValue, html } from '../../../src/report/html.js';
 import { formatCount, formatFixed } from '../../../src/report/numbers.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
-import type { BenchReport, PartReport, Strategy, StrategyReport } from '../../../src/runtime/measure/bench-report.js';
+import { type BenchReport, describeStrategy, type PartReport, type StrategyReport } from '../../../src/runtime/measure/bench-report.js';
 import type { LatencyEstimate } from '../../../src/target/report/compile-report.js';
 import type { Named } from '../entries.js';
 import type { CompiledModel, CompileView, ImageView } from '../readers/read-compile.js';
@@ -130,23 +129,6 @@ function drawHead({ part, counts, forms }: PartReport): Html {
 
 function drawBar(share: number, index: number): Html {
   return html`<span class="bar" style="width:${Math.round(60 * share)}px;background:${variable(seriesColor(index))}" aria-hidden="true"></span>`;
-}
-
-function describeStrategy(strategy: Strategy): string {
-  switch (strategy.kind) {
-    case 'whole':
-      return 'as it is';
-    case 'one-batch':
-      return 'all in one batch';
-    case 'fixed':
-      return strategy.batch === 1 ? 'one by one' : `batches of ${strategy.batch}`;
-    case 'tiles':
-      return `on ${strategy.tiles} tiles`;
-    case 'parallel':
-      return `${strategy.sessions} sessions in parallel`;
-    default:
-      return assertNever(strategy);
-  }
 }
 
 /** Operators shown of each model. */

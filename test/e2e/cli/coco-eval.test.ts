@@ -6,6 +6,15 @@ import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { fixturePath } from '../../support/fixtures.js';
 
 const image = { id: 5, width: 64, height: 48 };
+/** A square object of 10 pixels. */
+const annotationOf = (ids: object, x: number, y: number) => ({
+  ...ids,
+  iscrowd: 0,
+  area: 100,
+  bbox: [x, y, 10, 10],
+  segmentation: [[x, y, x + 10, y, x + 10, y + 10, x, y + 10]],
+});
+
 const truth = {
   images: [image, { id: 9, width: 64, height: 48 }],
   // Ids with a gap.
@@ -14,16 +23,8 @@ const truth = {
     { id: 40, name: 'star' },
   ],
   annotations: [
-    { id: 1, image_id: 5, category_id: 2, iscrowd: 0, area: 100, bbox: [10, 10, 10, 10], segmentation: [[10, 10, 20, 10, 20, 20, 10, 20]] },
-    {
-      id: 2,
-      image_id: 9,
-      category_id: 40,
-      iscrowd: 0,
-      area: 100,
-      bbox: [30, 20, 10, 10],
-      segmentation: [[30, 20, 40, 20, 40, 30, 30, 30]],
-    },
+    annotationOf({ id: 1, image_id: 5, category_id: 2 }, 10, 10),
+    annotationOf({ id: 2, image_id: 9, category_id: 40 }, 30, 20),
   ],
 };
 const found = { image_id: 5, category_id: 2, score: 0.9, bbox: [10, 10, 10, 10] };

@@ -1,7 +1,6 @@
 /** Builds that leave results in the remote cache: only what a run here reads, or what is asked for, is downloaded. */
 import { existsSync, rmSync } from 'node:fs';
-import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc-server.js';
-import { artifactsOf, createRig } from '../../support/remote/remote-rig.js';
+import { artifactsOf, givenServer } from '../../support/remote/remote-rig.js';
 import type { World } from '../../support/world.js';
 
 /** Content of folders and files that are large enough to be told from records. */
@@ -12,17 +11,7 @@ const STAGES = {
   last: { uses: 'strip', inputs: { text: 'strip.text' }, params: { suffix: '' } },
 };
 
-const rig = createRig();
-let server: FakeServer;
-beforeEach(async () => {
-  server = await startFakeServer();
-});
-afterEach(async () => {
-  rig.removeAll();
-  await server.close();
-});
-
-const address = (): string => `grpc://127.0.0.1:${server.port}/main`;
+const { rig, server, address } = givenServer();
 const machine = (): World => rig.checkout(STAGES);
 
 async function warm(): Promise<World> {
@@ -108,9 +97,9 @@ it.each(['blobs', 'server'])('a result whose %s are gone when a stage reads it i
   // The stage asks its inputs' content after everything was found.
   const emit = (event: { readonly kind: string; readonly stage?: unknown }): void => {
     if (event.kind !== 'outcome' || event.stage !== 'strip') return;
-    if (what === 'blobs') server.blobs.clear();
-    else server.results.clear();
-    if (what === 'server') for (const key of [...server.blobs.keys()]) server.blobs.delete(key);
+    if (what === 'blobs') server().blobs.clear();
+    else server().results.clear();
+    if (what === 'server') for (const key of [...server().blobs.keys()]) server().blobs.delete(key);
   };
   const { outcomes, report, warnings } = await rig.build(world, address(), { download: 'none', write: false }, { jobs: 1 }, { emit });
   expect(report.conclusion).toBe('built');
@@ -125,7 +114,7 @@ it('a result that is lost and cannot be made again fails, and what reads it is s
   world.stages = { ...STAGES, last: { ...STAGES.last, params: { suffix: '!' } } };
   const emit = (event: { readonly kind: string; readonly stage?: unknown }): void => {
     if (event.kind !== 'outcome' || event.stage !== 'strip') return;
-    server.blobs.clear();
+    server().blobs.clear();
     rmSync(world.path('source.txt'), { force: true });
   };
   const { report, outcomes } = await rig.build(world, address(), { download: 'none', write: false }, { failures: 'keep-going' }, { emit });

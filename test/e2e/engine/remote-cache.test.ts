@@ -1,21 +1,13 @@
 /** Builds with a remote cache: another machine takes the results, whole or not at all, and gives its own. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc-server.js';
-import { createRig, expectHandOver } from '../../support/remote/remote-rig.js';
+import { startFakeServer } from '../../support/remote/fake-grpc-server.js';
+import { createRig, expectHandOver, givenServer } from '../../support/remote/remote-rig.js';
 
-const rig = createRig();
-let grpc: FakeServer;
-beforeEach(async () => {
-  grpc = await startFakeServer();
-});
-afterEach(async () => {
-  rig.removeAll();
-  await grpc.close();
-});
+const { rig, address } = givenServer();
 
 it('a remote cache gives another machine equal bytes without a run, and states what it saved', async () => {
-  await expectHandOver(rig, `grpc://127.0.0.1:${grpc.port}/main`);
+  await expectHandOver(rig, address());
 });
 
 it('a server that asks for a token gets it, and the token is in no file of the project', async () => {

@@ -1,11 +1,10 @@
 /** Parts of stages in a remote cache: another machine takes them in packs for a stage that it has to run. */
 import { startFakeServer } from '../../support/remote/fake-grpc-server.js';
 import { startFakeHttpServer } from '../../support/remote/fake-http-server.js';
-import { createRig } from '../../support/remote/remote-rig.js';
+import { givenServer } from '../../support/remote/remote-rig.js';
 import type { Built, World } from '../../support/world.js';
 
-const rig = createRig();
-afterEach(() => rig.removeAll());
+const { rig, server, address: grpc } = givenServer();
 
 const STAGES = { lines: { uses: 'parts', inputs: { text: 'source.txt' } } };
 const lines = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index}`).join('\n');
@@ -58,16 +57,10 @@ it.each([
 });
 
 it('a machine that only reads sends nothing, and one that only writes asks for no part', async () => {
-  const server = await startFakeServer();
-  try {
-    const address = `grpc://127.0.0.1:${server.port}/main`;
-    await rig.build(machine(3), address, { write: false });
-    expect(server.results.size).toBe(0);
-    await rig.build(machine(3), address);
-    expect(partsOf(await rig.build(machine(4), address, { read: false }))).toEqual({ kept: 0, computed: 4 });
-  } finally {
-    await server.close();
-  }
+  await rig.build(machine(3), grpc(), { write: false });
+  expect(server().results.size).toBe(0);
+  await rig.build(machine(3), grpc());
+  expect(partsOf(await rig.build(machine(4), grpc(), { read: false }))).toEqual({ kept: 0, computed: 4 });
 });
 
 it('packs and indexes with other bytes are one warning each, and the parts are computed', async () => {

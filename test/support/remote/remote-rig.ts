@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { getDefined } from '../../../src/base/invariant.js';
 import type { BuildOptions } from '../../../src/engine/build.js';
 import type { EnginePorts } from '../../../src/engine/model/ports.js';
 import type { RemoteUse } from '../../../src/engine/store/remote/remote-use.js';
@@ -10,6 +11,7 @@ import { openRemoteCache } from '../../../src/remote/open-remote-cache.js';
 import type { Connection } from '../../../src/remote/transport/remote-cache.js';
 import type { StageSpec } from '../plan-of.js';
 import { type Built, givenWorld, type World } from '../world.js';
+import { type FakeServer, startFakeServer } from './fake-grpc-server.js';
 import { QUICK_CONNECTION } from './quick-connection.js';
 
 export const STAGES: Readonly<Record<string, StageSpec>> = {
@@ -75,6 +77,21 @@ export function artifactsOf(world: World): Readonly<Record<string, string>> {
   return Object.fromEntries(
     names.map(({ parentPath, name }) => [join(parentPath, name).slice(world.folder.length), readFileSync(join(parentPath, name), 'utf8')]),
   );
+}
+
+/** A rig, and for each test of a suite an empty server that speaks gRPC. */
+export function givenServer(): { readonly rig: Rig; server(): FakeServer; address(): string } {
+  const rig = createRig();
+  let running: FakeServer | undefined;
+  const server = (): FakeServer => getDefined(running, 'a running server');
+  beforeEach(async () => {
+    running = await startFakeServer();
+  });
+  afterEach(async () => {
+    rig.removeAll();
+    await running?.close();
+  });
+  return { rig, server, address: () => `grpc://127.0.0.1:${server().port}/main` };
 }
 
 /** How the stages of `STAGES` end. */

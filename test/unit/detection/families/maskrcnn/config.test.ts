@@ -1,20 +1,13 @@
 /** The detector config of Mask R-CNN: parsed, filled from defaults, and refused. */
 import { readFileSync } from 'node:fs';
 import type { Json } from '../../../../../src/base/json.js';
-import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
 import { parseDetectorConfig } from '../../../../../src/detection/families/maskrcnn/config.js';
+import { configProblemsOf } from '../../../../support/error-code.js';
 
 const example = (): Record<string, Json> => JSON.parse(readFileSync('examples/shapes/models/maskrcnn-shapes.json', 'utf8'));
 
-function problemsOf(value: Json | undefined, defaults?: 'torchvision'): unknown {
-  try {
-    parseDetectorConfig(value, defaults);
-  } catch (error) {
-    if (error instanceof DetectionError && error.code === 'bad-config') return error.details;
-    throw error;
-  }
-  return 'no problem';
-}
+const problemsOf = (value: Json | undefined, defaults?: 'torchvision'): unknown =>
+  configProblemsOf(() => parseDetectorConfig(value, defaults));
 
 describe('a detector config', () => {
   it('with every field is read without defaults', () => {

@@ -1,20 +1,12 @@
 /** The detector config of YOLACT: parsed, filled from defaults, and refused. */
 import type { Json } from '../../../../../src/base/json.js';
-import { DetectionError } from '../../../../../src/detection/error/detection-error.js';
 import { parseYolactConfig } from '../../../../../src/detection/families/yolact/config.js';
+import { configProblemsOf } from '../../../../support/error-code.js';
 import { TINY_YOLACT_CONFIG } from '../../../../support/tiny-yolact.js';
 
 const example = (change: object): Json => JSON.parse(JSON.stringify({ ...TINY_YOLACT_CONFIG, ...change })) as Json;
 
-function problemsOf(value: Json): unknown {
-  try {
-    parseYolactConfig(value, undefined);
-  } catch (error) {
-    if (error instanceof DetectionError && error.code === 'bad-config') return error.details;
-    throw error;
-  }
-  return 'it was accepted';
-}
+const problemsOf = (value: Json): unknown => configProblemsOf(() => parseYolactConfig(value, undefined));
 
 describe('a YOLACT config', () => {
   it('reads every field, and ignores the note on the architecture', () => {
