@@ -1,5 +1,5 @@
 /** Programs of stages are started by small processes of their own, and end as those that the build itself starts. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -164,25 +164,26 @@ describe('a build of many programs', () => {
     expect(parents.filter(line => line.startsWith(`${process.pid} `))).toHaveLength(100);
   });
 
-  it('leaves neither program nor starter running when it is killed', async () => {
+  /** A build whose last program hangs, and has written its own process and that of its starter. */
+  async function startHanging(): Promise<ChildProcess> {
     const hang = `test $0 != ${PROGRAMS - 1} || { echo $PPID > '${world.path('parent')}'; echo $$ > '${world.path('program')}'; sleep 60; }; cp "$1" "$2"`;
     const stages = many(index => ['sh', '-c', hang, String(index)]);
     const build = spawn(process.execPath, [join(DIST, 'test/support/engine-driver.js'), world.folder, JSON.stringify(stages), '1'], {
       stdio: 'ignore',
     });
     await until(() => existsSync(world.path('program')) && world.read('program') !== '');
+    return build;
+  }
+
+  it('leaves neither program nor starter running when it is killed', async () => {
+    const build = await startHanging();
     build.kill('SIGKILL');
     expect(Number(world.read('parent'))).not.toBe(build.pid);
     for (const name of ['program', 'parent']) await until(() => !isAlive(Number(world.read(name))));
   });
 
   it('leaves no program running when all its processes are killed at once', async () => {
-    const hang = `test $0 != ${PROGRAMS - 1} || { echo $PPID > '${world.path('parent')}'; echo $$ > '${world.path('program')}'; sleep 60; }; cp "$1" "$2"`;
-    const stages = many(index => ['sh', '-c', hang, String(index)]);
-    const build = spawn(process.execPath, [join(DIST, 'test/support/engine-driver.js'), world.folder, JSON.stringify(stages), '1'], {
-      stdio: 'ignore',
-    });
-    await until(() => existsSync(world.path('program')) && world.read('program') !== '');
+    const build = await startHanging();
     await wait(300);
     const parent = Number(world.read('parent'));
     // A stopped process does nothing more before it dies.

@@ -35,10 +35,14 @@ describe('the section of layers', () => {
   });
 });
 
+/** From the section of one input to the end of the page that has only this input. */
+async function sectionOf(port: 'sensitivity' | 'sweeps'): Promise<string> {
+  const page = await pageOf({ [port]: inputs[port] ?? {} });
+  return page.slice(page.indexOf(`<section id="${port}"`));
+}
+
 it('the section of costs has measured and first-order parts, and the setting that widens each layer', async () => {
-  const { sensitivity } = inputs;
-  const page = await pageOf({ sensitivity });
-  const section = page.slice(page.indexOf('<section id="sensitivity"'));
+  const section = await sectionOf('sensitivity');
   expect(section).toContain('aria-label="Cost of the 2 most expensive layers of quantize. First: ');
   expect(section).toMatch(/62\.5\u202F%/);
   expect(section).toMatch(/25\.0\u202F%/);
@@ -47,9 +51,7 @@ it('the section of costs has measured and first-order parts, and the setting tha
 });
 
 it('the section of sweeps has a point per configuration with both figures, and a row for each', async () => {
-  const { sweeps } = inputs;
-  const page = await pageOf({ sweeps });
-  const section = page.slice(page.indexOf('<section id="sweeps"'));
+  const section = await sectionOf('sweeps');
   expect(section).toContain('aria-label="AP over ms of 2 configurations of presets; 2 are on the Pareto front. The first has 0.5 at 10."');
   expect(section).toContain('2 of 3 configurations were built');
   expect(section.match(/>front</g)).toHaveLength(2);
@@ -317,8 +319,8 @@ describe('batches of RoIs', () => {
   it('are measured for every batching, with padded RoIs, and the fastest one is marked', async () => {
     const page = await pageOf({ bench: inputs.bench ?? {} });
     expect(rowsWith(page, 'fastest').map(cells => [cells[0], cells[4]])).toEqual([
-      ['all in one batch', '0.0'],
-      ['all in one batch', '0.0'],
+      ['as one batch', '0.0'],
+      ['as one batch', '0.0'],
     ]);
     expect(page).toMatch(/one by one.*?>3\.0</s);
   });
