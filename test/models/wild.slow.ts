@@ -1,5 +1,5 @@
 /**
- * Networks as PyTorch exports them go through import, simplify, calibrate, quantize and compile. Oracles: the values whose shapes onnx 1.23 infers, the nodes
+ * Networks as PyTorch exports them (own_…: small ones that were written for this project) go through import, simplify, calibrate, quantize and compile. Oracles: the values whose shapes onnx 1.23 infers, the nodes
  * that ONNX Runtime 1.30 leaves at its basic level, and the outputs that ONNX Runtime computes for the network as exported (the proofs of the stages).
  */
 import { execFileSync } from 'node:child_process';

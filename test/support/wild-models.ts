@@ -18,7 +18,7 @@ export interface WildFacts {
   readonly onnxruntimeBasicNodes: number;
   readonly onnxruntimeBasicInnerNodes: number;
   readonly valuesWithShapeByOnnx: number;
-  readonly macs: number;
+  readonly macs?: number;
 }
 
 const SUFFIX = '.pb.gz';
