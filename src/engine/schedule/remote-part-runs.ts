@@ -1,4 +1,5 @@
 /** The remote workers of a stage that runs here and spreads its parts. */
+import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { RemotePart } from '../execute/parts/caching-part-store.js';
@@ -30,6 +31,8 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
   const jobs = remoteUnits(session.plan, runs.jobs);
   const folder = session.cache.newTemporary('run');
   const stop = new AbortController();
+  // Every action of the stage listens to it.
+  setMaxListeners(0, stop.signal);
   let failed: Extract<RemoteRunEnd, { kind: 'impossible' }> | undefined;
   const open = async () => {
     const { makeRemoteJob } = await import('../execute/remote/remote-job.js');

@@ -44,7 +44,8 @@ export async function executeAction(execution: Execution, action: ActionDigest, 
   for (;;) {
     try {
       how.signal.throwIfAborted();
-      return readEnd(await followOnce(execution, action, how, followed));
+      const done = await followOnce(execution, action, how, followed);
+      if (done !== undefined) return readEnd(done);
     } catch (error) {
       if (how.signal.aborted) {
         await cancel(execution, followed.name);
@@ -66,13 +67,24 @@ export async function executeAction(execution: Execution, action: ActionDigest, 
   }
 }
 
-/** Follows one stream. @returns the operation that is done. */
-async function followOnce(execution: Execution, action: ActionDigest, how: HowToExecute, followed: Followed): Promise<Operation> {
+/** Follows one stream. @returns the operation that is done; undefined if the stream was silent for long, and is taken up again. */
+async function followOnce(
+  execution: Execution,
+  action: ActionDigest,
+  how: HowToExecute,
+  followed: Followed,
+): Promise<Operation | undefined> {
   const { channel, instance, patience, traffic } = execution;
   let done: Operation | undefined;
   let stage: ExecutionStage | undefined;
   const stop = new AbortController();
-  let stopTimer = after(patience.callMs, () => stop.abort());
+  const fallSilent = (): void => {
+    isSilent = true;
+    stop.abort();
+  };
+  let isSilent = false;
+  // The server accepts an action soon. An operation that is followed may have no news for long.
+  let stopTimer = followed.name === undefined ? after(patience.callMs, () => stop.abort()) : after(SILENCE_MS, fallSilent);
   let stopGrace: (() => void) | undefined;
   // An operation whose name has not arrived yet could not be cancelled.
   const forget = onAbort(how.signal, () => {
@@ -81,7 +93,7 @@ async function followOnce(execution: Execution, action: ActionDigest, how: HowTo
   });
   const onMessage = (operation: Operation): void => {
     stopTimer();
-    stopTimer = after(SILENCE_MS, () => stop.abort());
+    stopTimer = after(SILENCE_MS, fallSilent);
     followed.broken = 0;
     if (operation.name !== '') followed.name = operation.name;
     if (how.signal.aborted) stop.abort();
@@ -99,14 +111,14 @@ async function followOnce(execution: Execution, action: ActionDigest, how: HowTo
       await channel.listen(METHODS.execute, question, { onMessage, signal });
     } else await channel.listen(METHODS.waitExecution, { name: followed.name }, { onMessage, signal });
   } catch (error) {
-    // What broke after the last message changes nothing.
-    if (done === undefined) throw error;
+    // What broke after the last message changes nothing, and silence is no trouble.
+    if (done === undefined && !isSilent) throw error;
   } finally {
     forget();
     stopTimer();
     stopGrace?.();
   }
-  if (done !== undefined) return done;
+  if (done !== undefined || (isSilent && !how.signal.aborted)) return done;
   throw new RemoteError('remote-unavailable', 'passing', 'Execute: the stream ended before the action did');
 }
 
