@@ -170,7 +170,7 @@ async function bundleWorkers(dist) {
 function partModules(dist, module) {
   const folder = dirname(module);
   const names = readdirSync(join(dist, folder)).filter(name => name.endsWith('.js'));
-  return names.filter(name => readFileSync(join(dist, folder, name), 'utf8').includes('definePart(')).map(name => `${folder}/${name}`);
+  return names.filter(name => /\bdefine\w*Part\(/.test(readFileSync(join(dist, folder, name), 'utf8'))).map(name => `${folder}/${name}`);
 }
 
 /** The thread that runs sessions, as one module: remote workers get it instead of the modules that it imports. */

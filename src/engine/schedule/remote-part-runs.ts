@@ -33,6 +33,11 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
   const stop = new AbortController();
   // Every action of the stage listens to it.
   setMaxListeners(0, stop.signal);
+  let hasWarned = false;
+  const warnOnce = (message: string): void => {
+    if (!hasWarned) session.ports.emit({ kind: 'warning', stage: stage.id, code: 'remote-execution-failed', message });
+    hasWarned = true;
+  };
   let failed: Extract<RemoteRunEnd, { kind: 'impossible' }> | undefined;
   const open = async () => {
     const { makeRemoteJob } = await import('../execute/remote/remote-job.js');
@@ -44,6 +49,7 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
       jobs,
       folder,
       moduleOf: moduleThere(job, session.ports.installRoot),
+      onFailed: why => warnOnce(`a part failed on a remote worker and is computed here: ${why}`),
       async run(entries, at) {
         const end = await runPartsRemotely(job, entries, at, stop.signal);
         if (end.kind === 'ended') return end.failure === undefined;

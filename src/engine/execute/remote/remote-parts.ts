@@ -23,6 +23,8 @@ export interface RemotePartsOptions {
   readonly folder: string;
   /** The module of a part, as the worker finds it. */
   readonly moduleOf: (path: string) => string;
+  /** Called for each part that fails on a worker. It is computed here then. */
+  readonly onFailed: (why: string) => void;
 }
 
 export interface MadePart {
@@ -91,7 +93,7 @@ export function createRemoteParts(options: RemotePartsOptions): (question: PartQ
       digest,
     );
     if (!(await options.run(entries, folder))) return undefined;
-    return readResults(folder, batch.length);
+    return readResults(folder, batch.length, options.onFailed);
   };
 
   const pump = (): void => {
@@ -206,12 +208,13 @@ function createDigests(): Digests {
 }
 
 /** A part that failed there has no result, and is computed here, which shows why it fails. */
-async function readResults(folder: string, count: number): Promise<MadeParts | undefined> {
+async function readResults(folder: string, count: number, onFailed: (why: string) => void): Promise<MadeParts | undefined> {
   const at = join(folder, PARTS_OUTPUT);
   const read = readJsonShape(readerOf(PARTS_RESULTS_DOCUMENT), parseJson(await readFile(join(at, PARTS_RESULTS), 'utf8')));
   if (read.kind !== 'ok' || read.value.parts.length !== count) return undefined;
   const parts = read.value.parts.map(({ names, failed }, index) => {
     const own = join(at, String(index));
+    if (failed !== undefined) onFailed(failed);
     const isWhole = names.every(name => isInnerPath(name) && statPath(join(own, name))?.kind === 'file');
     return failed === undefined && isWhole ? { folder: own, names } : undefined;
   });
