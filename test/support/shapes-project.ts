@@ -83,7 +83,7 @@ function shorten(pipeline: string, images: number): string {
     .replaceAll(/^ {4}gate: .*\n/gm, '')
     .replaceAll(/^ {4}uses: evaluate$/gm, `    uses: evaluate\n    with: {samples: ${images}}`)
     .replace('calibrationSamples: {type: integer, default: 16', 'calibrationSamples: {type: integer, default: 2')
-    .replace('with: {repeats: 5}', 'with: {warmup: 0, repeats: 1}')
+    .replace('with: {warmup: 1, repeats: 5, batches: [1]}', 'with: {warmup: 0, repeats: 1, batches: [1]}')
     .replace('minSqnrDb: 18, maxMissed: 0.35, maxExtra: 0.35', 'minSqnrDb: -50')
     .replace('verifySamples: {type: integer, default: 4', 'verifySamples: {type: integer, default: 1');
 }
