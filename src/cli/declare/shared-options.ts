@@ -32,7 +32,7 @@ export const REMOTE = {
   ),
   executor: optionalChoice(
     '--executor <choice>',
-    'where stages run that do not say it: here, on workers of the remote server, or there if they can',
+    'local: stages run here; auto: on workers of the remote server if possible; remote: only there (default: as each stage says)',
     EXECUTORS,
   ),
   remoteJobs: optional('--remote-jobs <n>', 'actions that remote workers run at once (default: 100)', parseCount),

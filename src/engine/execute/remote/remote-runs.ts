@@ -19,7 +19,7 @@ export interface RemoteRuns {
   readonly lookup: 'use' | 'skip';
   /** Whether the server is left out after trouble. */
   isLeftOut(): boolean;
-  /** Reports that a stage runs here instead: one line per build for trouble of the server, one per stage for another worker than expected. */
+  /** Reports that a stage runs here instead: one line per build for each code. */
   noteFallback(stage: StageId, end: Extract<RemoteRunEnd, { kind: 'impossible' }>): void;
   /** The failure of a stage that must run remotely. */
   failureOf(end: Extract<RemoteRunEnd, { kind: 'impossible' }>): Failure;
@@ -74,7 +74,7 @@ const HELP: Readonly<Record<string, string>> = {
     'use workers with the same processor features and ONNX Runtime, select them with `properties`, or build with --executor auto',
   'remote-system': 'build from the system of the workers, for example in their container image, or build with --executor auto',
   'remote-tool': 'install the same program on the workers, or build with --executor local',
-  'remote-runtime': 'look at the log of the stage: the worker lacks the C library or the runtime that it promised',
+  'remote-runtime': 'look at the log of the stage; the worker needs the C library of this machine or a later one',
 };
 
 /** The failure of a stage that must run remotely in a build without a server. */

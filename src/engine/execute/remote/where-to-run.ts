@@ -4,11 +4,12 @@ import { type Executor, isOnBoard, type PlannedStage } from '../../model/plan.js
 /** `need`: what follows if the workers cannot run it. 'required': the stage fails. 'preferred': it runs here. */
 export type Place = { readonly kind: 'here' } | { readonly kind: 'remote'; readonly need: 'required' | 'preferred' };
 
-/** Variables whose values mean this machine: a worker has its own. */
+/** Variables whose values are valid on this machine only: a worker has its own. */
 const OF_THIS_MACHINE = /^(PATH|HOME|USER|LOGNAME|TMPDIR|TMP|TEMP|LD_.*|DYLD_.*|NODE_.*)$/;
 
 /**
- * A stage on a board runs nowhere else. What another stage says comes first, then what the build says. A stage that must not leave this machine runs here, whatever both say.
+ * A stage on a board runs nowhere else. For another stage, its own `local` comes first, then what the build says, then what the stage says.
+ * A stage that must not leave this machine runs here, whatever both say.
  * @param asked what the build asks for; undefined if it does not say.
  * @param server whether the build has a server with workers.
  */

@@ -17,7 +17,7 @@ export interface RemoteUse {
   readonly local: 'used' | 'ignored';
   /** Which outputs come here although no stage reads them: those of all stages, those of the targets, or none. Default: all. */
   readonly download?: 'all' | 'targets' | 'none';
-  /** Where stages run that do not say it themselves; undefined: here. */
+  /** Where stages run whose `executor` is not `local`; undefined: as each stage says. */
   readonly executor?: Executor | undefined;
   /** Actions that workers run at once; undefined: as many as the pool `remote` says. */
   readonly remoteJobs?: number | undefined;
