@@ -20,8 +20,8 @@ export const TUNE_DOCUMENT = openObject({
   gates: anyList(
     openObject({
       metric: text('STAGE.METRIC, or size.'),
-      operator: oneOf(BOUND_OPERATORS, 'How it is compared.'),
-      bound: number({}, 'With what.'),
+      operator: oneOf(BOUND_OPERATORS, 'Operator of the comparison.'),
+      bound: number({}, 'Bound of the comparison.'),
     }),
     'What the result must hold.',
   ),

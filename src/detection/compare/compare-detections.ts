@@ -85,18 +85,18 @@ const share = (description: string) => number({ minimum: 0, maximum: 1 }, descri
 /** Figures of a comparison. Without pairs, differences are 0 and IoUs 1; without objects, shares are 0. */
 export const DETECTION_FIGURES_SCHEMA = openObject({
   reference: integer(0, 'Number of detections of the reference.'),
-  candidate: integer(0, 'Of the candidate.'),
-  matched: integer(0, 'Pairs.'),
+  candidate: integer(0, 'Number of detections of the candidate.'),
+  matched: integer(0, 'Number of pairs.'),
   missed: integer(0, 'Detections of the reference without a partner.'),
   extra: integer(0, 'Detections of the candidate without a partner.'),
-  missedShare: share('Of the detections of the reference.'),
-  extraShare: share('Of the detections of the candidate.'),
-  meanScoreDifference: number({ minimum: 0 }, 'Mean over all pairs, absolute.'),
-  maxScoreDifference: number({ minimum: 0 }, 'Of the worst pair.'),
-  meanBoxIou: share('Mean over all pairs.'),
-  minBoxIou: share('Of the worst pair.'),
-  meanMaskIou: share('Mean over all pairs; two empty masks have 1.'),
-  minMaskIou: share('Of the worst pair.'),
+  missedShare: share('Missed detections, as a share of those of the reference.'),
+  extraShare: share('Extra detections, as a share of those of the candidate.'),
+  meanScoreDifference: number({ minimum: 0 }, 'Mean absolute difference of scores over all pairs.'),
+  maxScoreDifference: number({ minimum: 0 }, 'Largest difference of scores.'),
+  meanBoxIou: share('Mean box IoU over all pairs.'),
+  minBoxIou: share('Smallest box IoU of a pair.'),
+  meanMaskIou: share('Mean mask IoU over all pairs; two empty masks have 1.'),
+  minMaskIou: share('Smallest mask IoU of a pair.'),
 });
 
 export type DetectionFigures = FromSchema<typeof DETECTION_FIGURES_SCHEMA>;
