@@ -71,7 +71,7 @@ export const IMPORT_PARAMS = {
       minimum: 0,
       default: 1e-4,
       description:
-        'If nodes were converted: the largest allowed difference of an output, as a share of its standard deviation. Otherwise every bit must stay.',
+        'If nodes were converted or weights of products folded: the largest allowed difference of an output, as a share of its standard deviation. Otherwise every bit must stay.',
     },
   },
 } as const;
