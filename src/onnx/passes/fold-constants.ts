@@ -18,10 +18,13 @@ import { joinOutcomes, type Pass, type PassContext, type PassOutcome } from './p
 const GROWING = new Set(['ConstantOfShape', 'Expand', 'Tile', 'Range', 'Resize', 'Upsample', 'Pad', 'OneHot', 'EyeLike', 'Loop', 'Scan']);
 
 /**
- * Products whose second operand ONNX Runtime rearranges when it loads a model, if that operand is a constant. It then adds in another order than for an operand that
+ * Inputs of products that ONNX Runtime rearranges when it loads a model, if they are constants. It then adds in another order than for an operand that
  * nodes compute: a folded weight changes the rounding of the product.
  */
-const PACKED = new Set(['MatMul', 'Gemm', 'Conv', 'ConvTranspose', 'RNN', 'LSTM', 'GRU']);
+const PACKED: ReadonlyMap<string, readonly number[]> = new Map<string, readonly number[]>([
+  ...['MatMul', 'Gemm', 'Conv', 'ConvTranspose'].map(operator => [operator, [1]] as const),
+  ...['RNN', 'LSTM', 'GRU'].map(operator => [operator, [1, 2]] as const),
+]);
 
 /** Exact, but for products with a folded weight: the same kernels compute the constants. Random operators, quantizers, nodes with subgraphs and producers of graph outputs are never folded. */
 export const foldConstants: Pass = {
@@ -158,10 +161,11 @@ async function fold(scope: Scope, { nodes, limits }: Foldable, context: PassCont
   return { changed, declined, ...(rounds ? { proof: 'rounding' } : {}) };
 }
 
-/** Second operands of products. */
+/** Operands of products that are packed where they are constants. */
 function listPacked(graph: Graph): ReadonlySet<ValueId> {
-  const products = [...graph.nodes.values()].filter(node => node.domain === '' && PACKED.has(node.opType));
-  return new Set(products.flatMap(({ inputs: [, weight] }) => (weight === undefined ? [] : [weight])));
+  const products = [...graph.nodes.values()].filter(node => node.domain === '');
+  const weights = products.flatMap(({ opType, inputs }) => (PACKED.get(opType) ?? []).map(index => inputs[index]));
+  return new Set(weights.filter(weight => weight !== undefined));
 }
 
 function toConstant(tensor: Tensor): Constant {
