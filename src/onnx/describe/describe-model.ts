@@ -44,7 +44,7 @@ export function describeModel(model: Model): ModelView {
     nodes,
     values: Object.fromEntries(values),
     parameters,
-    macs,
+    macs: perNode.some(node => node.macs === null) ? null : macs,
   };
 }
 

@@ -1,6 +1,6 @@
 /** A model as the page shows it: nodes, values and their types, statistics of weights. */
 
-export interface ModelView {
+export type ModelView = {
   readonly name: string;
   readonly producer: string;
   readonly opsets: Readonly<Record<string, number>>;
@@ -9,10 +9,11 @@ export interface ModelView {
   readonly nodes: readonly NodeView[];
   readonly values: Readonly<Record<string, ValueView>>;
   readonly parameters: number;
-  readonly macs: number;
-}
+  /** null: a node's are not known, as where the batch is free. */
+  readonly macs: number | null;
+};
 
-export interface NodeView {
+export type NodeView = {
   /** Unique: the name, or the first output of a node without one. */
   readonly id: string;
   readonly op: string;
@@ -22,15 +23,15 @@ export interface NodeView {
   /** null: a dim is not known. */
   readonly macs: number | null;
   readonly parameters: number;
-}
+};
 
-export interface ValueView {
+export type ValueView = {
   readonly dtype?: string;
   readonly shape?: string;
   readonly constant?: ConstantView;
-}
+};
 
-export interface ConstantView {
+export type ConstantView = {
   readonly elements: number;
   readonly bytes: number;
   /** Of numbers; absent for texts, and for values in files beside the model. */
@@ -38,4 +39,4 @@ export interface ConstantView {
   readonly max?: number;
   readonly mean?: number;
   readonly std?: number;
-}
+};

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describeModel } from '../../../src/onnx/describe/describe-model.js';
 import type { ModelView, NodeView } from '../../../src/onnx/describe/model-view.js';
 import { ints } from '../../../src/onnx/ir/attribute.js';
+import { makeLook } from '../../../src/web/page/model/box-look.js';
 import { collapse, openScopes, scopeModel, scopesToOpen } from '../../../src/web/page/model/collapse.js';
 import { makeNeck } from '../../support/neck.js';
 import { floats, smallModel } from '../../support/small-model.js';
@@ -38,6 +39,28 @@ describe('a described model', () => {
     expect(view.values.y).toEqual({ dtype: 'float32', shape: '[1, 1, 2, 2]' });
     // Of 1, 2, 3, 6: mean 3, squared deviations 4 + 1 + 0 + 9 = 14.
     expect(view.values.w?.constant).toEqual({ elements: 4, bytes: 16, min: 1, max: 6, mean: 3, std: Math.sqrt(14 / 4) });
+  });
+
+  it('has no count of MACs where a free batch leaves those of a node open', () => {
+    const free = smallModel({
+      inputs: { x: ['float32', ['N', 1, 4, 4]] },
+      constants: { w: floats([1, 1, 2, 2], [1, 2, 3, 6]) },
+      nodes: [
+        { op: 'Conv', in: ['x', 'w'], out: ['y'] },
+        { op: 'Relu', in: ['y'], out: ['z'] },
+      ],
+      outputs: ['z'],
+    });
+    const view = describeModel(free);
+    expect([view.macs, ...view.nodes.map(({ macs }) => macs)]).toEqual([null, null, 0]);
+    const look = makeLook(view, 'macs', { unitOf: undefined, sqnrOf: undefined, totalMs: 0 }, undefined);
+    const noteOf = (nodes: readonly NodeView[]) => look({ id: 'b', kind: 'scope', title: '', nodes, hidden: 0 }).note;
+    const known = { ...node('known', ['x']), macs: 1_000 };
+    expect([noteOf(view.nodes), noteOf([...view.nodes, known]), noteOf([known])]).toEqual([
+      'MACs unknown',
+      'at least 1000 MAC',
+      '1000 MAC',
+    ]);
   });
 });
 

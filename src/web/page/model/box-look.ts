@@ -33,7 +33,7 @@ export function makeLook(model: ModelView, color: ColorBy, facts: NodeFacts, cha
     case 'error':
       return box => errorLook(box, facts);
     case 'macs':
-      return box => macsLook(box, model);
+      return macsLook(model);
     case 'dtype':
       return box => dtypeLook(box, model);
     case 'change':
@@ -92,9 +92,16 @@ function errorLook({ nodes }: ModelBox, { sqnrOf }: NodeFacts): BoxLook {
   return { tone, note: worst === Number.POSITIVE_INFINITY ? 'equal' : `${formatDb(worst)} dB` };
 }
 
-function macsLook(box: ModelBox, model: ModelView): BoxLook {
-  const own = box.nodes.reduce((sum, node) => sum + (node.macs ?? 0), 0);
-  return { tone: toneOfShare(model.macs > 0 ? own / model.macs : 0), note: own === 0 ? sizeOf(box, model) : `${formatNumber(own)} MAC` };
+/** Shares are of the MACs that are known. */
+function macsLook(model: ModelView): LookOf {
+  const sum = (nodes: readonly NodeView[]): number => nodes.reduce((total, { macs }) => total + (macs ?? 0), 0);
+  const all = sum(model.nodes);
+  return box => {
+    const own = sum(box.nodes);
+    const tone = toneOfShare(all > 0 ? own / all : 0);
+    if (box.nodes.every(({ macs }) => macs !== null)) return { tone, note: own === 0 ? sizeOf(box, model) : `${formatNumber(own)} MAC` };
+    return { tone, note: own === 0 ? 'MACs unknown' : `at least ${formatNumber(own)} MAC` };
+  };
 }
 
 function dtypeLook({ kind, nodes }: ModelBox, { values }: ModelView): BoxLook {

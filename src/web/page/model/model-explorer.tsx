@@ -40,7 +40,8 @@ export function ModelExplorer({ model, before, picked, artifact, stages }: Explo
   return (
     <>
       <p class="soft">
-        {formatCount(model.nodes.length)} nodes, {formatNumber(model.parameters)} parameters, {formatNumber(model.macs)} MAC; opset{' '}
+        {formatCount(model.nodes.length)} nodes, {formatNumber(model.parameters)} parameters,{' '}
+        {model.macs === null ? 'MACs unknown' : `${formatNumber(model.macs)} MAC`}; opset{' '}
         {Object.entries(model.opsets)
           .map(([domain, version]) => `${domain} ${version}`)
           .join(', ')}

@@ -37,7 +37,7 @@ export function NodePanel({ model, id, show, stage, stages, close }: PanelProps)
         </button>
       </div>
       <p class="soft">
-        {node.macs === null ? 'MACs are not known' : `${formatNumber(node.macs)} MAC`}, {formatCount(node.parameters)} parameters
+        {node.macs === null ? 'MACs unknown' : `${formatNumber(node.macs)} MAC`}, {formatCount(node.parameters)} parameters
         {quantize !== undefined && node.outputs[0] !== undefined && (
           <>
             ;{' '}
