@@ -340,14 +340,14 @@ stages:
       const stage = '{uses: command, with: {run: [touch, o], outputs: {o: o}}}';
       const aliases = Array.from({ length: 15_000 }, (_, i) => `  a${i}: *s\n  m${i}: {<<: *s}\n`);
       world.write('pipeline.yaml', `version: 1\nstages:\n  s: &s ${stage}\n${aliases.join('')}`);
-      match(bounded.run('status', 'm14999').stdout, /1 of 1 stages are not up to date/);
+      match(bounded.run('status', 'm14999').stdout, /1 of 1 stages is not up to date/);
 
       const chain = Array.from(
         { length: 10_000 },
         (_, i) => `  s${i}: ${stage.replace('}}}', `}, inputs: {i: i}}, inputs: {i: s${i + 1}.o}}`)}\n`,
       );
       world.write('pipeline.yaml', `version: 1\nstages:\n${chain.join('')}  s10000: ${stage}\n`);
-      match(bounded.run('status', 's10000').stdout, /1 of 1 stages are not up to date/);
+      match(bounded.run('status', 's10000').stdout, /1 of 1 stages is not up to date/);
 
       const axis = `[${Array.from({ length: 1000 }, (_, i) => i).join(', ')}]`;
       const matrix = `matrix: {a: ${axis}, b: ${axis}, c: ${axis}}`;

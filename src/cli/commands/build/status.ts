@@ -95,7 +95,7 @@ function printCauses(explained: ReadonlyMap<StageId, Explanation>, json: boolean
 }
 
 function summarize(open: number, all: number): string {
-  return open === 0 ? `nothing to do: ${all} stages up to date` : `${open} of ${all} stages are not up to date`;
+  return open === 0 ? `nothing to do: ${all} stages up to date` : `${open} of ${all} stages ${open === 1 ? 'is' : 'are'} not up to date`;
 }
 
 /** One line without a terminal; else as many as the terminal's width needs. */

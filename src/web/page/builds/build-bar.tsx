@@ -100,7 +100,7 @@ function RestText({
   }
   return (
     <>
-      <span class="warn">○</span> {open.length} of {stages.length} stages are not up to date.{gates}
+      <span class="warn">○</span> {open.length} of {stages.length} stages {open.length === 1 ? 'is' : 'are'} not up to date.{gates}
       {killed}
     </>
   );
