@@ -1,5 +1,6 @@
 /** Answers the page's requests for data and for actions. Each name of the API has one function. */
 import { readFileSync, statSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { getRunIndex } from '../engine/insight/history/run-name.js';
 import { findRunLog, findStageLog } from '../engine/insight/history/stage-log.js';
 import type { Plan, PlannedStage, StageId } from '../engine/model/plan.js';
@@ -66,7 +67,8 @@ const READS: Readonly<Record<string, Handler>> = {
     const body = await models.read(path, keyOf(path));
     return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }, body };
   },
-  tensor: async ({ query }, { project, tensors }) => {
+  tensor: async ({ query, response }, { project, tensors }) => {
+    const left = leftSignal(response);
     const state = await project.state();
     const plan = getPlan(state.plan);
     const model = await findFile(plan, state, get(query, 'stage'), get(query, 'port'));
@@ -75,10 +77,11 @@ const READS: Readonly<Record<string, Handler>> = {
       model,
       other: other === null ? undefined : await findFile(plan, state, other, get(query, 'other-port')),
       value: get(query, 'value'),
-      captured: findFolder(plan, get(query, 'captured')),
+      captured: findFolder(plan, state, get(query, 'captured')),
       sample: Number(query.get('sample') ?? 0),
     };
-    return jsonAnswer(await tensors.read(order));
+    const view = await tensors.read(order, left);
+    return view === 'left' ? 'taken' : jsonAnswer(view);
   },
   input: async ({ query }, { project }) => {
     const state = await project.state();
@@ -146,6 +149,13 @@ async function findFile(plan: Plan, state: ProjectState, stage: string, port: st
   const found = await findArtifact(plan, state, stage, port, path);
   if (found.kind === 'folder') throw new RequestError(422, 'ui-bad-request', `${stage}.${port} is a folder`, 'name a file in it');
   return found.path;
+}
+
+/** Aborted when the client has left; after an answer that means nothing. */
+function leftSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 /** Equal as long as the file is the same. */

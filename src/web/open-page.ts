@@ -61,13 +61,14 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     { event: 'started', data: builds.running() },
   ];
   const edits = openEdits(ports.file.path, ports.check);
+  const tensors = openTensorReader(ports.engine.installRoot);
   const context = {
     ports,
     project,
     builds,
     edits,
     models: openModelReader(ports.engine.installRoot),
-    tensors: openTensorReader(ports.engine.installRoot),
+    tensors,
     follow: ({ response }: { response: Parameters<typeof stream.add>[0] }) => stream.add(response, first()),
   };
   const { server, port } = await listen(tryPorts, {
@@ -85,6 +86,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     address: () => `http://127.0.0.1:${port}/#token=${token.current()}`,
     async close() {
       builds.cancel();
+      tensors.close();
       follower.close();
       project.close();
       stream.close();

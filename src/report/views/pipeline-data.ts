@@ -1,30 +1,35 @@
 /** What the view "Pipeline" shows, and all other views know of the stages: of a project as it is now, or as a saved page keeps it. */
 import type { Figure } from '../../base/figure.js';
+import type { JsonObject } from '../../base/json.js';
 
-export interface ProjectFacts {
+/** What a page may do. 'read-only': no build, no edit. 'saved': a page in a file, which has no project behind it. */
+export const ACCESSES = ['full', 'read-only', 'saved'] as const;
+
+export type Access = (typeof ACCESSES)[number];
+
+export type ProjectFacts = {
   readonly folder: string;
   readonly pipeline: string;
   readonly file: string;
   readonly version: string;
-  /** 'saved': a page in a file, which has no project behind it. */
-  readonly access: 'full' | 'read-only' | 'saved';
-}
+  readonly access: Access;
+};
 
-export interface PipelineView {
+export type PipelineView = {
   readonly version: number;
   readonly project: ProjectFacts;
   /** Problems of the pipeline file. With an error among them there are no stages. */
   readonly problems: readonly ProblemView[];
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: JsonObject;
   readonly stages: readonly StageRow[];
   /** Names that select stages, groups included. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly lastRun?: RunTimeline;
   /** The place of the last edit of the page, if it can be undone. */
   readonly undoable?: string;
-}
+};
 
-export interface ProblemView {
+export type ProblemView = {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly message: string;
@@ -32,9 +37,9 @@ export interface ProblemView {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
-}
+};
 
-export interface StageRow {
+export type StageRow = {
   readonly id: string;
   readonly group: string;
   readonly plugin: string;
@@ -43,6 +48,8 @@ export interface StageRow {
   /** One sentence per reason why it is not up to date. */
   readonly why: readonly string[];
   readonly built: boolean;
+  /** Only the cache has the outputs: no build has placed them under artifacts/. */
+  readonly cached?: true;
   /** Duration of the run that made the present result. */
   readonly durationMs?: number;
   readonly figures: readonly FigureView[];
@@ -50,33 +57,33 @@ export interface StageRow {
   readonly outputs: readonly OutputView[];
   /** One entry per artifact or source; entries of record ports are "port.entry". */
   readonly inputs: readonly InputRefView[];
-}
+};
 
-export interface InputRefView {
+export type InputRefView = {
   readonly name: string;
   /** Of an artifact. */
   readonly stage?: string;
   readonly port?: string;
   /** Of a source: its path as written. */
   readonly path?: string;
-}
+};
 
-export interface FigureView {
+export type FigureView = {
   readonly label: string;
   readonly metric: string;
   readonly value: Figure;
   readonly previous?: Figure;
   readonly unit?: 'share' | 'ms';
-}
+};
 
-export interface GateView {
+export type GateView = {
   readonly metric: string;
   readonly bound: string;
   readonly value?: Figure;
   readonly verdict: 'met' | 'missed' | 'unknown';
-}
+};
 
-export interface OutputView {
+export type OutputView = {
   readonly port: string;
   readonly kind: string;
   readonly path: string;
@@ -85,20 +92,20 @@ export interface OutputView {
   readonly digest?: string;
   /** The saved page does not hold the content. */
   readonly absent?: true;
-}
+};
 
 /** The newest run that ran something, for the timeline. */
-export interface RunTimeline {
+export type RunTimeline = {
   readonly run: string;
   readonly started: string;
   readonly durationMs: number;
   readonly conclusion: string;
   readonly criticalPath: readonly string[];
   readonly stages: readonly { readonly stage: string; readonly outcome: string; readonly spans: readonly TimelineSpan[] }[];
-}
+};
 
-export interface TimelineSpan {
+export type TimelineSpan = {
   readonly what: string;
   readonly atMs: number;
   readonly durationMs: number;
-}
+};

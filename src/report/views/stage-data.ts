@@ -3,7 +3,7 @@ import type { Figure } from '../../base/figure.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import type { StageRow } from './pipeline-data.js';
 
-export interface StageView extends Pick<StageRow, 'id' | 'group' | 'plugin' | 'why' | 'outputs'> {
+export type StageView = Pick<StageRow, 'id' | 'group' | 'plugin' | 'why' | 'outputs'> & {
   readonly version: number;
   readonly state: string;
   readonly description: string;
@@ -19,15 +19,15 @@ export interface StageView extends Pick<StageRow, 'id' | 'group' | 'plugin' | 'w
   readonly key?: string;
   /** Newest first. */
   readonly history: readonly StageRunView[];
-}
+};
 
-export interface ParamView {
+export type ParamView = {
   readonly name: string;
   readonly value: Json;
   readonly origin: Origin;
-}
+};
 
-export interface InputView {
+export type InputView = {
   readonly name: string;
   readonly from:
     | { readonly kind: 'source'; readonly path: string }
@@ -36,9 +36,9 @@ export interface InputView {
   readonly digest?: string;
   /** Whether it was a folder. */
   readonly tree?: boolean;
-}
+};
 
-export interface StageRunView {
+export type StageRunView = {
   readonly run: string;
   readonly started: string;
   readonly outcome: string;
@@ -47,7 +47,7 @@ export interface StageRunView {
   readonly peakBytes?: number;
   readonly metrics: Readonly<Record<string, Figure>>;
   readonly failure?: string;
-}
+};
 
 export type Origin =
   /** The file does not set it. */

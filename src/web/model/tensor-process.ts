@@ -17,18 +17,26 @@ import type { TensorAnswer, TensorData, TensorOrder, TensorView } from './tensor
 /** More elements are no picture, and take the page seconds. */
 const MOST_ELEMENTS = 8_000_000;
 
+// Nobody waits for the answer any more, also where the server was killed.
+process.once('disconnect', () => process.exit());
+
 process.once('message', (order: TensorOrder) => {
   readTensors(order)
     .then(
       (view): TensorAnswer => ({ kind: 'read', view }),
       (error: unknown): TensorAnswer => {
-        if (!isCodedError(error)) throw error;
+        if (!isCodedError(error)) return describeDefect(error);
         const { code, message, help } = error;
         return { kind: 'refused', code, message, help };
       },
     )
     .then(answer => process.send?.(answer, () => process.disconnect()));
 });
+
+function describeDefect(error: unknown): TensorAnswer {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { kind: 'failed', message, stack: stack ?? message };
+}
 
 async function readTensors({ model: path, other: otherPath, value, captured, sample }: TensorOrder): Promise<TensorView> {
   const model = await load(path);

@@ -30,4 +30,6 @@ export interface TensorData {
 
 export type TensorAnswer =
   | { readonly kind: 'read'; readonly view: TensorView }
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly help?: string | undefined };
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly help?: string | undefined }
+  /** A defect. The stack is for the terminal. */
+  | { readonly kind: 'failed'; readonly message: string; readonly stack: string };

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import type { Plan } from '../../engine/model/plan.js';
 import type { EnginePorts } from '../../engine/model/ports.js';
 import type { FileWatcher, WatchListener } from '../../engine/watch/watcher.js';
+import type { Access } from '../../report/views/pipeline-data.js';
 import type { BuildProcess } from './build-process.js';
 
 export interface LoadedProject {
@@ -24,8 +25,7 @@ export interface ProjectPorts {
   /** `-p` arguments and params files of the command, which every build of the page uses too. */
   readonly asked: { readonly params: readonly string[]; readonly paramsFiles: readonly string[] };
   readonly version: string;
-  /** 'read-only': no build, no edit. */
-  readonly access: 'full' | 'read-only';
+  readonly access: Exclude<Access, 'saved'>;
   load(): Promise<LoadedProject>;
   /** Plans with another text of the pipeline file. */
   check(text: string): Promise<readonly Diagnostic[]>;

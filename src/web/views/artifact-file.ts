@@ -54,11 +54,13 @@ export async function findArtifact(
   return foundAt(path);
 }
 
-/** The output folder of a stage with one output, under artifacts/. @throws RequestError `ui-not-found`. */
-export function findFolder(plan: Plan, stage: string): string {
+/** The output folder of a stage with one output, under artifacts/. @throws RequestError `ui-not-found`, also where only the cache has it. */
+export function findFolder(plan: Plan, { results }: Pick<Places, 'results'>, stage: string): string {
   const planned = plan.stages.get(stage as StageId);
   const [port, ...others] = Object.keys(planned?.outputPorts ?? {});
   if (planned === undefined || port === undefined || others.length > 0) throw notFound(stage);
+  if (results.get(stage)?.at === 'cache')
+    throw new RequestError(404, 'ui-not-found', `only the cache has the result of ${stage}`, 'build the stage: its output is restored');
   const path = findInside(join(plan.projectFolder, artifactPath(plan, planned, port)), undefined, stage);
   if (!statSync(path).isDirectory()) throw notFound(stage);
   return path;

@@ -58,6 +58,7 @@ function viewRow(plan: Plan, stage: PlannedStage, { explained, results }: Projec
     state: explanation?.status.kind ?? 'undecided',
     why: explanation === undefined ? [] : reasonsOf(explanation),
     built: result !== undefined,
+    ...(result?.at === 'cache' ? { cached: true } : {}),
     ...(result === undefined ? {} : { durationMs: result.durationMs }),
     figures: figuresOf(stage, result),
     gates: gatesOf(stage, result),

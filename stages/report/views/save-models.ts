@@ -1,5 +1,4 @@
 /** Descriptions of the connected models for the view "Model". */
-import type { Json } from '../../../src/base/json.js';
 import { describeModel } from '../../../src/onnx/describe/describe-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { keyOf } from '../../../src/report/saved/answer-key.js';
@@ -14,10 +13,5 @@ export async function saveModels(
 ): Promise<void> {
   for (const [name, path] of models)
     for (const { stage, output } of read('models', name))
-      answers[keyOf('model', { stage, port: output })] = jsonAnswer(describeModel(await readModel(path)));
-}
-
-/** Interfaces of plain data have no index signature. */
-function jsonAnswer(value: object): SavedAnswer {
-  return { kind: 'json', value: value as Json };
+      answers[keyOf('model', { stage, port: output })] = { kind: 'json', value: describeModel(await readModel(path)) };
 }

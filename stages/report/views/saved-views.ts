@@ -28,8 +28,8 @@ const AS_THEY_ARE = ['metrics', 'verify', 'quantization', 'sensitivity', 'compil
 export async function saveViews({ build, inputs, params, metrics, sides }: ViewsData): Promise<SavedAnswers> {
   const answers: Record<string, SavedAnswer> = {};
   const read = findRead(build);
-  const put = (key: string, value: object): void => {
-    answers[key] = { kind: 'json', value: value as Json };
+  const put = (key: string, value: Json): void => {
+    answers[key] = { kind: 'json', value };
   };
   const figures = new Map(metrics.flatMap(({ name, value }) => read('metrics', name).map(({ stage }) => [stage, value] as const)));
   for (const stage of build.stages) put(keyOf('stage', { id: stage.stage }), describeStage(stage, figures.get(stage.stage)));

@@ -1,6 +1,6 @@
 /** The stages of a build as the views of the page show them. */
 import type { Figure } from '../../../src/base/figure.js';
-import { isJsonObject, type JsonObject } from '../../../src/base/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/base/json.js';
 import type { FigureView, GateView, InputRefView, OutputView, PipelineView, StageRow } from '../../../src/report/views/pipeline-data.js';
 import type { InputView, StageView } from '../../../src/report/views/stage-data.js';
 import type { BuildSummary, SummarizedInput, SummarizedMissing, SummarizedStage } from '../../../src/stage/build-summary.js';
@@ -75,9 +75,7 @@ const MOST_FIGURES = 2;
 
 function figuresOf(metrics: JsonObject): readonly FigureView[] {
   const named = NAMED.flatMap(([label, metric]): readonly FigureView[] => {
-    const value = metric
-      .split('.')
-      .reduce<unknown>((at, key) => (isJsonObject(at as JsonObject) ? (at as JsonObject)[key] : undefined), metrics);
+    const value = metric.split('.').reduce<Json | undefined>((at, key) => (isJsonObject(at) ? at[key] : undefined), metrics);
     return typeof value === 'number' ? [{ label, metric, value }] : [];
   });
   if (named.length > 0) return named;

@@ -39,6 +39,7 @@ it('shows what an imported archive holds, without a build, and writes no artifac
   const { stages } = await page.json<PipelineView>('pipeline');
   expect(stages.map(({ state, built: isBuilt }) => [state, isBuilt])).toEqual(stages.map(() => ['restorable', true]));
   expect(stages.find(({ id }) => id === 'judge')?.gates).toEqual([{ metric: 'quality.words', bound: '>= 1', value: 3, verdict: 'met' }]);
+  expect(stages.map(({ cached }) => cached)).toEqual(stages.map(() => true));
   expect((await page.ask('/api/artifact?stage=shout&port=text')).body).toBe('FORGE\nupper\n');
   expect(await page.json('artifact?stage=folder&port=files')).toEqual({
     files: [
@@ -49,6 +50,10 @@ it('shows what an imported archive holds, without a build, and writes no artifac
   expect((await page.ask('/api/artifact?stage=folder&port=files&path=in/a.txt')).body).toBe('one\n');
   for (const path of ['in', '../b.json', 'in/../b.json', '/etc/passwd'])
     expect((await page.ask(`/api/artifact?stage=folder&port=files&path=${encodeURIComponent(path)}`)).status).toBe(404);
+  // An older folder under artifacts/ would not be that result.
+  cold.write('artifacts/folder/files/b.json', '{}');
+  const tensor = await page.ask('/api/tensor?stage=shout&port=text&value=x&captured=folder');
+  expect([tensor.status, tensor.body]).toEqual([404, expect.stringContaining('only the cache has the result of folder')]);
   expect(cold.exists('artifacts/shout')).toBe(false);
 });
 

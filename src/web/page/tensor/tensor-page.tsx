@@ -18,13 +18,21 @@ import { ValueField } from './value-field.js';
 export function TensorPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
   const models = findModels(pipeline.stages);
-  const captures = pipeline.stages.filter(({ plugin, built }) => plugin === 'capture' && built);
+  const captures = pipeline.stages.filter(({ plugin, built, cached }) => plugin === 'capture' && built && cached !== true);
+  const onlyCached = pipeline.stages.find(({ plugin, cached }) => plugin === 'capture' && cached === true);
   const chosen =
     models.find(one => one.stage.id === query.stage && (query.port === undefined || one.port === query.port)) ??
     models.find(({ stage }) => stage.plugin === 'quantize') ??
     models[0];
   const capture = captures.find(({ id }) => id === query.captured) ?? captures[0];
   if (chosen === undefined) return <Empty>No built stage has a model, so there are no values to compute.</Empty>;
+  if (capture === undefined && onlyCached !== undefined)
+    return (
+      <Empty>
+        Values are computed on samples under artifacts/, and only the cache has those of {plainText(onlyCached.id)}: build the stage, which
+        restores them.
+      </Empty>
+    );
   if (capture === undefined)
     return <Empty>Values are computed on samples that a “capture” stage has captured, and no such stage is built.</Empty>;
   const other = query.against === 'none' ? undefined : (models.find(one => keyOf(one) === query.against) ?? inputModel(chosen, models));

@@ -29,8 +29,9 @@ export function TensorPictures({ view, names }: PicturesProps) {
     [difference, row],
   );
   const channel = query.channel === undefined ? (order[0] ?? 0) : clampTo(query.channel, grid.channels);
-  const extent = extentOf(own);
-  const most = Math.max(Math.abs(extent.min), Math.abs(extent.max));
+  const most = useMemo(() => largest(own), [own]);
+  const mostOfDifference = useMemo(() => (difference === undefined ? 0 : largest(difference)), [difference]);
+  const fullColor = difference === undefined ? most : mostOfDifference;
   if (own.length === 0) return null;
   const sides = [
     { name: names[0], data: own, most },
@@ -38,7 +39,7 @@ export function TensorPictures({ view, names }: PicturesProps) {
       ? []
       : [
           { name: names[1], data: other, most },
-          { name: 'difference', data: difference, most: largest(difference) },
+          { name: 'difference', data: difference, most: mostOfDifference },
         ]),
   ];
   return (
@@ -87,7 +88,7 @@ export function TensorPictures({ view, names }: PicturesProps) {
           <h2>All channels</h2>
           <p class="soft">
             {difference === undefined ? 'In their order.' : 'The largest difference first; each picture is the difference.'} Blue is below
-            zero, orange above; a full color is {formatNumber(difference === undefined ? most : largest(difference))}.
+            zero, orange above; a full color is {formatNumber(fullColor)}.
           </p>
           <div class="channels">
             {order.slice(0, count).map(index => (
@@ -101,7 +102,7 @@ export function TensorPictures({ view, names }: PicturesProps) {
                   data={channelOf(difference ?? own, grid, row, index)}
                   width={grid.width}
                   height={grid.height}
-                  most={difference === undefined ? most : largest(difference)}
+                  most={fullColor}
                   label={`channel ${index}`}
                 />
                 {index}
