@@ -1,8 +1,8 @@
 /** The HTML document of the report: one file with style, a small script and sections. It loads nothing from a network. */
 import { createHash } from 'node:crypto';
 import { type Html, type HtmlValue, html, NOTHING, trusted } from './html.js';
+import { DATA_ID } from './saved/answer-key.js';
 import { PAGE_SCRIPT, PAGE_STYLE } from './saved/page-bundle.js';
-import { DATA_ID } from './saved/saved-answers.js';
 import { STYLE } from './style.js';
 
 export interface Section {

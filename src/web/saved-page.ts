@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { answerKey } from '../report/saved/answer-key.js';
+import { findAnswer } from '../report/saved/find-answer.js';
 import { findAnswers, type SavedAnswers } from '../report/saved/saved-answers.js';
 import { fixedToken } from './access/access-token.js';
 import { ARTIFACT_HEADERS } from './access/security-headers.js';
@@ -10,6 +11,7 @@ import { openEventStream } from './http/event-stream.js';
 import { openPageFiles } from './http/page-files.js';
 import { type DataRequest, listen } from './http/serve.js';
 import type { OpenPage, PageOptions } from './open-page.js';
+import type { LiveEvent } from './project/live-event.js';
 
 /**
  * @param path of the HTML file.
@@ -22,7 +24,7 @@ export async function openSavedPage(
   const answers = findAnswers(readFileSync(path, 'utf8'));
   const token = fixedToken(randomBytes(32).toString('base64url'));
   const stream = openEventStream(() => undefined);
-  const first = [{ event: 'hello', data: { access: 'saved' } }];
+  const first: readonly LiveEvent[] = [{ event: 'hello', data: { access: 'saved' } }];
   const { server, port } = await listen(tryPorts, {
     token,
     files: openPageFiles(pageFolder),
@@ -49,10 +51,8 @@ export async function openSavedPage(
 function answerFrom(answers: SavedAnswers, { name, query, method }: DataRequest): Answer {
   if (method === 'POST')
     return errorAnswer(403, 'ui-read-only', 'a saved page has no project that could be changed', 'open the project with `tanren ui`');
-  const key = answerKey(`${name}?${query}`);
-  const own = Object.hasOwn(answers, key) ? answers[key] : undefined;
-  const found = own?.kind === 'same' && Object.hasOwn(answers, own.as) ? answers[own.as] : own;
-  if (found === undefined || found.kind === 'same')
+  const found = findAnswer(answers, answerKey(`${name}?${query}`));
+  if (found === undefined)
     return errorAnswer(404, 'ui-not-found', 'the saved page does not hold it', 'open the project with `tanren ui` to see it');
   if (found.kind === 'json') return jsonAnswer(found.value);
   const type = /^image\/(webp|png|jpeg)$/.test(found.type) ? found.type : 'application/octet-stream';

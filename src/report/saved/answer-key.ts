@@ -1,4 +1,7 @@
-/** Names of the answers that a saved page holds: those of the page's requests for data. */
+/** Where a saved page holds its answers, and their names: those of the page's requests for data. */
+
+/** The id of the element that holds the answers. */
+export const DATA_ID = 'tanren-views';
 
 /** The content version: a saved page has one version of everything. */
 const VERSION = 'v';

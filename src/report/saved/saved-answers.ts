@@ -6,6 +6,7 @@ import { parseJson } from '../../base/json.js';
 import { ANYTHING, anyOf, anyText, constant, mapOf, object } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';
+import { DATA_ID } from './answer-key.js';
 
 const ANSWER = anyOf([
   object({ kind: constant('json'), value: ANYTHING }),
@@ -21,9 +22,6 @@ export type SavedAnswers = Readonly<Record<string, SavedAnswer>>;
 const DOCUMENT = object({ format: constant('tanren-saved-page'), version: constant(1), answers: mapOf(ANSWER) });
 
 const reader = readerOf(DOCUMENT);
-
-/** The id of the element that holds the data. */
-export const DATA_ID = 'tanren-views';
 
 /** A page of a project with thousands of images has some megabytes; more is no page. */
 const MOST_BYTES = 512_000_000;

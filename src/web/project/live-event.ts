@@ -4,11 +4,12 @@ import { parseJson } from '../../base/json.js';
 import { anyList, anyObject, anyOf, constant, integer, NULL, object, oneOf } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';
+import { ACCESSES } from '../../report/views/pipeline-data.js';
 import { RUNNING_BUILD } from './running-build.js';
 import { ENDED_BUILD } from './started-builds.js';
 
 const LIVE_EVENT = anyOf([
-  object({ event: constant('hello'), data: object({ access: oneOf(['full', 'read-only']) }) }),
+  object({ event: constant('hello'), data: object({ access: oneOf(ACCESSES) }) }),
   object({ event: constant('changed'), data: anyObject() }, {}, 'Anything that a page shows may have changed.'),
   object({ event: constant('build'), data: anyOf([RUNNING_BUILD, NULL]) }, {}, 'The running or last build, whichever process runs it.'),
   object({ event: constant('started'), data: anyList(integer(0)) }, {}, 'Processes of the builds that the server started.'),

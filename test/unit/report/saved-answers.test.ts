@@ -1,6 +1,7 @@
 /** The data of a saved page: keys of requests, the round trip through a file, and damaged files. */
-import { answerKey, keyOf } from '../../../src/report/saved/answer-key.js';
-import { DATA_ID, encodeAnswers, findAnswers, type SavedAnswers } from '../../../src/report/saved/saved-answers.js';
+import { answerKey, DATA_ID, keyOf } from '../../../src/report/saved/answer-key.js';
+import { findAnswer } from '../../../src/report/saved/find-answer.js';
+import { encodeAnswers, findAnswers, type SavedAnswers } from '../../../src/report/saved/saved-answers.js';
 
 const ANSWERS: SavedAnswers = {
   pipeline: { kind: 'json', value: { text: '</script><script>alert(1)</script>\u202e' } },
@@ -14,6 +15,13 @@ it('comes back as it was, whatever order it was put together in, and cannot end 
   expect(text).toMatch(/^[A-Za-z0-9+/=]+$/);
   expect(findAnswers(inPage(text))).toEqual(ANSWERS);
   expect(encodeAnswers(Object.fromEntries(Object.entries(ANSWERS).reverse()))).toBe(text);
+});
+
+it('an answer that equals another one is found there, and only there', () => {
+  const answers: SavedAnswers = { ...ANSWERS, loop: { kind: 'same', as: 'loop' }, lost: { kind: 'same', as: 'toString' } };
+  const bytes = { kind: 'bytes', type: 'image/webp', base64: 'AAEC' };
+  expect(['input?name=a&stage=b', 'input?name=a&stage=c'].map(key => findAnswer(answers, key))).toEqual([bytes, bytes]);
+  expect(['loop', 'lost', 'none', 'toString'].map(key => findAnswer(answers, key))).toEqual([undefined, undefined, undefined, undefined]);
 });
 
 it('a request has one key: without the version, and in any order of its parameters', () => {

@@ -28,6 +28,7 @@ describe('an event of the server', () => {
     ['build', null],
     ['changed', {}],
     ['hello', { access: 'read-only' }],
+    ['hello', { access: 'saved' }],
     ['started', [7, 8]],
     ['ended', { pid: 7, said: 'error', exitCode: 2 }],
     ['ended', { pid: 7, said: '' }],
@@ -38,6 +39,7 @@ describe('an event of the server', () => {
   it.each([
     ['build', '{"state": "running"}'],
     ['started', '["7"]'],
+    ['hello', '{"access": "all"}'],
     ['ended', 'null'],
     ['news', '{}'],
     ['started', '[7'],

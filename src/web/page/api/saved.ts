@@ -1,13 +1,11 @@
 /** A saved page: its data stands in the file, and its views ask nothing else. */
 import type { Json } from '../../../base/json.js';
-import { answerKey } from '../../../report/saved/answer-key.js';
-import type { SavedAnswer, SavedAnswers } from '../../../report/saved/saved-answers.js';
+import { answerKey, DATA_ID } from '../../../report/saved/answer-key.js';
+import { findAnswer } from '../../../report/saved/find-answer.js';
+import type { SavedAnswers } from '../../../report/saved/saved-answers.js';
 
 /** Whether this is the script of a saved page. Its file has an element that the page of a server lacks. */
 export const isSaved = document.getElementById('app')?.dataset.form === 'saved';
-
-/** The id of the element with the data, as `saved-answers` writes it. */
-const DATA_ID = 'tanren-views';
 
 let inflating: Promise<SavedAnswers> | undefined;
 
@@ -15,22 +13,13 @@ let inflating: Promise<SavedAnswers> | undefined;
 export async function answerSaved(path: string): Promise<Response> {
   inflating ??= inflate();
   const answers = await inflating;
-  const found = follow(answers, answerKey(path));
+  const found = findAnswer(answers, answerKey(path));
   if (found === undefined) {
     const error = { code: 'ui-not-found', message: 'this file does not hold it', help: 'open the project with `tanren ui` to see it' };
     return jsonResponse({ error }, 404);
   }
   if (found.kind === 'json') return jsonResponse(found.value, 200);
   return new Response(bytesOf(found.base64), { headers: { 'content-type': found.type } });
-}
-
-type Content = Exclude<SavedAnswer, { readonly kind: 'same' }>;
-
-function follow(answers: SavedAnswers, key: string): Content | undefined {
-  const found = Object.hasOwn(answers, key) ? answers[key] : undefined;
-  if (found?.kind !== 'same') return found;
-  const target = Object.hasOwn(answers, found.as) ? answers[found.as] : undefined;
-  return target?.kind === 'same' ? undefined : target;
 }
 
 function jsonResponse(value: Json, status: number): Response {

@@ -10,8 +10,6 @@ interface FormProps {
   readonly baselines: readonly string[];
 }
 
-const FORM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-
 export function BaselineForm({ of, baselines }: FormProps) {
   const [name, setName] = useState('');
   const [said, setSaid] = useState<{ readonly path?: string; readonly problem?: string }>({});
@@ -20,7 +18,11 @@ export function BaselineForm({ of, baselines }: FormProps) {
     event.preventDefault();
     post<{ readonly path: string }>('baseline', { of, name, replace: isKnown }).then(
       ({ path }) => setSaid({ path }),
-      (error: unknown) => setSaid({ problem: asApiError(error).message }),
+      (error: unknown) => {
+        // The server's rule for names is the only one: its answer says what a name has.
+        const { message, help } = asApiError(error);
+        setSaid({ problem: help === undefined ? message : `${message}: ${help}` });
+      },
     );
   };
   return (
@@ -37,7 +39,7 @@ export function BaselineForm({ of, baselines }: FormProps) {
           }}
         />
       </label>
-      <button type="submit" disabled={!FORM.test(name)}>
+      <button type="submit" disabled={name === ''}>
         {isKnown ? 'Replace the baseline' : 'Save'}
       </button>
       {said.path !== undefined && <span class="good">✓ written: {said.path}</span>}
