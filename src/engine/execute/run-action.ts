@@ -10,13 +10,14 @@ import type { PinnedInput, PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { artifactName } from '../model/artifact-path.js';
 import type { Failure } from '../model/failure.js';
-import type { PlannedStage, StageId } from '../model/plan.js';
+import { isOnBoard, type PlannedStage, type StageId } from '../model/plan.js';
 import { isInProcess, type PluginEntry } from '../model/plugin-entry.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { declaredBy } from './declared-places.js';
 import type { Guard, RunGuard } from './guard/guard.js';
 import type { RunPartStore } from './parts/part-service.js';
-import { noServer, type RemoteRuns } from './remote/remote-runs.js';
+import { cannotLeave, noServer, type RemoteRuns } from './remote/remote-runs.js';
+import { findReasonToStay } from './remote/where-to-run.js';
 import { inProcessRunner } from './run/in-process-run.js';
 import type { Reaper } from './run/reaper.js';
 import { type InputLink, nameInputs, type RunInput } from './run/run-folder.js';
@@ -106,13 +107,19 @@ async function runOnWorker(
   run: Run,
   { need, runs, lookup }: RemoteHelp,
 ): Promise<Failure | undefined | 'here'> {
+  // Only a stage on a board gets here with a reason: elsewhere its measurement would count as that of the board.
+  const reason = findReasonToStay(stage);
+  if (reason !== undefined) return cannotLeave(reason);
   if (runs === undefined) return noServer();
   if (need === 'preferred' && runs.isLeftOut()) return 'here';
   const { makeRemoteJob } = await import('./remote/remote-job.js');
   const { runRemotely } = await import('./remote/remote-run.js');
   const job = makeRemoteJob(session, stage, pinned, { runs, lookup, onRunning: run.sinks.begin });
   if (job === undefined) {
-    run.sinks.write('info', 'it runs here, because its code imports installed packages, which do not travel to remote workers');
+    const hasRuntime = session.ports.runtime !== undefined;
+    const why = hasRuntime ? 'its code imports installed packages' : 'this installation has no runtime for remote workers';
+    if (isOnBoard(stage) || (need === 'required' && !hasRuntime)) return cannotLeave(why);
+    run.sinks.write('info', `it runs here, because ${why}${hasRuntime ? ', which do not travel to remote workers' : ''}`);
     return 'here';
   }
   const end = await runRemotely(makeOrder(session, stage, pinned, run, undefined), job);

@@ -39,6 +39,7 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
     hasWarned = true;
   };
   let failed: Extract<RemoteRunEnd, { kind: 'impossible' }> | undefined;
+  let isNoted = false;
   const open = async () => {
     const { makeRemoteJob } = await import('../execute/remote/remote-job.js');
     const { moduleThere, runPartsRemotely } = await import('../execute/remote/remote-run.js');
@@ -65,8 +66,11 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
       opened ??= open();
       const made = await (await opened)?.(question);
       if (made !== undefined || failed === undefined || stop.signal.aborted) return made;
-      if (place.need === 'preferred') runs.noteFallback(stage.id, failed);
-      else {
+      if (place.need === 'preferred') {
+        // Every further part of the stage is computed here for the same reason.
+        if (!isNoted) runs.noteFallback(stage.id, failed);
+        isNoted = true;
+      } else {
         const { code, message, help } = runs.failureOf(failed);
         throw new EngineError(code, message, help === undefined ? {} : { help });
       }

@@ -107,7 +107,8 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
 /** What the run needs to be remote; undefined if it runs here. */
 function remoteHelp({ stage, services, forced }: StageNeeds): RunHelpers['remote'] {
   const place = placeToRun(stage, services.remote?.asked, services.remote === undefined ? 'none' : 'named');
-  if (place.kind === 'here' || spreadsParts(stage)) return undefined;
+  // A stage that must spread its parts, in a build without a server, fails like any other.
+  if (place.kind === 'here' || (spreadsParts(stage) && services.remote !== undefined)) return undefined;
   return {
     need: place.need,
     runs: services.remote,

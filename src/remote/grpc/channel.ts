@@ -29,6 +29,7 @@ export interface Channel {
 }
 
 export interface Listening<Answer> {
+  /** What it throws ends the call. */
   readonly onMessage: (message: Answer) => void;
   readonly signal: AbortSignal;
 }
@@ -165,7 +166,15 @@ function listen<Question, Answer>(
   return follow<void>(channel, path, settle => {
     const call = client.makeServerStreamRequest(path, encode, answer.decode, value, metadata());
     const stop = onAbort(signal, () => call.cancel());
-    call.on('data', onMessage);
+    call.on('data', message => {
+      try {
+        onMessage(message);
+      } catch (error) {
+        stop();
+        call.cancel();
+        settle(error);
+      }
+    });
     call.on('error', error => {
       stop();
       settle(error);

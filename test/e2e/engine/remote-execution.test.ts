@@ -1,5 +1,5 @@
 /** Builds whose stages run on a remote worker: equal bytes, what travels and what does not, and what follows when a worker cannot run them. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
@@ -18,6 +18,7 @@ let folder: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tanren-remote-execution-'));
   options.worker = createFakeWorker();
+  delete options.metadata;
   server = await startFakeServer(options);
 });
 afterEach(async () => {
@@ -210,6 +211,14 @@ describe('a server', () => {
     expect(report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-execution' } });
   });
 
+  it('that sends metadata which are no message fails the stage, and not the build', async () => {
+    options.metadata = Buffer.from([0xff, 0xff, 0xff]);
+    const { report } = await build(rig.checkout(ONE));
+    const failure = { code: 'remote-execution', message: expect.stringMatching(/a message cannot be read/) };
+    expect(report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'failed', failure });
+    expect((await build(rig.checkout(ONE), { executor: 'auto' })).outcomes).toEqual({ strip: 'executed' });
+  });
+
   it('is asked to cancel what runs when the build is interrupted', async () => {
     const stop = new AbortController();
     const begun: string[] = [];
@@ -256,6 +265,33 @@ describe('a stage', () => {
     const { outcomes } = await build(world);
     expect([outcomes, executions(), server.results.size]).toEqual([{ here: 'executed', board: 'executed' }, 1, 0]);
   });
+
+  it.each([
+    ['secrets', { secrets: ['TOKEN'] }, /it receives secrets/],
+    ['a variable of this machine', { env: ['PATH'] }, /it reads PATH of this machine/],
+  ] as const)('on a board with %s fails, because a measurement here would count as that of the board', async (_what, more, message) => {
+    const world = rig.checkout({ board: { uses: 'measure', inputs: { text: 'source.txt' }, properties: { npu: 'xdna2' }, ...more } });
+    world.environment = { ...world.environment, TOKEN: 'very-secret', PATH: process.env.PATH ?? '' };
+    for (const executor of ['remote', 'auto', undefined] as const) {
+      const { report } = await build(world, { executor });
+      const failure = { code: 'remote-execution', message: expect.stringMatching(message) };
+      expect(report.stages.get('board' as never)?.outcome).toMatchObject({ kind: 'failed', failure });
+    }
+    expect(executions()).toBe(0);
+  });
+
+  it('on a board fails where nothing can travel, and one that must run remotely does so too', async () => {
+    const world = rig.checkout({
+      board: { uses: 'measure', inputs: { text: 'source.txt' }, properties: { npu: 'xdna2' } },
+      strip: { uses: 'strip', inputs: { text: 'source.txt' } },
+    });
+    const { report } = await rig.build(world, address(), { executor: 'remote' }, { failures: 'keep-going' });
+    for (const id of ['board', 'strip'])
+      expect(report.stages.get(id as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-execution' } });
+    expect((await rig.build(world, address(), { executor: 'auto' }, { failures: 'keep-going' })).outcomes).toMatchObject({
+      strip: 'executed',
+    });
+  });
 });
 
 describe('parts of a stage that spreads them', () => {
@@ -299,6 +335,23 @@ describe('parts of a stage that spreads them', () => {
     delete options.worker;
     const { outcomes, warnings } = await build(rig.checkout(spread({ count: 10 })), { executor });
     expect([outcomes, warnings]).toEqual([{ spread: outcome }, expected]);
+  });
+
+  it('need a server where the stage must run remotely', async () => {
+    const world = rig.checkout({ spread: { ...(spread({ count: 3 }).spread as StageSpec), executor: 'remote' } });
+    const { report } = await world.build({}, { runtime: smallRuntime(folder) });
+    expect(report.stages.get('spread' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-execution' } });
+  });
+
+  it('whose actions fail count as one trouble, and other stages still run on the workers', async () => {
+    const prepare = (root: string): void => {
+      if (existsSync(join(root, 'parts.json'))) rmSync(join(root, 'execution.json'));
+    };
+    options.worker = createFakeWorker({ prepare });
+    const world = rig.checkout({ ...spread({ count: 10 }), after: { uses: 'strip', inputs: { text: 'spread.text' } } });
+    const { outcomes, warnings } = await build(world, { executor: 'auto' });
+    expect([outcomes, warnings]).toEqual([{ spread: 'executed', after: 'executed' }, ['remote-execution-failed']]);
+    expect(world.read('cache/logs/pipeline/after.log')).toContain('fake-worker');
   });
 
   it('are asked for one after the other in a build without workers', async () => {

@@ -35,6 +35,8 @@ export interface FakeServerOptions {
   readonly updateEnabled?: boolean;
   /** Runs actions, as a worker does. Without it, the server executes nothing. Read at each call, so that a caller may change it. */
   worker?: FakeWorker;
+  /** Bytes that the server sends as the metadata of an operation. */
+  metadata?: Uint8Array;
 }
 
 /** The end of an action: its result, or the status of an execution without one. */
@@ -193,7 +195,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         const name = method === 'execute' ? begin(asked.actionDigest) : (asked.name ?? '');
         const operation = operations.get(name);
         if (operation === undefined) throw failure(status.NOT_FOUND, 'no such operation');
-        const metadata = EXECUTE_METADATA.encode({ stage: 3 });
+        const metadata = options.metadata ?? EXECUTE_METADATA.encode({ stage: 3 });
         call.write({
           name,
           metadata: { typeUrl: 'type.googleapis.com/build.bazel.remote.execution.v2.ExecuteOperationMetadata', value: metadata },

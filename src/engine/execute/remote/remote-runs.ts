@@ -85,3 +85,12 @@ export function noServer(): Failure {
     }),
   );
 }
+
+/** The failure of a stage that must run on a worker, and whose inputs or code cannot go there. */
+export function cannotLeave(reason: string): Failure {
+  return toFailure(
+    new EngineError('remote-execution', `it must run on a remote worker, but ${reason}, so it cannot leave this machine`, {
+      help: 'remove that from the stage, or run it here: without `properties`, or with `executor: local`',
+    }),
+  );
+}

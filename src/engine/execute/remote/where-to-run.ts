@@ -8,13 +8,14 @@ export type Place = { readonly kind: 'here' } | { readonly kind: 'remote'; reado
 const OF_THIS_MACHINE = /^(PATH|HOME|USER|LOGNAME|TMPDIR|TMP|TEMP|LD_.*|DYLD_.*|NODE_.*)$/;
 
 /**
- * A stage on a board runs nowhere else. For another stage, its own `local` comes first, then what the build says, then what the stage says.
- * A stage that must not leave this machine runs here, whatever both say.
+ * A stage on a board runs nowhere else; if it must not leave this machine, its run fails.
+ * For another stage, its own `local` comes first, then what the build says, then what the stage says.
+ * If it must not leave this machine, it runs here, whatever both say.
  * @param asked what the build asks for; undefined if it does not say.
  * @param server whether the build has a server with workers.
  */
 export function placeToRun(stage: PlannedStage, asked: Executor | undefined, server: 'named' | 'none'): Place {
-  if (isOnBoard(stage) && findReasonToStay(stage) === undefined) return { kind: 'remote', need: 'required' };
+  if (isOnBoard(stage)) return { kind: 'remote', need: 'required' };
   const executor = stage.executor === 'local' ? 'local' : (asked ?? stage.executor ?? 'local');
   if (executor === 'local' || findReasonToStay(stage) !== undefined) return { kind: 'here' };
   if (executor === 'remote') return { kind: 'remote', need: 'required' };
