@@ -51,10 +51,16 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
       folder,
       moduleOf: moduleThere(job, session.ports.installRoot),
       onFailed: why => warnOnce(`a part failed on a remote worker and is computed here: ${why}`),
+      onDamaged: why => {
+        failed ??= impossible(why);
+      },
       async run(entries, at) {
-        const end = await runPartsRemotely(job, entries, at, stop.signal);
-        if (end.kind === 'ended') return end.failure === undefined;
-        failed ??= end;
+        const end = await runPartsRemotely(job, entries, at, stop.signal).catch((error: unknown) => {
+          if (stop.signal.aborted) return undefined;
+          throw error;
+        });
+        if (end === undefined || (end.kind === 'ended' && end.failure === undefined)) return end !== undefined;
+        failed ??= end.kind === 'impossible' ? end : impossible(end.failure?.message ?? '');
         return false;
       },
     });
@@ -64,7 +70,7 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
     atOnce: Math.min(MOST_AT_ONCE, jobs * PARTS_PER_ACTION),
     async compute(question) {
       opened ??= open();
-      const made = await (await opened)?.(question);
+      const made = await (await opened)?.compute(question);
       if (made !== undefined || failed === undefined || stop.signal.aborted) return made;
       if (place.need === 'preferred') {
         // Every further part of the stage is computed here for the same reason.
@@ -79,7 +85,15 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
     stopWith: signal => signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true }),
     close: async () => {
       stop.abort(new Error('the stage has ended'));
+      // Actions under way would still write to the folder. What opening them throws has failed the stage already.
+      const parts = await opened?.catch(() => undefined);
+      await parts?.end();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The end of an action whose parts ended without usable results. */
+function impossible(why: string): Extract<RemoteRunEnd, { kind: 'impossible' }> {
+  return { kind: 'impossible', code: 'remote-execution', why, server: 'usable' };
 }

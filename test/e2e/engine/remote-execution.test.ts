@@ -354,6 +354,19 @@ describe('parts of a stage that spreads them', () => {
     expect(world.read('cache/logs/pipeline/after.log')).toContain('fake-worker');
   });
 
+  it('whose results are damaged are one warning under auto, and a failure under remote', async () => {
+    const worker = createFakeWorker();
+    options.worker = async (action, fake, signal) => {
+      const end = await worker(action, fake, signal);
+      return 'result' in end ? { result: { ...end.result, outputDirectories: [] } } : end;
+    };
+    const { report } = await build(rig.checkout(spread({ count: 10 })));
+    const failure = { code: 'remote-execution', message: expect.stringMatching(/no results\.json for \d+ parts/) };
+    expect(report.stages.get('spread' as never)?.outcome).toMatchObject({ kind: 'failed', failure });
+    const falling = await build(rig.checkout(spread({ count: 10 })), { executor: 'auto' });
+    expect([falling.outcomes, falling.warnings]).toEqual([{ spread: 'executed' }, ['remote-execution-failed']]);
+  });
+
   it('are asked for one after the other in a build without workers', async () => {
     const trace = join(folder, 'trace');
     await rig.checkout(spread({ trace })).build();

@@ -1,11 +1,11 @@
 /** Parts of a stage on remote workers: several parts are one action, and the last ones are spread over the workers. */
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { readJsonShape } from '../../../base/json/json-shape.js';
 import { parseJson } from '../../../base/json.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { digestPath } from '../../store/files/digest-file.js';
-import { statPath } from '../../store/files/stamp.js';
+import { statLink, statPath } from '../../store/files/stamp.js';
 import { isInnerPath, type TreeEntry, walkFolder } from '../../store/files/tree.js';
 import type { PartQuestion } from '../worker/messages.js';
 import { PARTS_DOCUMENT_NAME, PARTS_OUTPUT, PARTS_RESULTS, PARTS_RESULTS_DOCUMENT, type PartsDocument } from '../worker/parts-document.js';
@@ -25,6 +25,15 @@ export interface RemotePartsOptions {
   readonly moduleOf: (path: string) => string;
   /** Called for each part that fails on a worker. It is computed here then. */
   readonly onFailed: (why: string) => void;
+  /** Called for an action whose results cannot be read. Its parts, and those after it, are computed here. */
+  readonly onDamaged: (why: string) => void;
+}
+
+export interface RemoteParts {
+  /** @returns undefined if no worker could. @throws what the run of its action throws. */
+  compute(question: PartQuestion): Promise<MadePart | undefined>;
+  /** Waits for the actions under way, which write to the folder. */
+  end(): Promise<void>;
 }
 
 export interface MadePart {
@@ -40,6 +49,7 @@ interface MadeParts {
 interface Waiting {
   readonly question: PartQuestion;
   readonly settle: (made: MadePart | undefined) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** An action should take about so long, so that its own cost is a small share. */
@@ -55,11 +65,10 @@ const ARRIVAL_MS = 25;
 const FIRST_BATCH = 4;
 const MOST_IN_BATCH = 500;
 
-/** @returns the function that computes a part; undefined if no worker could. */
-export function createRemoteParts(options: RemotePartsOptions): (question: PartQuestion) => Promise<MadePart | undefined> {
+export function createRemoteParts(options: RemotePartsOptions): RemoteParts {
   const waiting: Waiting[] = [];
   const digest = createDigests();
-  let running = 0;
+  const running = new Set<Promise<void>>();
   let batches = 0;
   let partMs: number | undefined;
   let hasFailed = false;
@@ -93,11 +102,11 @@ export function createRemoteParts(options: RemotePartsOptions): (question: PartQ
       digest,
     );
     if (!(await options.run(entries, folder))) return undefined;
-    return readResults(folder, batch.length, options.onFailed);
+    return readResults(folder, batch.length, options);
   };
 
   const pump = (): void => {
-    while (running < options.jobs && waiting.length > 0) {
+    while (running.size < options.jobs && waiting.length > 0) {
       if (isArriving()) {
         if (!isWaiting)
           setTimeout(() => {
@@ -108,26 +117,33 @@ export function createRemoteParts(options: RemotePartsOptions): (question: PartQ
         return;
       }
       const batch = waiting.splice(0, sizeOfBatch());
-      running++;
-      void runBatch(batch)
-        .catch(() => {
+      const ended = runBatch(batch)
+        .catch((error: unknown) => {
           hasFailed = true;
-          for (const { settle } of batch) settle(undefined);
+          for (const { fail } of batch) fail(error);
         })
         .finally(() => {
-          running--;
+          running.delete(ended);
           pump();
         });
+      running.add(ended);
     }
   };
 
-  return question =>
-    new Promise(resolve => {
-      if (hasFailed) return resolve(undefined);
-      lastMs = performance.now();
-      waiting.push({ question, settle: resolve });
-      pump();
-    });
+  return {
+    compute: question =>
+      new Promise((resolve, reject) => {
+        if (hasFailed) return resolve(undefined);
+        lastMs = performance.now();
+        waiting.push({ question, settle: resolve, fail: reject });
+        pump();
+      }),
+    async end() {
+      hasFailed = true;
+      for (const { settle } of waiting.splice(0)) settle(undefined);
+      await Promise.all(running);
+    },
+  };
 }
 
 function averageOf(before: number | undefined, now: number): number {
@@ -207,16 +223,35 @@ function createDigests(): Digests {
   };
 }
 
+type Reports = Pick<RemotePartsOptions, 'onFailed' | 'onDamaged'>;
+
 /** A part that failed there has no result, and is computed here, which shows why it fails. */
-async function readResults(folder: string, count: number, onFailed: (why: string) => void): Promise<MadeParts | undefined> {
+async function readResults(folder: string, count: number, { onFailed, onDamaged }: Reports): Promise<MadeParts | undefined> {
   const at = join(folder, PARTS_OUTPUT);
-  const read = readJsonShape(readerOf(PARTS_RESULTS_DOCUMENT), parseJson(await readFile(join(at, PARTS_RESULTS), 'utf8')));
-  if (read.kind !== 'ok' || read.value.parts.length !== count) return undefined;
-  const parts = read.value.parts.map(({ names, failed }, index) => {
-    const own = join(at, String(index));
+  const results = join(at, PARTS_RESULTS);
+  const text = statLink(results)?.kind === 'file' ? await readFile(results, 'utf8') : '';
+  const read = readJsonShape(readerOf(PARTS_RESULTS_DOCUMENT), parseJson(text));
+  if (read.kind !== 'ok' || read.value.parts.length !== count) {
+    onDamaged(`the output of the worker has no ${PARTS_RESULTS} for ${count} parts`);
+    return undefined;
+  }
+  const top = await realpath(at);
+  const parts: (MadePart | undefined)[] = [];
+  for (const [index, { names, failed }] of read.value.parts.entries()) {
+    const own = join(top, String(index));
+    const bad = failed === undefined ? await findUnfit(own, names) : undefined;
     if (failed !== undefined) onFailed(failed);
-    const isWhole = names.every(name => isInnerPath(name) && statPath(join(own, name))?.kind === 'file');
-    return failed === undefined && isWhole ? { folder: own, names } : undefined;
-  });
+    if (bad !== undefined) onFailed(`its output ${JSON.stringify(bad)} is not a file in its folder`);
+    parts.push(failed === undefined && bad === undefined ? { folder: own, names } : undefined);
+  }
   return { durationMs: read.value.durationMs, parts };
+}
+
+/** Files of a part are moved into the cache: a link, or a path through one, would be something else there. */
+async function findUnfit(own: string, names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) {
+    const path = join(own, name);
+    if (!isInnerPath(name) || statLink(path)?.kind !== 'file' || (await realpath(path)) !== path) return name;
+  }
+  return undefined;
 }
