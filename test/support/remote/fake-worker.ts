@@ -115,7 +115,9 @@ function run(argv: readonly string[], cwd: string, env: Readonly<Record<string, 
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
     child.stdout.on('data', (data: Buffer) => stdout.push(data));
     child.stderr.on('data', (data: Buffer) => stderr.push(data));
-    signal.addEventListener('abort', () => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'));
+    // An action can be cancelled after its process has ended.
+    const hasEnded = (): boolean => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+    signal.addEventListener('abort', () => hasEnded() || process.kill(-(child.pid as number), 'SIGKILL'));
     child.on('error', () => resolve({ exitCode: 127, stdout: Buffer.alloc(0), stderr: Buffer.from('the program cannot be started') }));
     child.on('close', code => resolve({ exitCode: code ?? 137, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) }));
   });
