@@ -1,6 +1,7 @@
 /** Opens ONNX Runtime sessions. Their options never depend on the machine's size or on `--jobs`. */
 import { basename } from 'node:path';
 import ort from 'onnxruntime-node';
+import { invariant } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
 import type { DType } from '../../tensor/dtype.js';
 import type { DataOf, Tensor } from '../../tensor/tensor.js';
@@ -130,12 +131,21 @@ const ORT_DTYPES = new Set<DType>([
 function toOrt(tensor: Tensor): ort.Tensor {
   if (!ORT_DTYPES.has(tensor.dtype))
     throw new RuntimeError('unsupported-dtype', `ONNX Runtime's Node binding does not support ${tensor.dtype} tensors`);
-  return new ort.Tensor(tensor.dtype as ort.Tensor.Type, tensor.data as ort.Tensor.DataType, [...tensor.dims]);
+  const made = new ort.Tensor(tensor.dtype as ort.Tensor.Type, tensor.data as ort.Tensor.DataType, [...tensor.dims]);
+  // Where Node has Float16Array, ONNX Runtime's JavaScript makes one of halves, and its native code then finds no bytes in it.
+  return tensor.dtype === 'float16' ? Object.assign(made, { cpuData: tensor.data }) : made;
 }
 
 function fromOrt(value: ort.OnnxValue): Tensor {
-  const tensor = value as ort.Tensor;
-  return makeTensor(tensor.type as DType, tensor.dims, tensor.data as DataOf[DType]) as Tensor;
+  const { type, dims, data } = value as ort.Tensor;
+  const own = type === 'float16' ? bitsOfHalves(data) : data;
+  return makeTensor(type as DType, dims, own as DataOf[DType]) as Tensor;
+}
+
+/** The bits of halves, also where Node has Float16Array. */
+function bitsOfHalves(data: ort.Tensor.DataType): Uint16Array {
+  invariant(ArrayBuffer.isView(data), 'halves of ONNX Runtime are in a typed array');
+  return new Uint16Array(data.buffer, data.byteOffset, data.byteLength / Uint16Array.BYTES_PER_ELEMENT);
 }
 
 function messageOf(error: unknown): string {
