@@ -60,6 +60,8 @@ export interface RemoteHelp {
 export interface RunSinks extends Pick<RunListener, 'identify' | 'usage'> {
   /** Called when the stage's program runs; the time before does not count for its timeout. */
   readonly begin: () => void;
+  /** Called when the program runs no more, and runs again later, with its whole timeout. */
+  readonly pause: () => void;
   write(level: 'info' | 'warning' | 'output', text: string): void;
   readonly mask: Mask;
 }
@@ -75,6 +77,7 @@ export async function runAction(
   if (helpers.remote !== undefined) {
     const end = await runOnWorker(session, stage, pinned, run, helpers.remote);
     if (end !== 'here') return end;
+    run.sinks.pause();
     return helpers.remote.inSlotHere(() => runHere(session, stage, pinned, run));
   }
   return runHere(session, stage, pinned, run);

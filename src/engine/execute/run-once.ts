@@ -61,6 +61,10 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
   const begin = (): void => {
     if (stage.timeoutMs !== undefined) stopTimer ??= after(stage.timeoutMs, () => timeout.abort());
   };
+  const pause = (): void => {
+    stopTimer?.();
+    stopTimer = undefined;
+  };
   const signal = AbortSignal.any([ports.signal, timeout.signal]);
   const device = watchDevice(session, stage);
   const mask = makeMask(stage.secrets.map(name => ports.environment[name]));
@@ -72,7 +76,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     const usage = (bytes: number): void => {
       peakBytes = bytes;
     };
-    const sinks = { write, identify: device.identify, usage, mask, begin };
+    const sinks = { write, identify: device.identify, usage, mask, begin, pause };
     const act = () => runAction(session, stage, pinned, { folder, helpers, signal, sinks });
     const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
     if (timeout.signal.aborted && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);

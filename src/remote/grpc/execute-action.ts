@@ -99,9 +99,9 @@ async function followOnce(
     if (how.signal.aborted) stop.abort();
     if (operation.done) done = operation;
     const at = stageOf(operation);
-    if (at === undefined || at.stage === stage) return;
-    stage = at.stage;
-    how.onStage?.(at.stage, at.stdout);
+    if (at === undefined || at === stage) return;
+    stage = at;
+    how.onStage?.(at);
   };
   const { signal } = stop;
   traffic.calls++;
@@ -122,21 +122,21 @@ async function followOnce(
   throw new RemoteError('remote-unavailable', 'passing', 'Execute: the stream ended before the action did');
 }
 
-function stageOf({ metadata }: Operation): { readonly stage: ExecutionStage; readonly stdout: string } | undefined {
+function stageOf({ metadata }: Operation): ExecutionStage | undefined {
   if (metadata === undefined || !metadata.typeUrl.endsWith('ExecuteOperationMetadata')) return undefined;
-  const { stage, stdoutStreamName } = EXECUTE_METADATA.decode(metadata.value);
+  const { stage } = EXECUTE_METADATA.decode(metadata.value);
   if (stage !== 2 && stage !== 3) return undefined;
-  return { stage: stage === 2 ? 'queued' : 'running', stdout: stdoutStreamName };
+  return stage === 2 ? 'queued' : 'running';
 }
 
 /** @throws RemoteError `remote-broken` if the operation has no response, or one that says that no attempt would succeed. */
 function readEnd({ response, error }: Operation): Executed {
   if (error !== undefined && error.code !== 0) return endOfStatus(error);
   if (response === undefined) throw broken('Execute: the operation ended without a response');
-  const { result, cachedResult, status: end } = EXECUTE_RESPONSE.decode(response.value);
+  const { result, status: end } = EXECUTE_RESPONSE.decode(response.value);
   if (end !== undefined && end.code !== 0) return endOfStatus(end);
   if (result === undefined) throw broken('Execute: the response has no result');
-  return { kind: 'ended', result, from: cachedResult ? 'cache' : 'run' };
+  return { kind: 'ended', result };
 }
 
 type EndStatus = NonNullable<Operation['error']>;

@@ -19,15 +19,15 @@ export interface HowToExecute {
   /** 'skip': the server runs the action although it has a result of it. */
   readonly lookup: 'use' | 'skip';
   readonly signal: AbortSignal;
-  /** Called when the action changes between waiting and running. `stdout` names a stream of its output, where the server offers one. */
-  readonly onStage?: (stage: ExecutionStage, stdout: string) => void;
+  /** Called when the action changes between waiting and running. */
+  readonly onStage?: (stage: ExecutionStage) => void;
 }
 
 export type ExecutionStage = 'queued' | 'running';
 
 export type Executed =
   /** The command ended, with any exit code. */
-  | { readonly kind: 'ended'; readonly result: WireResult; readonly from: 'run' | 'cache' }
+  | { readonly kind: 'ended'; readonly result: WireResult }
   /** The worker lacks inputs. `blobs`: those that the server names, as "hash/size"; empty if it names none. */
   | { readonly kind: 'missing'; readonly blobs: readonly string[]; readonly message: string }
   /** The server ended the command at the action's timeout. */

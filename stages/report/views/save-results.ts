@@ -5,7 +5,6 @@ import type { CocoResult } from '../../../src/detection/coco/results.js';
 import { groupByImage } from '../../../src/detection/coco/subset.js';
 import { keyOf } from '../../../src/report/saved/answer-key.js';
 import type { SavedAnswer } from '../../../src/report/saved/saved-answers.js';
-import type { BuildSummary } from '../../../src/stage/build-summary.js';
 import { embedPart, readImage, wholeOf } from '../embedded-image.js';
 import { boxOf, measureDifference, pairDetections } from '../pair-detections.js';
 import type { ReportParams } from '../params.js';
@@ -14,16 +13,11 @@ import type { DetectionSides } from '../readers/read-detections.js';
 /** The artifacts that an entry of a port reads. */
 export type ReadArtifact = (port: string, entry: string) => readonly { readonly stage: string; readonly output: string }[];
 
-interface Places {
-  readonly build: BuildSummary;
-  readonly read: ReadArtifact;
-}
-
 /** @throws DetectionError of images. */
 export async function saveResults(
   sides: DetectionSides,
   { overlays, views }: ReportParams,
-  { read }: Places,
+  read: ReadArtifact,
   answers: Record<string, SavedAnswer>,
 ): Promise<void> {
   const { dataset, imageFolder } = sides;

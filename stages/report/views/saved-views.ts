@@ -45,7 +45,7 @@ export async function saveViews({ build, inputs, params, metrics, sides }: Views
     for (const user of users) answers[keyOf('input', { stage: user, name: 'sketches' })] = { kind: 'json', value };
   }
   await saveModels(entriesOf(inputs, 'models'), read, answers);
-  if (sides !== undefined) await saveResults(sides, params, { build, read }, answers);
+  if (sides !== undefined) await saveResults(sides, params, read, answers);
   const holds = (stage: string, port: string): boolean =>
     ['artifact', 'model'].some(name => Object.hasOwn(answers, keyOf(name, { stage, port })));
   put('pipeline', describeStages(build, params.title, figures, holds));

@@ -40,8 +40,9 @@ function isAboutParts(message: FromWorker): message is Exclude<FromWorker, FromE
 
 function isFailure(value: unknown): value is Failure {
   if (typeof value !== 'object' || value === null) return false;
-  const { code, message, causes } = value as Partial<Record<keyof Failure, unknown>>;
-  return (
-    typeof code === 'string' && typeof message === 'string' && Array.isArray(causes) && causes.every(cause => typeof cause === 'string')
-  );
+  // Any JSON is fine as `details`, and `logPath` is not read.
+  const { code, message, causes, help, stack } = value as Partial<Record<keyof Failure, unknown>>;
+  const isText = (text: unknown): boolean => typeof text === 'string';
+  const isTextOrAbsent = (text: unknown): boolean => text === undefined || isText(text);
+  return isText(code) && isText(message) && isTextOrAbsent(help) && isTextOrAbsent(stack) && Array.isArray(causes) && causes.every(isText);
 }

@@ -8,7 +8,7 @@ import { ACTION, COMMAND, type WireResult } from '../../../remote/wire/reapi.js'
 import { EXECUTION_EXIT } from './execution-document.js';
 import { decodeLine, type FromExecution } from './execution-messages.js';
 import { addBytes, type BlobSources, type InputRoot } from './input-root.js';
-import { downloadOutputs } from './remote-outputs.js';
+import { checkDigest, downloadOutputs } from './remote-outputs.js';
 import { createUploader } from './upload.js';
 
 /** What a worker runs. Nothing in it depends on this machine. */
@@ -112,7 +112,7 @@ function addAction(blobs: BlobSources, order: ExecutionOrder): BlobDigest {
   const named = Object.entries(properties).map(([name, value]) => ({ name, value }));
   const platform = { properties: named.sort((a, b) => (a.name < b.name ? -1 : 1)) };
   const outputPaths = [...order.outputs].sort();
-  // Servers of REAPI 2.0 read the two older lists, which do not know yet whether a path will be a file or a folder.
+  // Servers of REAPI 2.0 read the older list of files. A path in it must not be in that of folders, so they make no outputs that are folders.
   const command = addBytes(
     blobs,
     COMMAND.encode({ arguments: order.arguments, outputFiles: outputPaths, outputPaths, ...(named.length === 0 ? {} : { platform }) }),
@@ -136,8 +136,8 @@ type TakenEnd = Exclude<ExecutionEnd, { readonly kind: 'timed-out' }>;
 async function takeEnd(cache: RemoteCache, { result }: Extract<Executed, { kind: 'ended' }>, order: ExecutionOrder): Promise<TakenEnd> {
   const { exitCode, executionMetadata } = result;
   try {
-    const stdout = await readSaid(cache, result.stdoutRaw, result.stdoutDigest);
-    const stderr = await readSaid(cache, result.stderrRaw, result.stderrDigest);
+    const stdout = await readSaid(cache, result.stdoutRaw, result.stdoutDigest, order);
+    const stderr = await readSaid(cache, result.stderrRaw, result.stderrDigest, order);
     if (exitCode === EXECUTION_EXIT.done) await downloadOutputs(cache, result, new Set(order.outputs), order.folder);
     let last: FromExecution | undefined;
     for (const line of stdout.split('\n')) {
@@ -156,9 +156,18 @@ async function takeEnd(cache: RemoteCache, { result }: Extract<Executed, { kind:
   }
 }
 
-async function readSaid(cache: RemoteCache, raw: Uint8Array, digest: WireResult['stdoutDigest']): Promise<string> {
+async function readSaid(
+  cache: Pick<RemoteCache, 'readBlobs'>,
+  raw: Uint8Array,
+  digest: WireResult['stdoutDigest'],
+  { onMessage }: Pick<ExecutionOrder, 'onMessage'>,
+): Promise<string> {
   if (raw.length > 0 || digest === undefined || digest.sizeBytes === 0) return Buffer.from(raw).toString();
-  if (digest.sizeBytes > MOST_SAID_BYTES) return '';
-  const blob = digest as BlobDigest;
+  const blob = checkDigest(digest, 'what the command said');
+  if (blob.sizeBytes > MOST_SAID_BYTES) {
+    const message = `the command wrote ${blob.sizeBytes} bytes of output, more than ${MOST_SAID_BYTES}, so its log and progress are not read`;
+    onMessage({ kind: 'log', level: 'warning', message });
+    return '';
+  }
   return Buffer.from((await cache.readBlobs([blob])).get(blob.hash) ?? '').toString();
 }

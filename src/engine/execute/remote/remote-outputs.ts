@@ -13,6 +13,9 @@ const LARGE_BYTES = 1 << 20;
 /** Small files that are in memory together. */
 const GROUP_BYTES = 32 << 20;
 
+/** More than the folders of a result need: their messages are in memory. */
+const MOST_TREE_BYTES = 256 << 20;
+
 interface OutputBlob {
   /** Absolute. */
   readonly path: string;
@@ -22,7 +25,7 @@ interface OutputBlob {
 
 /**
  * @param folder where the outputs are written, at the declared paths.
- * @throws RemoteError `remote-damaged` for content that does not match, or a path that is not declared; `remote-missing` if the server lost it.
+ * @throws RemoteError `remote-damaged` for content that does not match, a path that is not declared or occurs twice, and too large trees; `remote-missing` if the server lost it.
  */
 export async function downloadOutputs(
   cache: Pick<RemoteCache, 'readBlobs' | 'readFile'>,
@@ -31,12 +34,15 @@ export async function downloadOutputs(
   folder: string,
 ): Promise<void> {
   const files: OutputBlob[] = [];
+  const open = new Set(declared);
   for (const { path, digest, isExecutable } of result.outputFiles)
-    files.push({ path: join(folder, assertDeclared(path, declared)), blob: checkDigest(digest, path), executable: isExecutable });
+    files.push({ path: join(folder, takeDeclared(path, open)), blob: checkDigest(digest, path), executable: isExecutable });
   const trees = result.outputDirectories.map(({ path, treeDigest }) => ({
-    path: assertDeclared(path, declared),
+    path: takeDeclared(path, open),
     blob: checkDigest(treeDigest, path),
   }));
+  const treeBytes = trees.reduce((sum, { blob }) => sum + blob.sizeBytes, 0);
+  if (treeBytes > MOST_TREE_BYTES) throw damaged(`the result has ${treeBytes} bytes of trees, more than ${MOST_TREE_BYTES}`);
   const messages = await cache.readBlobs(trees.map(({ blob }) => blob));
   for (const { path, blob } of trees) {
     const bytes = messages.get(blob.hash);
@@ -56,12 +62,14 @@ export async function downloadOutputs(
 async function writeFiles(cache: Pick<RemoteCache, 'readBlobs' | 'readFile'>, files: readonly OutputBlob[]): Promise<void> {
   for (const { path } of files) await mkdir(dirname(path), { recursive: true });
   const large = files.filter(({ blob }) => blob.sizeBytes > LARGE_BYTES);
-  await Promise.all(
+  // None may still write when the caller removes what was written.
+  const ends = await Promise.allSettled(
     large.map(async ({ path, blob, executable }) => {
       if ((await cache.readFile(blob, path)) === 'missing') throw lost(path);
       await chmod(path, executable ? 0o700 : 0o600);
     }),
   );
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   for (const group of groupsOf(files.filter(({ blob }) => blob.sizeBytes <= LARGE_BYTES))) {
     const found = await cache.readBlobs(group.map(({ blob }) => blob));
     for (const { path, blob, executable } of group) {
@@ -86,12 +94,14 @@ function groupsOf(files: readonly OutputBlob[]): readonly (readonly OutputBlob[]
   return groups;
 }
 
-function assertDeclared(path: string, declared: ReadonlySet<string>): string {
-  if (!declared.has(path)) throw damaged(`the result has the output ${JSON.stringify(path)}, which the action does not declare`);
+/** @param open the declared paths that the result has not named yet; the path is removed from it. */
+function takeDeclared(path: string, open: Set<string>): string {
+  if (!open.delete(path)) throw damaged(`the result has the output ${JSON.stringify(path)} twice, or the action does not declare it`);
   return path;
 }
 
-function checkDigest(digest: WireDigest | undefined, path: string): BlobDigest {
+/** @param path what the digest belongs to, for the message. @throws RemoteError `remote-damaged`. */
+export function checkDigest(digest: WireDigest | undefined, path: string): BlobDigest {
   const hash = parseDigest(digest?.hash);
   if (digest === undefined || hash === undefined || digest.sizeBytes < 0)
     throw damaged(`the result has no digest for ${JSON.stringify(path)}`);
