@@ -1,7 +1,8 @@
 /** Builds whose stages run on a remote worker: equal bytes, what travels and what does not, and what follows when a worker cannot run them. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';
 import type { RemoteUse } from '../../../src/engine/store/remote/remote-use.js';
@@ -9,6 +10,7 @@ import type { StageSpec } from '../../support/plan-of.js';
 import { type FakeServer, type FakeServerOptions, startFakeServer } from '../../support/remote/fake-grpc-server.js';
 import { createFakeWorker, smallRuntime } from '../../support/remote/fake-worker.js';
 import { artifactsOf, createRig } from '../../support/remote/remote-rig.js';
+import { until } from '../../support/until.js';
 import type { World } from '../../support/world.js';
 
 const rig = createRig();
@@ -255,6 +257,21 @@ describe('a stage', () => {
     const world = rig.checkout({ strip: { uses: 'strip', inputs: { text: 'source.txt' }, executor: 'remote' } });
     const { report } = await world.build({}, { runtime: smallRuntime(folder) });
     expect(report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-execution' } });
+  });
+
+  it('that no worker could run has its whole timeout here', async () => {
+    const [trace, end] = [join(folder, 'trace'), join(folder, 'end')];
+    options.worker = async () => {
+      // The time of the first worker and that of the run here are together longer than the timeout.
+      if (executions() === 1) await wait(1_700);
+      return { result: { exitCode: 127 } };
+    };
+    const started = until(() => existsSync(trace))
+      .then(() => wait(900))
+      .then(() => writeFileSync(end, ''));
+    const { outcomes } = await build(rig.checkout(act({ trace, until: end }, { timeoutMs: 2_500 })), { executor: 'auto' });
+    await started;
+    expect([outcomes, executions()]).toEqual([{ act: 'executed' }, 2]);
   });
 
   it('that measures leaves this machine only for a worker that it names by properties, and its result is not looked up', async () => {
