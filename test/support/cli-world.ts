@@ -103,7 +103,7 @@ export function givenProject(files: Readonly<Record<string, string>>, environmen
     },
     remove() {
       for (const child of running) child.kill('SIGKILL');
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10 }); // a killed process may still write
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 }); // a killed process may still write
     },
   };
 }

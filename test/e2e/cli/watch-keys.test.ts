@@ -22,8 +22,10 @@ const READY = 'watching; b compares, l log, m figures, s states, f filters, r re
     watch = followProcess(child);
     await watch.waitFor(READY);
   });
-  afterEach(() => {
-    child.kill('SIGKILL');
+  afterEach(async () => {
+    // Killing `script` would leave the watch to end by itself, while it still writes into the folder.
+    if (child.exitCode === null) press('\u0003');
+    await watch.ended;
     world.remove();
   });
 
