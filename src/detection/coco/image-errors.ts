@@ -6,6 +6,16 @@ import { overlap } from './region.js';
 export const ERROR_KINDS = ['classification', 'localization', 'both', 'duplicate', 'background', 'missed'] as const;
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
+/** The kinds, as tables name them. */
+export const ERROR_KIND_WORDS: Readonly<Record<ErrorKind, string>> = {
+  classification: 'another class',
+  localization: 'too little overlap',
+  both: 'class and place',
+  duplicate: 'duplicate',
+  background: 'background',
+  missed: 'missed',
+};
+
 export interface Labeled<T> {
   readonly categoryId: CocoId;
   readonly value: T;

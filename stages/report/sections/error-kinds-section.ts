@@ -1,6 +1,7 @@
 /** Report section on the kinds of detection errors and their cost and, where all sides have masks, on pixel accuracy. */
+
 import { type ErrorCost, splitErrors } from '../../../src/detection/coco/errors.js';
-import { ERROR_KINDS, type ErrorKind } from '../../../src/detection/coco/image-errors.js';
+import { ERROR_KIND_WORDS, ERROR_KINDS } from '../../../src/detection/coco/image-errors.js';
 import { measureSemantic } from '../../../src/detection/coco/semantic.js';
 import type { Section } from '../../../src/report/document.js';
 import { type HtmlValue, html } from '../../../src/report/html.js';
@@ -8,15 +9,6 @@ import { formatCount, formatFixed } from '../../../src/report/numbers.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
 import type { ReportParams } from '../params.js';
 import type { DetectionSides } from '../readers/read-detections.js';
-
-const WORDS: Readonly<Record<ErrorKind, string>> = {
-  classification: 'another class',
-  localization: 'too little overlap',
-  both: 'class and place',
-  duplicate: 'duplicate',
-  background: 'background',
-  missed: 'missed',
-};
 
 /** @throws DetectionError `coco-no-region`. */
 export function drawErrorKinds({ dataset, sides, iouType }: DetectionSides, { minScore }: ReportParams['overlays']): Section {
@@ -33,7 +25,7 @@ ${drawTable({
   caption: 'False positives and missed objects by kind.',
   columns: [text('Error'), ...split.flatMap(({ name }) => [number(name), number('dAP')])],
   rows: [
-    ...ERROR_KINDS.map(kind => row(WORDS[kind], errors => errors.kinds[kind])),
+    ...ERROR_KINDS.map(kind => row(ERROR_KIND_WORDS[kind], errors => errors.kinds[kind])),
     row('all false positives', errors => errors.falsePositives),
     row('all false negatives', errors => errors.falseNegatives),
   ],

@@ -1,7 +1,8 @@
 /** Precision over recall and kinds of error of both sides, computed when they are opened. */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../base/json.js';
-import { ERROR_KINDS, type ErrorKind } from '../../../detection/coco/image-errors.js';
+import { ERROR_KIND_WORDS, ERROR_KINDS } from '../../../detection/coco/image-errors.js';
 import { formatFixed } from '../../../report/numbers.js';
 import { address, getBytes, getJson } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
@@ -137,15 +138,6 @@ function Curves({ judgments, names }: SidesProps) {
   );
 }
 
-const WORDS: Readonly<Record<ErrorKind, string>> = {
-  classification: 'another class',
-  localization: 'too little overlap',
-  both: 'class and place',
-  duplicate: 'duplicate',
-  background: 'background',
-  missed: 'missed',
-};
-
 function ErrorKinds({ judgments, names }: SidesProps) {
   return (
     <>
@@ -171,7 +163,7 @@ function ErrorKinds({ judgments, names }: SidesProps) {
           <tbody>
             {ERROR_KINDS.map(kind => (
               <tr key={kind}>
-                <th scope="row">{WORDS[kind]}</th>
+                <th scope="row">{ERROR_KIND_WORDS[kind]}</th>
                 {judgments.flatMap(({ errors }, index) => [
                   <td key={`${index} count`} class="n">
                     {errors.kinds[kind].count}
