@@ -116,7 +116,7 @@ function ModelReport({ model }: { readonly model: CompiledModel }) {
           keyOf={({ id }) => String(id)}
           picked={query.unit}
           pick={({ id }) => pick(id)}
-          sight={12}
+          visibleRows={12}
         />
       </section>
       {parts.map(

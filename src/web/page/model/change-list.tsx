@@ -41,7 +41,7 @@ export function ChangeList({ diff: { changes }, picked, pick }: ListProps) {
         keyOf={({ kind: own, id }) => `${own} ${id}`}
         picked={shown.find(({ id, partner }) => id === picked || partner === picked)?.id}
         pick={pick}
-        sight={10}
+        visibleRows={10}
       />
     </section>
   );

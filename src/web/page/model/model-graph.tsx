@@ -1,4 +1,4 @@
-/** The drawing of a model's graph: pan and zoom, only what is in sight is in the document, boxes open and close. */
+/** The drawing of a model's graph: pan and zoom, only what is visible is in the document, boxes open and close. */
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { drawPath, type Point } from '../../../report/graph-edges.js';
 import type { GraphOrder, GraphPlaces } from '../parts/graph/graph-types.js';
@@ -20,7 +20,7 @@ interface GraphProps {
 
 const [BOX_HEIGHT, CHARACTER, PADDING, LONGEST] = [40, 7.6, 12, 30];
 
-interface Sight {
+interface Viewport {
   readonly x: number;
   readonly y: number;
   readonly scale: number;
@@ -39,21 +39,21 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
   const layout = useLayout(order);
   const arrow = `model-arrow-${useId()}`;
   const frame = useRef<HTMLDivElement>(null);
-  const [sight, setSight] = useState<Sight>({ x: 0, y: 0, scale: 1 });
+  const [viewport, setViewport] = useState<Viewport>({ x: 0, y: 0, scale: 1 });
   const size = useSize(frame);
   const pickedBox = graph.boxes.find(({ nodes, kind }) => kind === 'node' && nodes[0]?.id === picked)?.id;
   useEffect(() => {
     if (layout === undefined) return;
     const target = pickedBox === undefined ? undefined : layout.places[pickedBox];
-    setSight(before =>
+    setViewport(before =>
       target === undefined
-        ? firstSight(layout, layout.places[graph.boxes[0]?.id ?? ''], size.width)
+        ? firstViewport(layout, layout.places[graph.boxes[0]?.id ?? ''], size.width)
         : { ...before, x: size.width / 2 - target.x * before.scale, y: size.height / 2 - target.y * before.scale },
     );
   }, [layout, pickedBox, size.width]);
-  const drag = useDrag(sight, setSight);
-  const { left, top, right, bottom } = drawnArea(sight, size);
-  // While the sight stays in the area, only the transform changes.
+  const drag = useDrag(viewport, setViewport);
+  const { left, top, right, bottom } = drawnArea(viewport, size);
+  // While the viewport stays in the area, only the transform changes.
   const content = useMemo(() => {
     const isSeen = ({ x, y }: Point): boolean => x > left && x < right && y > top && y < bottom;
     return layout === undefined ? null : (
@@ -77,7 +77,7 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
   }, [graph, layout, lookOf, pickedBox, left, top, right, bottom]);
   if (layout === undefined) return <Empty>Laying out {graph.boxes.length} boxes …</Empty>;
   const zoom = (factor: number, at: Point = { x: size.width / 2, y: size.height / 2 }): void =>
-    setSight(({ x, y, scale }) => {
+    setViewport(({ x, y, scale }) => {
       const next = Math.min(3, Math.max(0.05, scale * factor));
       return { scale: next, x: at.x - ((at.x - x) * next) / scale, y: at.y - ((at.y - y) * next) / scale };
     });
@@ -93,12 +93,12 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
         if (event.ctrlKey || event.metaKey) {
           const box = event.currentTarget.getBoundingClientRect();
           zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - box.left, y: event.clientY - box.top });
-        } else setSight(before => ({ ...before, x: before.x - event.deltaX, y: before.y - event.deltaY }));
+        } else setViewport(before => ({ ...before, x: before.x - event.deltaX, y: before.y - event.deltaY }));
       }}
     >
       <ZoomButtons
         zoom={zoom}
-        fit={() => setSight({ x: 8, y: 8, scale: Math.min(1, size.width / layout.width, size.height / layout.height) })}
+        fit={() => setViewport({ x: 8, y: 8, scale: Math.min(1, size.width / layout.width, size.height / layout.height) })}
       />
       <svg width={size.width} height={size.height} role="group" aria-label="Nodes">
         <defs>
@@ -106,7 +106,7 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
             <path d="M0 0.5L8 4L0 7.5Z" />
           </marker>
         </defs>
-        <g transform={`translate(${sight.x} ${sight.y}) scale(${sight.scale})`}>{content}</g>
+        <g transform={`translate(${viewport.x} ${viewport.y}) scale(${viewport.scale})`}>{content}</g>
       </svg>
     </div>
   );
@@ -116,10 +116,10 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
 const REACH = 200;
 
 /**
- * The part of the drawing that is in the document: what is in sight and half a window around it, in steps of half a window. It is the same for all
- * sights of one step, and for scales between two powers of two.
+ * The part of the drawing that is in the document: what is visible and half a window around it, in steps of half a window. It is the same for all
+ * viewports of one step, and for scales between two powers of two.
  */
-function drawnArea({ x, y, scale }: Sight, { width, height }: { readonly width: number; readonly height: number }) {
+function drawnArea({ x, y, scale }: Viewport, { width, height }: { readonly width: number; readonly height: number }) {
   const coarse = 2 ** Math.floor(Math.log2(scale));
   const along = (offset: number, length: number): readonly [number, number] => {
     const step = length / coarse / 2;
@@ -218,7 +218,7 @@ function widthOf(box: ModelBox): number {
 }
 
 /** The whole width where it is readable so, else the first box in the middle. */
-function firstSight({ width }: GraphPlaces, first: Point | undefined, room: number): Sight {
+function firstViewport({ width }: GraphPlaces, first: Point | undefined, room: number): Viewport {
   const scale = Math.min(1, Math.max(0.5, room / width));
   return { x: width * scale <= room ? (room - width * scale) / 2 : room / 2 - (first?.x ?? width / 2) * scale, y: 8, scale };
 }
@@ -235,12 +235,12 @@ function useSize(frame: { readonly current: HTMLDivElement | null }): { readonly
   return size;
 }
 
-function useDrag(sight: Sight, setSight: (sight: Sight) => void) {
-  const start = useRef<{ readonly at: Point; readonly sight: Sight; readonly pointer: number } | undefined>(undefined);
+function useDrag(viewport: Viewport, setViewport: (viewport: Viewport) => void) {
+  const start = useRef<{ readonly at: Point; readonly viewport: Viewport; readonly pointer: number } | undefined>(undefined);
   return {
     onPointerDown(event: PointerEvent & { readonly currentTarget: HTMLElement }) {
       if (event.button !== 0) return;
-      start.current = { at: { x: event.clientX, y: event.clientY }, sight, pointer: event.pointerId };
+      start.current = { at: { x: event.clientX, y: event.clientY }, viewport, pointer: event.pointerId };
     },
     onPointerMove(event: PointerEvent & { readonly currentTarget: HTMLElement }) {
       const from = start.current;
@@ -249,7 +249,7 @@ function useDrag(sight: Sight, setSight: (sight: Sight) => void) {
       // A click moves a little too.
       if (Math.abs(dx) + Math.abs(dy) < 4) return;
       event.currentTarget.setPointerCapture(from.pointer);
-      setSight({ ...from.sight, x: from.sight.x + dx, y: from.sight.y + dy });
+      setViewport({ ...from.viewport, x: from.viewport.x + dx, y: from.viewport.y + dy });
     },
     onPointerUp() {
       start.current = undefined;

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ModelView } from '../../../onnx/describe/model-view.js';
 import { collapse, openScopes, scopeModel, scopesToOpen } from './collapse.js';
 
-/** Boxes of the first sight. */
+/** Most boxes that are open at first. */
 const FIRST_BOXES = 80;
 
 /** A model with the scopes that are open. */

@@ -22,26 +22,26 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
   readonly picked?: string | undefined;
   readonly pick?: (row: Row) => void;
-  /** Height of the sight, in rows. */
-  readonly sight?: number;
+  /** Height of the visible part, in rows. */
+  readonly visibleRows?: number;
 }
 
 const ROW_PX = 29;
 
-/** Rows beyond the sight, so that scrolling shows no gaps. */
+/** Rows beyond the visible ones, so that scrolling shows no gaps. */
 const MARGIN = 12;
 
 /** Fewer rows are all in the document. */
 const FEW = 80;
 
-export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, sight = 18 }: TableProps<Row>) {
+export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visibleRows = 18 }: TableProps<Row>) {
   const [order, setOrder] = useState<{ readonly column: string; readonly direction: 'up' | 'down' }>();
   const [top, setTop] = useState(0);
   const box = useRef<HTMLDivElement>(null);
   const sorted = useMemo(() => sortRows(rows, columns.find(({ name }) => name === order?.column)?.rank, order?.direction), [rows, order]);
   const isLong = sorted.length > FEW;
-  const start = isLong ? Math.max(0, Math.min(Math.floor(top / ROW_PX) - MARGIN, sorted.length - sight)) : 0;
-  const end = isLong ? Math.min(sorted.length, start + sight + 2 * MARGIN) : sorted.length;
+  const start = isLong ? Math.max(0, Math.min(Math.floor(top / ROW_PX) - MARGIN, sorted.length - visibleRows)) : 0;
+  const end = isLong ? Math.min(sorted.length, start + visibleRows + 2 * MARGIN) : sorted.length;
   const sort = ({ name, first = 'up' }: ColumnSpec<Row>): void =>
     setOrder(before =>
       before?.column !== name
@@ -54,7 +54,7 @@ export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, sigh
     <div
       class="scroll data"
       ref={box}
-      style={{ maxHeight: `${(sight + 2) * ROW_PX}px` }}
+      style={{ maxHeight: `${(visibleRows + 2) * ROW_PX}px` }}
       tabIndex={0}
       role="region"
       aria-label={label}

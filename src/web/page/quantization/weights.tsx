@@ -27,7 +27,7 @@ export function Weights({ weights }: { readonly weights: readonly WeightEntry[] 
           keyOf={({ name }) => name}
           picked={picked?.name}
           pick={({ name }) => setQuery({ weight: name === query.weight ? undefined : name }, 'replace')}
-          sight={10}
+          visibleRows={10}
         />
       )}
       {picked !== undefined && <ChannelScales weight={picked} />}

@@ -27,7 +27,7 @@ export function Confusion({ result }: { readonly result: MatchResult }) {
         columns={COLUMNS}
         keyOf={({ category }) => category}
         pick={({ category }) => setQuery({ class: category, image: undefined })}
-        sight={14}
+        visibleRows={14}
       />
     </section>
   );

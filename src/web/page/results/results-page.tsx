@@ -77,7 +77,7 @@ function Matched({ left, right }: { readonly left: ResultSide; readonly right: R
             keyOf={({ row }) => row.id}
             picked={image?.row.id}
             pick={({ row }) => setQuery({ image: row.id }, 'replace')}
-            sight={16}
+            visibleRows={16}
           />
           {image !== undefined && (
             <ImagePair

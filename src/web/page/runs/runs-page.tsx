@@ -54,7 +54,7 @@ export function RunsPage({ pipeline }: ViewProps) {
         rows={runs}
         columns={columnsOf(runs, figures, picked, toggle)}
         keyOf={({ run }) => run}
-        sight={14}
+        visibleRows={14}
       />
       {runs.length > 1 && <RunScatter runs={runs} names={allFigures(runs)} picked={picked} toggle={toggle} />}
       {isSavable(picked) && pipeline.project.access === 'full' && (
