@@ -3,7 +3,10 @@
 import { hasCode, OPEN_FILES_LIMIT } from '../base/system-error.js';
 import { answerQuickly } from './quick-answer.js';
 
-if (!answerQuickly(process.argv.slice(2))) {
+const done = answerQuickly(process.argv.slice(2));
+// Node takes longer to end by itself.
+if (done === 'written') process.exit();
+if (done === 'load') {
   import('./tanren.js').catch((error: unknown) => {
     if (!hasCode(error, ...OPEN_FILES_LIMIT)) throw error;
     process.stderr.write(

@@ -13,19 +13,22 @@ import { printNothingToDo } from './render/settled-report.js';
 import type { OutputStream } from './terminal/batched-output.js';
 import { makeConsole } from './terminal/console.js';
 
-/** @returns whether `tanren build …` has been answered. If not, nothing was done, and the command line must be loaded. */
-export function answerQuickly(argv: readonly string[]): boolean {
+/**
+ * Answers `tanren build …` if there is nothing to do.
+ * @returns 'load': nothing was done, and the command line must be loaded; 'answered'; 'written': answered, and no stream holds any of it.
+ */
+export function answerQuickly(argv: readonly string[]): 'load' | 'answered' | 'written' {
   const started = process.hrtime.bigint();
   const record = findCurrentRecord(argv);
-  if (record === undefined) return false;
+  if (record === undefined) return 'load';
   const text: string[] = [];
   // Getting the stream of a pipe or file from Node takes longer than everything else.
-  const stream: OutputStream = isTerminal() ? watched() : { write: line => text.push(line) };
+  const terminal = isTerminal();
+  const stream: OutputStream = terminal ? watched() : { write: line => text.push(line) };
   // Reading `performance` would load a module of Node.
   const tookMs = Number(process.hrtime.bigint() - started) / 1e6;
   printNothingToDo(record.report, tookMs, makeConsole({ json: false }, { stdout: stream, stderr: stream }));
-  writeNow(text.join(''));
-  return true;
+  return writeNow(text.join('')) && !terminal ? 'written' : 'answered';
 }
 
 /** Whether stdout is a terminal or another character device, whose output is more than bytes and needs its stream. */

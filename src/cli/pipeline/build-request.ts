@@ -56,6 +56,8 @@ export function readBuildRequest(argv: readonly string[], cwd: string): BuildReq
  * Those of the remote cache are left out: one holds a token, and a build with nothing to do does not use that cache.
  */
 export function requestText({ file, targets, assignments, paramsFiles }: BuildRequest): string {
-  const settings = Object.entries(process.env).filter(([name]) => name.startsWith('TANREN_') && !name.startsWith('TANREN_REMOTE_'));
-  return JSON.stringify([VERSION, process.version, file, targets, assignments, paramsFiles, settings.sort()]);
+  // Every value of `process.env` that is read is a call of the system.
+  const names = Object.keys(process.env).filter(name => name.startsWith('TANREN_') && !name.startsWith('TANREN_REMOTE_'));
+  const settings = names.sort().map(name => [name, process.env[name]]);
+  return JSON.stringify([VERSION, process.version, file, targets, assignments, paramsFiles, settings]);
 }

@@ -2,12 +2,13 @@
  * The no-op record: the stamps of everything that a build read to find all stages up to date.
  * While all of them are unchanged, a later build reports immediately that nothing is out of date.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '../../base/digest.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import type { GateResult } from '../model/gate-result.js';
-import { readRegular } from '../store/files/read-regular.js';
 import type { RecordedStamps } from '../store/files/recorded-stamps.js';
+import { statPath } from '../store/files/stamp.js';
 import { checksumOf } from './checksum.js';
 
 export interface NoOpRecord {
@@ -35,7 +36,6 @@ export interface SettledReport {
 }
 
 const HEAD = 'tanren-no-op 2';
-const LINE_END = 0x0a;
 
 /** Beside the state of the pipeline `pipelineName`. */
 export function noOpRecordPath(projectFolder: string, pipelineName: string): string {
@@ -49,16 +49,20 @@ export function encodeNoOpRecord(record: NoOpRecord): string {
 
 /** The no-op record at `path`; undefined if it is missing, damaged or of another version. */
 export function readNoOpRecord(path: string): NoOpRecord | undefined {
-  let bytes: Buffer;
-  try {
-    bytes = readRegular(path);
-  } catch {
-    return undefined;
-  }
-  const end = bytes.indexOf(LINE_END);
-  const body = bytes.subarray(end + 1);
-  if (end < 0 || bytes.toString('latin1', 0, end) !== `${HEAD} ${checksumOf(body)}`) return undefined;
+  const text = readText(path);
+  const end = text.indexOf('\n');
+  const body = text.slice(end + 1);
+  if (end < 0 || text.slice(0, end) !== `${HEAD} ${checksumOf(Buffer.from(body))}`) return undefined;
   // The checksum shows that `encodeNoOpRecord` wrote it. A forged record can claim that nothing is out of date, and so can a forged state.
-  const found = parseJson(body.toString());
+  const found = parseJson(body);
   return isJsonObject(found) ? (found as unknown as NoOpRecord) : undefined;
+}
+
+/** The text of a regular file; '' if it cannot be read. Reading a path as UTF-8 is one call of Node, and takes a tenth of the time of other ways. */
+function readText(path: string): string {
+  try {
+    return statPath(path)?.kind === 'file' ? readFileSync(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
 }

@@ -112,7 +112,8 @@ function findRealPath(path: string): string | undefined {
 
 function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder).sort();
+    // An error of Node takes longer than a stamp.
+    return stampOf(folder) === '' ? [] : readdirSync(folder).sort();
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;
