@@ -1,5 +1,6 @@
 /** Embeds images and image crops in the page, and places detections on them. */
 import { readFile } from 'node:fs/promises';
+import PQueue from 'p-queue';
 import type { CocoImage } from '../../src/detection/coco/dataset.js';
 import type { CocoResult } from '../../src/detection/coco/results.js';
 import { rasterize } from '../../src/detection/coco/segmentation.js';
@@ -26,6 +27,14 @@ export interface EmbeddedImage {
   readonly width: number;
   readonly height: number;
   readonly part: Part;
+}
+
+/** Images in memory at a time. The coders run in threads beside the page's own work. */
+const AT_ONCE = 4;
+
+/** The results in the order of the images. */
+export function imagesAtOnce<T, Result>(images: readonly T[], draw: (image: T, index: number) => Promise<Result>): Promise<Result[]> {
+  return new PQueue({ concurrency: AT_ONCE }).addAll(images.map((image, index) => () => draw(image, index)));
 }
 
 /** The pixels that the detector saw. */

@@ -19,7 +19,7 @@ import { type Html, type HtmlValue, html } from '../../../src/report/html.js';
 import { formatCount, formatDelta, formatFixed } from '../../../src/report/numbers.js';
 import { drawPicture, drawPictureImage, type PictureObject } from '../../../src/report/picture.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
-import { type EmbeddedImage, embedPart, type Part, placeBox, placeResult, readImage } from '../embedded-image.js';
+import { type EmbeddedImage, embedPart, imagesAtOnce, type Part, placeBox, placeResult, readImage } from '../embedded-image.js';
 import type { ReportParams } from '../params.js';
 import type { DetectionSides } from '../readers/read-detections.js';
 
@@ -33,8 +33,7 @@ export async function drawChanges(
 ): Promise<Section> {
   const changes = findChanges(dataset, first.value, last.value, { ...CHANGE_RULE, iouType, minScore });
   const shown = changes.changes.slice(0, most);
-  const pictures: Html[] = [];
-  for (const [index, change] of shown.entries()) pictures.push(await drawCutOut(change, index, imageFolder, [first.name, last.name]));
+  const pictures = await imagesAtOnce(shown, (change, index) => drawCutOut(change, index, imageFolder, [first.name, last.name]));
   const names = new Map(dataset.categories.map(({ id, name }) => [id, name]));
   return {
     id: 'changes',

@@ -10,7 +10,7 @@ import { type Html, html } from '../../../src/report/html.js';
 import { formatCount, formatFixed } from '../../../src/report/numbers.js';
 import { drawPicture, drawPictureImage, type PictureObject } from '../../../src/report/picture.js';
 import { drawTable, number, text } from '../../../src/report/table.js';
-import { type EmbeddedImage, embedPart, placeResult, readImage, wholeOf } from '../embedded-image.js';
+import { type EmbeddedImage, embedPart, imagesAtOnce, placeResult, readImage, wholeOf } from '../embedded-image.js';
 import { measureDifference, type Pair, pairDetections } from '../pair-detections.js';
 import type { ReportParams } from '../params.js';
 import type { DetectionSides } from '../readers/read-detections.js';
@@ -39,8 +39,7 @@ export async function drawOverlays(
   };
   const samples = chooseSamples(dataset, first.value, last.value, params);
   if (samples.length === 0) return undefined;
-  const drawn: Html[] = [];
-  for (const sample of samples) drawn.push(await drawSample(sample, sides, imageFolder, params));
+  const drawn = await imagesAtOnce(samples, sample => drawSample(sample, sides, imageFolder, params));
   const chosen =
     params.choose === 'differ' ? `The ${samples.length} images on which the two differ most` : `The first ${samples.length} images`;
   return {

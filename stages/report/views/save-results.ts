@@ -5,7 +5,7 @@ import type { CocoResult } from '../../../src/detection/coco/results.js';
 import { groupByImage } from '../../../src/detection/coco/subset.js';
 import { keyOf } from '../../../src/report/saved/answer-key.js';
 import type { SavedAnswer } from '../../../src/report/saved/saved-answers.js';
-import { embedPart, readImage, wholeOf } from '../embedded-image.js';
+import { embedPart, imagesAtOnce, readImage, wholeOf } from '../embedded-image.js';
 import { boxOf, measureDifference, pairDetections } from '../pair-detections.js';
 import type { ReportParams } from '../params.js';
 import type { DetectionSides } from '../readers/read-detections.js';
@@ -42,12 +42,14 @@ export async function saveResults(
   // Images with pixels come first.
   const ordered = [...shown, ...dataset.images.filter(image => !shown.includes(image))];
   putForAll({ name: 'data.annotations' }, { kind: 'json', value: datasetOf({ ...dataset, images: ordered }) });
-  for (const image of shown) {
-    if (image.fileName === undefined) continue;
+  const named = shown.filter(({ fileName }) => fileName !== undefined);
+  const sources = await imagesAtOnce(named, async image => {
     const picture = await readImage(image, imageFolder);
-    const { source } = await embedPart(picture, wholeOf(picture), views.size);
-    const [, type = '', base64 = ''] = /^data:([^;]+);base64,(.*)$/.exec(source) ?? [];
-    putForAll({ name: 'data.images', path: image.fileName }, { kind: 'bytes', type, base64 });
+    return (await embedPart(picture, wholeOf(picture), views.size)).source;
+  });
+  for (const [index, image] of named.entries()) {
+    const [, type = '', base64 = ''] = /^data:([^;]+);base64,(.*)$/.exec(sources[index] ?? '') ?? [];
+    putForAll({ name: 'data.images', path: image.fileName ?? '' }, { kind: 'bytes', type, base64 });
   }
 }
 
