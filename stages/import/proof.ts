@@ -19,6 +19,8 @@ export interface ImportProof extends EqualityProof {
   readonly wanted: Equality;
   /** Why nothing was compared. */
   readonly reason?: string;
+  /** ONNX Runtime's message, if the original model cannot run. */
+  readonly failed?: string;
 }
 
 /** What is to be proved, without the weights of any model: they are in files, so that only ONNX Runtime has them in memory. */
@@ -64,7 +66,7 @@ export async function proveImport(claim: ImportClaim, path: string, context: Pic
     const reason = loops === 'some' ? undefined : await findWhyNotRun(before, feeds);
     if (reason === undefined) throw error;
     context.log('warning', `equality was not checked: the original model cannot run: ${reason}`);
-    return { wanted, samples: 0, reason: `the original model cannot run: ${reason}`, ...NOTHING_COMPARED };
+    return { wanted, samples: 0, reason: `the original model cannot run: ${reason}`, failed: reason, ...NOTHING_COMPARED };
   }
 }
 

@@ -8,11 +8,13 @@ import { importModel } from '../../src/onnx/import-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { sortTopologically } from '../../src/onnx/ir/sort.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
+import type { Pins } from '../../src/onnx/surgery/pin-shapes.js';
 import { evaluate } from '../../src/runtime/session/evaluate.js';
 import type { Context } from '../../src/stage/context.js';
 import type { InputPaths, StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { getOutputPath, readInput } from '../../src/stage/paths.js';
+import { assertSizeFits } from './image-size.js';
 import type { ImportParams } from './params.js';
 import { assertProved, claimImport, type ImportClaim, proveImport } from './proof.js';
 import { describeImport, describeProof, listOtherDomains } from './report.js';
@@ -23,30 +25,29 @@ export async function runImport(job: StageJob<ImportParams>): Promise<void> {
   // The models are not reachable any more: their weights are freed before ONNX Runtime loads them.
   collectGarbage();
   const proof = await proveImport(claim, getOutputPath(outputs, 'model'), context);
+  if (proof.failed !== undefined) await explainSize(job, proof.failed);
   await writeJsonFile(getOutputPath(outputs, 'report'), { ...report, proof: describeProof(proof) });
   assertProved(proof);
 }
 
+const pinsOf = ({ shapes, dims, batch }: ImportParams): Pins => ({ shapes, dims, batch });
+
+/** @param reason why the model does not run at the size of the params. @throws StageError `image-size` if the size is the cause. */
+async function explainSize({ params, inputs, context }: StageJob<ImportParams>, reason: string): Promise<void> {
+  await assertSizeFits(await readOriginal(inputs), pinsOf(params), reason, context.scratch);
+}
+
 /** Writes the imported model. What it returns holds no weights. */
-async function importAndWrite({
-  params,
-  inputs,
-  outputs,
-  context,
-}: StageJob<ImportParams>): Promise<{ readonly report: JsonObject; readonly claim: ImportClaim }> {
+async function importAndWrite(job: StageJob<ImportParams>): Promise<{ readonly report: JsonObject; readonly claim: ImportClaim }> {
+  const { params, inputs, outputs, context } = job;
   const original = await readOriginal(inputs);
   sortTopologically(original.graph);
   assertModel(original, 'the input');
-  const { shapes, dims, batch, unbatched, cut, opset, newer, foldLimitBytes } = params;
-  const imported = await importModel(original, {
-    pins: { shapes, dims, batch },
-    unbatched,
-    cut,
-    opset,
-    newer,
-    foldLimitBytes,
-    evaluate,
-    check: findProblems,
+  const { unbatched, cut, opset, newer, foldLimitBytes } = params;
+  const options = { pins: pinsOf(params), unbatched, cut, opset, newer, foldLimitBytes, evaluate, check: findProblems } as const;
+  const imported = await importModel(original, options).catch(async error => {
+    if (isCodedError(error) && error.code === 'shape-mismatch') await explainSize(job, error.message);
+    throw error;
   });
   await writeModel(getOutputPath(outputs, 'model'), imported.model);
   const { conversion, model } = imported;

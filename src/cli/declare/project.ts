@@ -5,7 +5,10 @@ import { SHELLS } from '../process/shells.js';
 import { command, type Declared } from './command.js';
 import { flag, optional, optionalChoice, value } from './option.js';
 import { json } from './shared-options.js';
-import { parseText } from './values.js';
+import { parseSides, parseText } from './values.js';
+
+/** What `--size` gives. */
+const SIZE = 'height and width of the images, if the model leaves them free (default: a size at which it runs)';
 
 export const PROJECT: readonly Declared[] = [
   command({
@@ -25,6 +28,7 @@ export const PROJECT: readonly Declared[] = [
         'with --images: their COCO annotations; the draft then evaluates float and int8',
         parseText,
       ),
+      size: optional('--size <HxW>', `with --model: ${SIZE}`, parseSides),
       recover: flag('--recover', 'with --model: add stages that recover accuracy (channel factors, bias correction)'),
     },
     after:
@@ -37,6 +41,7 @@ export const PROJECT: readonly Declared[] = [
     description: 'try each quantization preset on a model: NPU share, latency estimate, SQNR, agreement with float, next steps',
     options: {
       json,
+      size: optional('--size <HxW>', SIZE, parseSides),
       save: optional('--save <file>', 'write the pipeline file that does the same, and keep what it built', parseText),
     },
     after: 'Example:\n  tanren try yolox_nano.onnx photos --save pipeline.yaml',

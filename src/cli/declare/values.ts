@@ -58,3 +58,10 @@ export function parseSize(example: string): (text: string) => readonly [name: st
     return [name, Number(size)];
   };
 }
+
+/** "224x320" → a height of 224 and a width of 320. */
+export function parseSides(text: string): { readonly height: number; readonly width: number } {
+  const [height = 0, width = 0] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text)?.slice(1).map(Number) ?? [];
+  if (height === 0) throw new InvalidArgumentError('Expected height and width, for example 224x320.');
+  return { height, width };
+}

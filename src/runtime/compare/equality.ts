@@ -19,10 +19,12 @@ export type Origin = 'sigmoid' | 'any';
 
 /**
  * Optimizations of ONNX Runtime may round at other places than ours, so that twice its own spread is allowed. A spread above a tenth of the deviation
- * says nothing about rounding: in such outputs selections change, such as the order of detections.
+ * says nothing about rounding: in such outputs selections change, such as the order of detections. An output of one number, or of equal ones, has no
+ * deviation: there it is rounding up to 2⁻¹⁴ of the magnitude, which sums of some thousand products reach.
  */
 const SPREADS_ALLOWED = 2;
 const LARGEST_SPREAD = 0.1;
+const LARGEST_SPREAD_OF_MAGNITUDE = 2 ** -14;
 
 /**
  * Why two outputs are not equal, with figures; undefined if they are equal.
@@ -36,7 +38,8 @@ export function findInequality(wanted: Equality, output: OutputComparison, origi
       ? undefined
       : `${output.differentBits} of ${output.elements} elements differ, by at most ${output.maxAbs}`;
   const bound = boundOf(wanted.tolerance, output, origin);
-  const widened = spread !== undefined && spread <= LARGEST_SPREAD * output.standardDeviation ? SPREADS_ALLOWED * spread : 0;
+  const largest = Math.max(LARGEST_SPREAD * output.standardDeviation, LARGEST_SPREAD_OF_MAGNITUDE * output.magnitude);
+  const widened = spread !== undefined && spread <= largest ? SPREADS_ALLOWED * spread : 0;
   if (output.maxAbs <= Math.max(bound, widened)) return undefined;
   const own = spread === undefined ? '' : `; ONNX Runtime's own optimizations change it by ${spread}`;
   return `an element differs by ${output.maxAbs}, allowed is ${Math.max(bound, widened)} (${wanted.tolerance} of the standard deviation ${output.standardDeviation}${own}); SQNR ${formatSqnr(output.sqnrDb, 1)}`;

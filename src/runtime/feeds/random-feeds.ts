@@ -15,20 +15,20 @@ export interface FeedOptions {
   readonly sizes: Readonly<Record<string, number>>;
   /** The size of any other free dimension. */
   readonly freeSize: number;
-  /** Height and width of images, instead of `freeSize`: inputs of floats and rank 4. */
+  /** Height and width of images, instead of `freeSize`: inputs of floats [N, C, H, W], or [3, H, W]. */
   readonly image?: ImageSides | undefined;
 }
 
 export type ImageSides = readonly [height: number, width: number];
 
-/** Axes of height and width in an image. */
+/** Axes of height and width in a batch of images. */
 const SIDES = [2, 3] as const;
 
 /** Whether a height or width of an image is free, and `sizes` does not fix it. */
 export function hasFreeSides({ graph }: Model, sizes: FeedOptions['sizes']): boolean {
   return graph.inputs.some(id => {
     const { type, constant } = getValue(graph, id);
-    if (constant !== undefined || !isImage(type)) return false;
+    if (constant !== undefined || !isBatch(type)) return false;
     return SIDES.some(axis => {
       const dim = type.dims?.[axis];
       return dim === undefined || (typeof dim === 'string' && sizes[dim] === undefined);
@@ -36,8 +36,15 @@ export function hasFreeSides({ graph }: Model, sizes: FeedOptions['sizes']): boo
   });
 }
 
-function isImage(type: Value['type']): type is Extract<Value['type'], { readonly kind: 'tensor' }> {
+type TensorType = Extract<Value['type'], { readonly kind: 'tensor' }>;
+
+function isBatch(type: Value['type']): type is TensorType {
   return type?.kind === 'tensor' && type.dims?.length === 4 && type.dtype?.startsWith('float') === true;
+}
+
+/** An image without a batch. */
+function isOneImage({ dtype, dims }: TensorType): boolean {
+  return dims?.length === 3 && dims[0] === 3 && dtype?.startsWith('float') === true;
 }
 
 /**
@@ -53,10 +60,12 @@ export function makeRandomFeeds(model: Model, options: FeedOptions): Readonly<Re
 function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor {
   const type = input?.type;
   if (type?.kind !== 'tensor' || type.dtype === undefined || type.dims === undefined) throw noRandomForm(input, 'its type is unknown');
-  const sides = isImage(type) ? options.image : undefined;
+  const { image, sizes, freeSize } = options;
+  const sides = image !== undefined && (isBatch(type) || isOneImage(type)) ? image : [];
+  const before = type.dims.length - sides.length;
   const dims = type.dims.map((dim, axis) => {
     if (typeof dim === 'number') return dim;
-    return (dim === undefined ? undefined : options.sizes[dim]) ?? (axis < 2 ? undefined : sides?.[axis - 2]) ?? options.freeSize;
+    return (dim === undefined ? undefined : sizes[dim]) ?? sides[axis - before] ?? freeSize;
   });
   const tensor = makeRandomTensor(type.dtype, dims, options.random);
   if (tensor === undefined) throw noRandomForm(input, `${type.dtype} has no random form`);

@@ -27,6 +27,14 @@ const MODELS = {
 <${CONV}> {
   map = Conv<pads = [1, 1, 1, 1]>(image, w)
 }`,
+  'free sizes of a detector': `${HEAD}g (float[N, 3, height, width] image) => (float[N, rows, 7] rows)
+<float[7, 3, 3, 3] w = ${weights(189)}, int64[3] shape = {1, 7, -1}> {
+  c = Conv<strides = [8, 8], pads = [1, 1, 0, 0]>(image, w)
+  r = Reshape(c, shape)
+  t = Transpose<perm = [0, 2, 1]>(r)
+  z = Concat<axis = 1>(t, t, t)
+  rows = Identity(z)
+}`,
   'no image': `${HEAD}g (float[N, 4] x) => (float[N, 4] y)
 {
   y = Relu(x)
@@ -46,7 +54,8 @@ describe('init --model', () => {
   it.each<[keyof typeof MODELS, string, RegExp, number]>([
     ['classifier', 'a classifier of 10 classes', /resize: crop/, 8],
     ['channels first', 'a detector of 2 classes', /grid: \{output: rows, boxes: \{form: center\}, classes: \{channel: 4\}\}/, 9],
-    ['free sizes', 'a network that takes images', /shapes: \{image: \[1, 3, 640, 640\]\}/, 8],
+    ['free sizes', 'a segmentation network of 6 classes', /shapes: \{image: \[1, 3, 640, 640\]\}/, 8],
+    ['free sizes of a detector', 'a detector of 2 classes', /shapes: \{image: \[1, 3, 640, 640\]\}/, 9],
     ['no image', 'a network that takes no images', /shapes: \{x: \[1, 4\]\}/, 3],
   ])('of %s drafts a pipeline that builds at once', (name, what, shows, stages) => {
     giveModel(name);

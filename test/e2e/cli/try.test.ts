@@ -84,6 +84,41 @@ describe('try', () => {
     expect(equal).toBeLessThan(total);
   });
 
+  it('says which presets collapse, and succeeds, because that is an answer', () => {
+    give(`${HEAD}g (float[1, 3, 32, 32] image) => (float[1, 4, 32, 32] maps) <float[4, 3, 3, 3] w = ${weights(108)}, float s = {1e-6}, float h = {0.5}> {
+      c = Conv<pads = [1, 1, 1, 1]>(image, w)  m = Mul(c, s)  maps = Add(m, h) }`);
+    const { stdout, exitCode, stderr } = world.run('try', 'net.onnx');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(/^a8w8 .* dB +\S+ %$/m);
+    expect(stdout).toMatch(/^a8w8: maps: all elements are 0\.\d+, those of the reference differ$/m);
+    expect(stdout).toMatch(/^1\. .*\n(.*\n)*2\. see why outputs collapse/m);
+  });
+
+  it('finds the size of images, or takes that of --size', () => {
+    const pixels = 3 * 20 * 24;
+    give(`${HEAD}g (float[N, 3, H, W] image) => (float[N, 4] scores) <float[1] one = {0.25}, int64[2] d = {${pixels}, 4}> {
+      f = Flatten(image)  w = Expand(one, d)  scores = MatMul(f, w) }`);
+    expect(world.run('try', 'net.onnx')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^error\[image-size\]: input "image" leaves height and width free[\s\S]*--size/),
+    });
+    expect(world.run('try', 'net.onnx', '--size', '20x24', '--save', 'net.yaml')).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(world.read('net.yaml')).toContain('shapes: {image: [1, 3, 20, 24]}');
+    expect(world.run('try', 'net.onnx', '--size', '20')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('224x320') });
+  });
+
+  it('has no table where a stage before quantization fails, and leads to its error', () => {
+    give(`<ir_version: 8, opset_import: ["": 17, "of.nobody": 1]>\ng (float[1, 3, 32, 32] image) => (float[1, 4, 32, 32] maps) {
+      maps = of.nobody.Secret(image) }`);
+    const { stdout, stderr, exitCode } = world.run('try', 'net.onnx');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^error\[/m);
+    expect(stderr).not.toContain('log:');
+    expect(stdout).toMatch(/not complete, because \w+ failed/);
+    expect(stdout).not.toContain('a8w8');
+    expect(stdout).toMatch(/^1\. follow the help of the error of \w+$/m);
+  });
+
   it('says what it cannot quantize', () => {
     give(NO_IMAGE);
     const { stdout, exitCode } = world.run('try', 'net.onnx', '--json');

@@ -57,6 +57,16 @@ it('does not accept a spread of selections: a tenth of the deviation says nothin
   expect(unequal?.output).toBe('z');
 });
 
+it('accepts the rounding of sums in an output of one number, which has no deviation', async () => {
+  const text = `${HEAD}g (float[1, 1, 8, 8] x) => (float[1, 1, 1, 1] y) { y = GlobalAveragePool(x) }`;
+  const { outputs } = await prove(text, text);
+  if (outputs.y === undefined) throw new Error('no figures of y');
+  const differs = { ...outputs.y, magnitude: 1, maxAbs: 4e-6 };
+  const judge = (spread: number): string | undefined => findInequality({ kind: 'rounding', tolerance: 1e-4 }, differs, 'any', spread);
+  expect(differs.standardDeviation).toBe(0);
+  expect([judge(4e-6), judge(1e-6), judge(1e-3)]).toEqual([undefined, expect.any(String), expect.any(String)]);
+});
+
 it('never widens what must be exact', async () => {
   const { spread, unequal } = await prove(CANCELS, FOLDED, 'exact');
   expect([spread, unequal?.output]).toEqual([{}, 'y']);

@@ -213,6 +213,20 @@ describe('import', () => {
     expect(report).toMatchObject({ proof: { samples: 0, reason: expect.stringContaining('Reshape') } });
   });
 
+  it.each([
+    ['of positions', 'p = Expand(one, d)  z = Squeeze(image)  y = Add(z, p)'],
+    ['of a layer that takes all pixels', 's = Flatten(image)  w = Expand(one, e)  y = MatMul(s, w)'],
+  ])('names a size at which the model runs, if it does not at the given one, because %s', async (_what, nodes) => {
+    const text = `<ir_version: 8, opset_import: ["": 17]> g (float[N, 1, H, W] image) => (y)
+      <float[1] one = {1}, int64[2] d = {64, 64}, int64[2] e = {4096, 2}> { ${nodes} }`;
+    const { code, message, help } = await failureOf(() => importText(text, { shapes: { image: [1, 1, 96, 96] } }));
+    expect({ code, help }).toEqual({
+      code: 'image-size',
+      help: 'it runs on images of 64×64: shapes: {"image": [1, 1, 64, 64]}',
+    });
+    expect(message).toContain('the model does not run on images of 96×96: ');
+  });
+
   it('names operators that it cannot analyze', async () => {
     const text =
       '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> g (float[1, 3, 4, 4] x) => (float[1, 3, 4, 4] y) { y = com.microsoft.Gelu(x) }';

@@ -9,6 +9,7 @@ import { makeConsole } from '../../terminal/console.js';
 import { endWithError } from '../../terminal/end-with-error.js';
 import { draftPipeline } from './init/draft-pipeline.js';
 import { copyExamples, examplesIn, readTemplate, STAND_INS, schemaComment } from './init/example-files.js';
+import type { GivenSize } from './init/image-size.js';
 import { readFacts } from './init/model-facts.js';
 import { isExample, type Template } from './init/templates.js';
 
@@ -19,6 +20,7 @@ export interface InitOptions {
   readonly images?: string;
   readonly annotations?: string;
   readonly recover: boolean;
+  readonly size?: GivenSize;
 }
 
 /** Creates the folder if it is missing. Never overwrites a file. */
@@ -50,14 +52,18 @@ interface Composed {
   readonly places: readonly string[];
 }
 
-/** @throws EngineError `model-needed`; OnnxError if the file is no model. */
-async function compose({ file, template, model, images, annotations, recover }: InitOptions, projectFolder: string): Promise<Composed> {
+/** @throws EngineError `model-needed`, `image-size`; OnnxError if the file is no model. */
+async function compose(
+  { file, template, model, images, annotations, recover, size }: InitOptions,
+  projectFolder: string,
+): Promise<Composed> {
   const head = schemaComment(file, projectFolder);
   if (recover && model === undefined) throw new EngineError('model-needed', '--recover needs --model', { help: 'name the model' });
   if (annotations !== undefined && (model === undefined || images === undefined))
     throw new EngineError('model-needed', '--annotations needs --model and --images', {
       help: 'name the model and the folder of the annotated images',
     });
+  if (size !== undefined && model === undefined) throw new EngineError('model-needed', '--size needs --model', { help: 'name the model' });
   if (model === undefined) {
     if (template !== undefined && !isExample(template))
       throw new EngineError('model-needed', `the template ${template} needs a model`, {
@@ -72,7 +78,7 @@ async function compose({ file, template, model, images, annotations, recover }: 
     });
   const fromProject = (path: string): string => relative(projectFolder, resolve(path)).replaceAll('\\', '/') || '.';
   const draft = draftPipeline({
-    facts: await readFacts(model),
+    facts: await readFacts(model, size),
     model: fromProject(model),
     images: images === undefined ? STAND_INS : fromProject(images),
     imagesAre: images === undefined ? 'stand-ins' : 'own',

@@ -2,10 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { isJsonObject } from '../../../base/json.js';
 import { build } from '../../../engine/build.js';
 import { lockFileOf } from '../../../engine/lockfile/lock-path.js';
-import type { Plan } from '../../../engine/model/plan.js';
-import type { BuildReport } from '../../../engine/model/report.js';
+import type { Failure } from '../../../engine/model/failure.js';
+import type { Plan, StageId } from '../../../engine/model/plan.js';
+import type { BuildReport, StageReport } from '../../../engine/model/report.js';
 import { makeEnginePorts } from '../../pipeline/engine-ports.js';
 import { openPlan } from '../../pipeline/open-plan.js';
 import { setBuildProcessFlags } from '../../process/build-process-flags.js';
@@ -17,6 +19,7 @@ import { formatFailure } from '../../render/format-failure.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
 import { endWithError } from '../../terminal/end-with-error.js';
+import type { GivenSize } from './init/image-size.js';
 import { measureAgreement } from './try/agreement.js';
 import { lintModel } from './try/lint-model.js';
 import { adviseNext } from './try/next-steps.js';
@@ -27,6 +30,7 @@ export interface TryOptions {
   /** Where to write the pipeline; without it, nothing is kept. */
   readonly save?: string;
   readonly json: boolean;
+  readonly size?: GivenSize;
 }
 
 /** @param images folders or files; none: example images stand in. */
@@ -36,25 +40,37 @@ export async function runTry(model: string, images: readonly string[], options: 
   try {
     setBuildProcessFlags();
     const file = options.save ?? join(scratch ?? '', 'pipeline.yaml');
-    const project = await composeProject({ model, images, file, keep: options.save === undefined ? 'no' : 'yes' });
+    const project = await composeProject({ model, images, file, keep: options.save === undefined ? 'no' : 'yes', size: options.size });
     const built = await buildProject(project, console);
     if (built === undefined) return EXIT.usage;
     const { plan, report } = built;
-    for (const { stage, outcome } of report.stages.values())
-      if (outcome.kind === 'failed') for (const line of formatFailure(stage, outcome.failure, console)) console.problem('error', line);
+    const failures = listFailures(report);
+    for (const { stage, failure } of failures)
+      for (const line of formatFailure(stage, scratch === undefined ? failure : { ...failure, logPath: undefined }, console))
+        console.problem('error', line);
     if (report.conclusion === 'cancelled') return exitCodeOf(report);
     const tried = await conclude(project, plan, report);
     if (options.json) console.json({ model: basename(model), ...tried });
     else for (const line of formatTried(basename(model), tried, console)) console.line(line);
     if (options.save !== undefined && !options.json)
       console.line(`\nwrote ${options.save}: tanren build -f ${options.save} builds the same`);
-    return exitCodeOf(report);
+    return failures.length === 0 ? EXIT.built : EXIT.failed;
   } catch (error) {
     return endWithError(error, console, options, EXIT.usage);
   } finally {
     if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
   }
 }
+
+/** The stages without an answer. A collapse is one: the table has it. */
+function listFailures(report: BuildReport): readonly { readonly stage: StageId; readonly failure: Failure }[] {
+  return [...report.stages.values()].flatMap(({ stage, outcome }) =>
+    outcome.kind === 'failed' && outcome.failure.code !== COLLAPSED ? [{ stage, failure: outcome.failure }] : [],
+  );
+}
+
+/** The error of `verify` for a model that has lost what the float model computes. */
+const COLLAPSED = 'verify-collapsed';
 
 /** Undefined after diagnostics of the drafted file are printed. */
 async function buildProject({ file, keep }: TryProject, console: Console): Promise<{ plan: Plan; report: BuildReport } | undefined> {
@@ -81,25 +97,38 @@ async function conclude(project: TryProject, plan: Plan, report: BuildReport): P
   const linted = simplified === undefined ? undefined : await lintModel(simplified);
   const agreement = await measureAgreement(project, plan, pathOf);
   const presets = project.presets.map(preset => {
-    const metricsOf = (stage: string) => [...report.stages.values()].find(one => one.stage === `${stage}@${preset}`)?.metrics;
-    return { preset, compile: metricsOf('compile'), verify: metricsOf('verify'), agreement: agreement.byPreset.get(preset) };
+    const stageOf = (name: string) => [...report.stages.values()].find(one => one.stage === `${name}@${preset}`);
+    const verify = readVerified(stageOf('verify'));
+    return { preset, compile: stageOf('compile')?.metrics, ...verify, agreement: agreement.byPreset.get(preset) };
   });
   const tried: Omit<Tried, 'next'> = {
     what: project.what,
     nodes: { file: project.nodes, simplified: linted?.nodes, of: network === undefined ? 'model' : 'network' },
     images: project.images,
     ...(agreement.unreadable === undefined ? {} : { unreadable: agreement.unreadable }),
+    failed: listFailures(report).map(({ stage }) => stage),
     rows: [
-      ...presets.map(({ preset, compile, verify, agreement: agreed }) => ({
+      ...presets.map(({ preset, compile, worst, collapses, agreement: agreed }) => ({
         preset,
         ...readCompiled(compile?.total),
-        sqnrDb: readFigure(verify?.worst, 'sqnrDb'),
+        sqnrDb: readFigure(worst, 'sqnrDb'),
         agreement: agreed,
+        ...(collapses.length === 0 ? {} : { collapses }),
       })),
       ...(linted?.float ?? []).filter(({ preset }) => !project.presets.includes(preset)),
     ],
   };
   return { ...tried, next: adviseNext(tried, linted, { model: project.model, save: project.keep === 'yes' ? 'done' : 'open' }) };
+}
+
+/** The worst value of `verify`, which a collapse has too, with the reasons. */
+function readVerified(stage: StageReport | undefined): { readonly worst: unknown; readonly collapses: readonly string[] } {
+  if (stage?.outcome.kind !== 'failed') return { worst: stage?.metrics?.worst, collapses: [] };
+  const { code, details } = stage.outcome.failure;
+  if (code !== COLLAPSED || !isJsonObject(details)) return { worst: undefined, collapses: [] };
+  const { metrics, collapses } = details;
+  const reasons = Array.isArray(collapses) ? collapses.filter(reason => typeof reason === 'string') : [];
+  return { worst: isJsonObject(metrics) ? metrics.worst : undefined, collapses: reasons };
 }
 
 function readCompiled(total: unknown) {

@@ -6,7 +6,8 @@ import { findDecoder } from '../../../../detection/families/single/decoder/find-
 import { EXTERNAL_DATA_SUFFIXES } from '../../../../onnx/serde/external-names.js';
 import { formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
 import { BIASES, calibrateStage, captureStage, EVALUATION, factorsStage, measuredBy } from './draft-stages.js';
-import { countClasses, findPixelClasses, flowOf, type ModelFacts, type Port, quote } from './model-facts.js';
+import { findPixelClasses, flowOf, type ModelFacts, quote } from './model-facts.js';
+import { countClasses, type Port } from './model-ports.js';
 
 export interface DraftRequest {
   readonly facts: ModelFacts;
@@ -40,9 +41,6 @@ export interface Draft {
 
 const classesOf = (count: number): string => `${count} ${count === 1 ? 'class' : 'classes'}`;
 
-const CLASSIFIER_SIDE = 224;
-const DETECTOR_SIDE = 640;
-
 export function draftPipeline(request: DraftRequest): Draft {
   const { facts, kind } = request;
   const { image } = facts;
@@ -50,9 +48,7 @@ export function draftPipeline(request: DraftRequest): Draft {
   const isWhole = facts.isWholeDetector;
   const network = isWhole ? 'parts.network' : 'simplify.model';
   const classes = kind === 'plain' || isWhole ? undefined : countClasses(facts);
-  const side = classes === undefined ? DETECTOR_SIDE : CLASSIFIER_SIDE;
-  const size = [image.height ?? side, image.width ?? side] as const;
-  const isFree = image.height === undefined || image.width === undefined;
+  const size = [image.height, image.width] as const;
   const decoding =
     kind === 'found' && classes === undefined && !isWhole ? findDecoder(facts.outputs, { height: size[0], width: size[1] }) : undefined;
   const what =
@@ -81,7 +77,7 @@ ${filesOf(request)}  images: ${quote(request.images)}${request.imagesAre === 'st
 stages:
   # Checked, upgraded to a current operator set, batch 1.
   import:
-    uses: import${importParams(image, isFree ? size : undefined)}
+    uses: import${importParams(image, image.size === 'free' ? size : undefined)}
     inputs: {model: "\${sources.model}"${weightsOf(request) === undefined ? '' : ', externalData: "${sources.weights}"'}}
 
   simplify:
@@ -276,7 +272,7 @@ function importParams({ name, batch }: NonNullable<ModelFacts['image']>, size: r
   const shapes = size === undefined ? [] : [`shapes: {${quote(name)}: [${[...(batch === 'none' ? [] : [1]), 3, ...size].join(', ')}]}`];
   const params = [...unbatched, ...shapes];
   if (params.length === 0) return '';
-  return `\n    with: {${params.join(', ')}}${size === undefined ? '' : ' # free in the file: name the sizes that you deploy'}`;
+  return `\n    with: {${params.join(', ')}}${size === undefined ? '' : ' # free in the file, and it runs at these: name those that you deploy'}`;
 }
 
 /** The parts, and how detections are read if the outputs tell. */

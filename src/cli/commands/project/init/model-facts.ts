@@ -3,16 +3,11 @@ import { realpathSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { isJsonObject, type Json } from '../../../../base/json.js';
 import { listConstants } from '../../../../onnx/analysis/model-stats.js';
-import type { Dim, Model, ValueId } from '../../../../onnx/ir/model.js';
+import type { Dim } from '../../../../onnx/ir/model.js';
 import { findFileRange } from '../../../../onnx/serde/file-constant.js';
 import { readModel } from '../../../../onnx/serde/model-file.js';
-
-export interface Port {
-  readonly name: string;
-  readonly dtype: string | undefined;
-  /** Undefined: unknown rank. */
-  readonly dims: readonly Dim[] | undefined;
-}
+import { chooseSize, type FoundImage, type GivenSize, type ModelImage } from './image-size.js';
+import { type Port, portOf } from './model-ports.js';
 
 export interface ModelFacts {
   readonly inputs: readonly Port[];
@@ -23,16 +18,17 @@ export interface ModelFacts {
   readonly weightFiles: readonly string[];
   /** Whether nodes choose what is found: their outputs have sizes that are not known before. */
   readonly isWholeDetector: boolean;
-  /** The input if it is the only one and takes a picture, float32 [N, 3, H, W] or [3, H, W]; a free size is undefined. */
-  readonly image:
-    | { readonly name: string; readonly batch: 'some' | 'none'; readonly height: number | undefined; readonly width: number | undefined }
-    | undefined;
+  /** The input if it is the only one and takes a picture, float32 [N, 3, H, W] or [3, H, W]. */
+  readonly image: ModelImage | undefined;
 }
 
 const SELECTING: ReadonlySet<string> = new Set(['NonMaxSuppression', 'NonZero', 'RoiAlign']);
 
-/** @throws OnnxError if the file is no model. */
-export async function readFacts(path: string): Promise<ModelFacts> {
+/**
+ * @param given the height and width for a model that leaves them free; without it, the model is run to find one.
+ * @throws OnnxError if the file is no model; EngineError `image-size` if it runs at no size that is known, or has another size than `given`.
+ */
+export async function readFacts(path: string, given: GivenSize | undefined): Promise<ModelFacts> {
   const model = await readModel(path);
   const { graph } = model;
   const inputs = graph.inputs.filter(id => graph.values.get(id)?.constant === undefined).map(id => portOf(model, id));
@@ -41,16 +37,14 @@ export async function readFacts(path: string): Promise<ModelFacts> {
   const folder = realpathSync(dirname(path));
   const weightFiles = [...files].map(file => relative(folder, file).replaceAll(sep, '/')).sort();
   const isWholeDetector = [...graph.nodes.values()].some(({ opType }) => SELECTING.has(opType));
-  return { inputs, outputs, nodes: graph.nodes.size, weightFiles, isWholeDetector, image: findImage(inputs) };
+  const found = findImage(inputs);
+  const known = { inputs, outputs, nodes: graph.nodes.size, weightFiles, isWholeDetector };
+  if (found === undefined) return { ...known, image: undefined };
+  const { image, dims } = await chooseSize({ path, model, given, isWholeDetector }, found, outputs);
+  return { ...known, outputs: outputs.map(output => ({ ...output, dims: dims.get(output.name) ?? output.dims })), image };
 }
 
-function portOf({ graph }: Model, id: ValueId): Port {
-  const value = graph.values.get(id);
-  const type = value?.type?.kind === 'tensor' ? value.type : undefined;
-  return { name: value?.name ?? '', dtype: type?.dtype, dims: type?.dims };
-}
-
-function findImage([input, ...others]: readonly Port[]): ModelFacts['image'] {
+function findImage([input, ...others]: readonly Port[]): FoundImage | undefined {
   const rank = input?.dims?.length;
   if ((rank !== 4 && rank !== 3) || others.length > 0 || input?.dtype !== 'float32') return undefined;
   const [channels, height, width] = input.dims?.slice(-3) ?? [];
@@ -68,16 +62,9 @@ export function findPixelClasses({ outputs, image }: ModelFacts): { readonly out
   for (const { name, dims, dtype } of outputs) {
     const [, classes, height, width] = dims ?? [];
     if (dims?.length !== 4 || dtype !== 'float32' || typeof classes !== 'number' || classes < 2) continue;
-    if (typeof height === 'number' && height === image?.height && width === image.width) return { output: name, classes };
+    if (image !== undefined && height === image.height && width === image.width) return { output: name, classes };
   }
   return undefined;
-}
-
-/** One output with a score per class: [N, classes], also with sizes of 1 after it. @returns the number of classes. */
-export function countClasses({ outputs: [output, ...others] }: ModelFacts): number | undefined {
-  if (output?.dims === undefined || output.dims.length < 2 || others.length > 0) return undefined;
-  const [, classes, ...rest] = output.dims;
-  return typeof classes === 'number' && classes > 1 && rest.every(dim => dim === 1) ? classes : undefined;
 }
 
 /** A value in YAML, on one line. */

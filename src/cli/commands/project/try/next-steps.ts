@@ -11,10 +11,11 @@ const MOST_STEPS = 3;
 const HAS_FIGURES = /^a (classifier|detector|whole detector)/;
 
 export function adviseNext(
-  { what, rows, images, unreadable }: Omit<Tried, 'next'>,
+  { what, rows, images, unreadable, failed }: Omit<Tried, 'next'>,
   linted: Linted | undefined,
   { model, save }: { readonly model: string; readonly save: 'done' | 'open' },
 ): readonly string[] {
+  if (failed.length > 0) return adviseFailed(failed, { model, save });
   const eight = bestOf(rows.filter(({ preset }) => preset === 'xint8' || preset === 'a8w8'));
   const finds = rows.find(({ agreement }) => agreement?.of === 'detections')?.agreement?.total;
   const sixteen = rows.find(({ preset }) => preset === 'a16w8');
@@ -29,6 +30,7 @@ export function adviseNext(
     ...(finds === 0
       ? ['the float model finds no object: correct `preprocess` or the decoder in the file that --save writes, and tanren build it again']
       : []),
+    ...adviseCollapsed(rows),
     ...adviseRewrites(linted),
     ...adviseBits(eight, sixteen),
     ...(save === 'open' ? [`keep it: tanren try ${model} --save pipeline.yaml writes the pipeline, with all settings to edit`] : []),
@@ -37,6 +39,22 @@ export function adviseNext(
       : []),
     'open artifacts/…/compile@a8w8/report.json, or run tanren lint, for the reason of every node on the CPU',
   ].slice(0, MOST_STEPS);
+}
+
+/** Advice about accuracy has no ground where figures are missing. */
+function adviseFailed(
+  [first]: readonly string[],
+  { model, save }: { readonly model: string; readonly save: 'done' | 'open' },
+): readonly string[] {
+  const edit = save === 'open' ? [`tanren try ${model} --save pipeline.yaml writes the pipeline, where ${first} can be changed`] : [];
+  return [`follow the help of the error of ${first}`, ...edit];
+}
+
+function adviseCollapsed(rows: readonly TriedRow[]): readonly string[] {
+  if (rows.every(({ collapses = [] }) => collapses.length === 0)) return [];
+  return [
+    'see why outputs collapse: `verify` of the pipeline that --save writes fails on it, and docs/stages/verify.md says how to find the layer',
+  ];
 }
 
 function adviseRewrites(linted: Linted | undefined): readonly string[] {

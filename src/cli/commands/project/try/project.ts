@@ -8,6 +8,7 @@ import { findProjectFolder } from '../../../../engine/config/project-folder.js';
 import { EngineError, messageOf } from '../../../../engine/model/engine-error.js';
 import { draftPipeline } from '../init/draft-pipeline.js';
 import { copyExamples, STAND_INS, schemaComment } from '../init/example-files.js';
+import type { GivenSize } from '../init/image-size.js';
 import { findPixelClasses, readFacts } from '../init/model-facts.js';
 
 export interface TryProject {
@@ -30,6 +31,8 @@ export interface TryRequest {
   readonly images: readonly string[];
   readonly file: string;
   readonly keep: 'yes' | 'no';
+  /** For a model that leaves height and width free. */
+  readonly size?: GivenSize | undefined;
 }
 
 const PRESETS = ['xint8', 'a8w8', 'a16w8'] as const;
@@ -37,12 +40,12 @@ const MOST_SAMPLES = 16;
 
 /**
  * Writes the pipeline file and the copies of images. Never overwrites a file.
- * @throws EngineError `file-exists`, `not-writable`; CodedError `pictures-missing`, `no-pictures`; OnnxError if the file is no model.
+ * @throws EngineError `file-exists`, `not-writable`, `image-size`; CodedError `pictures-missing`, `no-pictures`; OnnxError if the file is no model.
  */
-export async function composeProject({ model, images, file, keep }: TryRequest): Promise<TryProject> {
+export async function composeProject({ model, images, file, keep, size }: TryRequest): Promise<TryProject> {
   if (existsSync(file)) throw new EngineError('file-exists', `${file} exists already`, { help: 'name another file with --save' });
   const folder = findProjectFolder(resolve(file));
-  const facts = await readFacts(model);
+  const facts = await readFacts(model, size);
   const place = (path: string): string => (keep === 'yes' ? relative(folder, resolve(path)).replaceAll('\\', '/') || '.' : resolve(path));
   const chosen = images.length === 0 ? undefined : await chooseImages(images, file, folder);
   const imageFolder = chosen?.folder ?? join(folder, STAND_INS);

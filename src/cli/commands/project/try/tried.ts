@@ -1,5 +1,6 @@
 /** What `tanren try` found, and its text: one table, and the next steps. */
 import { countOf } from '../../../../base/text/count-of.js';
+import { listSome } from '../../../../base/text/list-some.js';
 import type { Console } from '../../../terminal/console.js';
 import { formatTable } from '../../../terminal/text-table.js';
 import { wrapText } from '../../../terminal/wrap-text.js';
@@ -15,6 +16,8 @@ export interface TriedRow {
   /** Of the worst output. */
   readonly sqnrDb?: number | undefined;
   readonly agreement?: Agreement | undefined;
+  /** What `verify` calls collapsed: outputs that are noise or constant, or detections that are lost. */
+  readonly collapses?: readonly string[];
 }
 
 /** How many results of the float model the quantized one has too. */
@@ -37,6 +40,8 @@ export interface Tried {
   readonly images: { readonly count: number; readonly are: 'own' | 'stand-ins' | 'none' };
   /** Why detections are not compared: the assumed decoder does not fit the outputs. */
   readonly unreadable?: string;
+  /** Stages that failed, so that figures are missing. */
+  readonly failed: readonly string[];
   readonly rows: readonly TriedRow[];
   /** The most valuable first. */
   readonly next: readonly string[];
@@ -44,7 +49,7 @@ export interface Tried {
 
 export function formatTried(
   name: string,
-  { what, nodes, images, unreadable, rows, next }: Tried,
+  { what, nodes, images, unreadable, failed, rows, next }: Tried,
   { style }: Pick<Console, 'style'>,
 ): readonly string[] {
   const simplified =
@@ -56,7 +61,21 @@ export function formatTried(
     ...wrap(`${name}: ${what}; ${countOf(nodes.file, 'node')}${simplified}`),
     ...wrap(describeImages(images)),
     ...(unreadable === undefined ? [] : wrap(`outputs were assumed to be detections by their shapes, but are not: ${unreadable}`)),
+    ...(failed.length === 0 ? [] : wrap(`not complete, because ${listSome(failed, MOST_NAMES)} failed`)),
     '',
+    ...formatRows(rows, agreed),
+    ...formatCollapses(rows),
+    style('bold', 'next'),
+    ...next.flatMap((step, index) => wrapText(step, WIDTH - 3).map((line, at) => `${at === 0 ? `${index + 1}.` : '  '} ${line}`)),
+  ];
+}
+
+const MOST_NAMES = 5;
+
+/** The table, and an empty line; nothing where no preset has a figure. */
+function formatRows(rows: readonly TriedRow[], agreed: string): readonly string[] {
+  if (rows.every(({ npuShare, sqnrDb }) => npuShare === undefined && sqnrDb === undefined)) return [];
+  return [
     ...formatTable([
       ['preset', 'on the NPU', 'CPU nodes', 'NPU parts', 'estimate', 'SQNR', agreed],
       ...rows.map(({ preset, npuShare, cpuNodes, parts, estimatedMs, sqnrDb, agreement }) => [
@@ -70,9 +89,14 @@ export function formatTried(
       ]),
     ]),
     '',
-    style('bold', 'next'),
-    ...next.flatMap((step, index) => wrapText(step, WIDTH - 3).map((line, at) => `${at === 0 ? `${index + 1}.` : '  '} ${line}`)),
   ];
+}
+
+/** Every reason once, with the presets that it is of, and an empty line. */
+function formatCollapses(rows: readonly TriedRow[]): readonly string[] {
+  const lines = rows.flatMap(({ preset, collapses = [] }) => (collapses.length === 0 ? [] : [`${preset}: ${listSome(collapses, 2)}`]));
+  if (lines.length === 0) return [];
+  return [...['collapsed, so that results of the float model are lost:', ...lines].flatMap(wrap), ''];
 }
 
 function showAgreement({ of, equal, total }: Agreement): string {

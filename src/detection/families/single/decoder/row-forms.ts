@@ -1,4 +1,5 @@
 /** Forms of outputs with a row per candidate or object. */
+import type { ImageSize } from '../../../image/image-size.js';
 import { BOX, countCells, type Form, type Shape, STRIDES, score } from './decoder-guess.js';
 
 /** [1, a, b] or [a, b]. */
@@ -116,7 +117,7 @@ export const findRows: Form = (outputs, input) => {
       classes: channels - BOX,
       assumed: 'rows of cx cy w h and a score per class, without objectness, as of YOLOv8, v9 and v11',
     };
-  if (channels <= BOX + 1) return undefined;
+  if (channels <= BOX + 1 || areTokens(rows, input)) return undefined;
   const perCell = rows === countCells(input, STRIDES);
   const boxes = { form: perCell ? 'exp' : 'center', channel: 0 } as const;
   return {
@@ -128,6 +129,18 @@ export const findRows: Form = (outputs, input) => {
     ...(perCell ? { images: 'bgr-bytes' as const } : {}),
   };
 };
+
+const PATCHES = [4, 8, 14, 16, 32] as const;
+/** Class, distillation and register tokens. */
+const MOST_OTHER_TOKENS = 5;
+
+/** Whether rows are as many as the patches of one size, with a few tokens more: features of a transformer. */
+function areTokens(rows: number, input: ImageSize): boolean {
+  return PATCHES.some(patch => {
+    const others = rows - countCells(input, [patch]);
+    return others >= 0 && others <= MOST_OTHER_TOKENS;
+  });
+}
 
 const DETR_CLASSES = 92;
 const RT_DETR_QUERIES = 300;
