@@ -14,7 +14,7 @@ import { measureGuards } from './guards.js';
 import { measureLargeNoOp, measureNoOp, measureSmallGraphs } from './no-op.js';
 import { measureOnnx } from './onnx.js';
 import { makePeers, type Peers } from './peers.js';
-import { measureRemoteCache, measureRemoteScale, measureWarmPipeline } from './remote/remote-cache.js';
+import { measureRemoteCache, measureRemoteParts, measureRemoteScale, measureWarmPipeline } from './remote/remote-cache.js';
 import { measureRequantize } from './requantize.js';
 import { measureRestore } from './restore.js';
 import { measureRoiAlign } from './roi-align.js';
@@ -33,6 +33,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => 
   restore: measureRestore,
   'remote-cache': () => measureRemoteCache(),
   'remote-scale': () => measureRemoteScale(),
+  'remote-parts': () => measureRemoteParts(),
   'remote-warm': measureWarmPipeline,
   guards: measureGuards,
   detectors: measureDetectors,

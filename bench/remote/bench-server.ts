@@ -11,8 +11,10 @@ export interface BenchServer {
   close(): void;
 }
 
-export async function startBenchServer(): Promise<BenchServer> {
-  const child = fork(fileURLToPath(new URL('./server-process.js', import.meta.url)), { execArgv: ['--max-old-space-size=3000'] });
+/** @param slots simulated workers; 0: the server executes nothing. */
+export async function startBenchServer({ slots = 0 } = {}): Promise<BenchServer> {
+  const main = fileURLToPath(new URL('./server-process.js', import.meta.url));
+  const child = fork(main, [String(slots)], { execArgv: ['--max-old-space-size=3000'] });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     port,

@@ -4,6 +4,7 @@ import type { Example } from '../example.js';
 import { printTable } from '../table.js';
 import { startBenchServer } from './bench-server.js';
 import { measurePackedParts } from './packed-parts.js';
+import { measurePartsScale } from './parts-scale.js';
 import { measureScale } from './scale.js';
 import { measureThroughput } from './throughput.js';
 
@@ -14,6 +15,10 @@ export async function measureRemoteCache(): Promise<void> {
 
 export async function measureRemoteScale(): Promise<void> {
   await measureScale();
+}
+
+export async function measureRemoteParts(): Promise<void> {
+  await measurePartsScale();
 }
 
 interface RemoteReport {

@@ -1,6 +1,5 @@
 /** The remote workers of a stage that runs here and spreads its parts. */
 import { setMaxListeners } from 'node:events';
-import { rm } from 'node:fs/promises';
 import type { PinnedStage } from '../action/pinned-stage.js';
 import type { RemotePart } from '../execute/parts/caching-part-store.js';
 import type { RemoteRunEnd } from '../execute/remote/remote-run.js';
@@ -29,7 +28,6 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
   if (place.kind === 'here' || runs === undefined || !spreadsParts(stage) || (place.need === 'preferred' && runs.isLeftOut()))
     return undefined;
   const jobs = remoteUnits(session.plan, runs.jobs);
-  const folder = session.cache.newTemporary('run');
   const stop = new AbortController();
   // Every action of the stage listens to it.
   setMaxListeners(0, stop.signal);
@@ -48,20 +46,19 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
     if (job === undefined) return undefined;
     return createRemoteParts({
       jobs,
-      folder,
       moduleOf: moduleThere(job, session.ports.installRoot),
       onFailed: why => warnOnce(`a part failed on a remote worker and is computed here: ${why}`),
       onDamaged: why => {
         failed ??= impossible(why);
       },
-      async run(entries, at) {
-        const end = await runPartsRemotely(job, entries, at, stop.signal).catch((error: unknown) => {
+      async run(entries) {
+        const run = await runPartsRemotely(job, entries, session, stop.signal).catch((error: unknown) => {
           if (stop.signal.aborted) return undefined;
           throw error;
         });
-        if (end === undefined || (end.kind === 'ended' && end.failure === undefined)) return end !== undefined;
-        failed ??= end.kind === 'impossible' ? end : impossible(end.failure?.message ?? '');
-        return false;
+        if (run === undefined || (run.end.kind === 'ended' && run.end.failure === undefined)) return run?.outputs;
+        failed ??= run.end.kind === 'impossible' ? run.end : impossible(run.end.failure?.message ?? '');
+        return undefined;
       },
     });
   };
@@ -85,10 +82,9 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
     stopWith: signal => signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true }),
     close: async () => {
       stop.abort(new Error('the stage has ended'));
-      // Actions under way would still write to the folder. What opening them throws has failed the stage already.
+      // What opening them throws has failed the stage already.
       const parts = await opened?.catch(() => undefined);
       await parts?.end();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -56,7 +56,10 @@ export function openBlobStore(cache: CacheFolder): BlobStore {
     takeFile: (path, digest, flushing) => takeFile(path, cache.blob(digest), digest, flushing),
     async storeBytes(bytes, flushing) {
       const digest = digestBytes(bytes);
-      if (readVerified(cache.blob(digest), digest) === undefined) await writeWhole(cache.blob(digest), bytes, flushing);
+      const blob = cache.blob(digest);
+      // Usually there is no file, and an exception costs more than a stat call.
+      const isThere = statPath(blob) !== undefined && readVerified(blob, digest) !== undefined;
+      if (!isThere) await writeWhole(blob, bytes, flushing);
       return { digest, sizeBytes: Buffer.byteLength(bytes) };
     },
     copyTo: (digest, path, executable) => copyVerified(cache.blob(digest), digest, path, executable),

@@ -1,6 +1,6 @@
 /** The part store of a run that takes parts from the cache and stores those that it computes. */
 import { join } from 'node:path';
-import { digestJson } from '../../../base/digest.js';
+import { type Digest, digestJson } from '../../../base/digest.js';
 import { getDefined } from '../../../base/invariant.js';
 import type { JsonObject } from '../../../base/json.js';
 import type { CodeRoot } from '../../action/code/pinned-code.js';
@@ -21,7 +21,7 @@ export interface CachingRun {
   readonly kept: 'use' | 'ignore';
   /** Looks for a part on other machines. @returns whether it is now in the cache. */
   readonly bring?: ((key: string) => Promise<boolean>) | undefined;
-  /** Computes a part on a remote worker; undefined if none could. @returns the folder with its files, and their names. */
+  /** Computes a part on a remote worker. @returns its files, which are in the store; undefined if no worker could. */
   readonly computeRemotely?: ((question: PartQuestion) => Promise<RemotePart | undefined>) | undefined;
   readonly warn: (code: WarningCode, message: string) => void;
   /**
@@ -33,11 +33,8 @@ export interface CachingRun {
   readonly onPart: (part: { readonly name: string; readonly answer: PartAnswerKind }, startMs: number, endMs: number) => void;
 }
 
-export interface RemotePart {
-  /** Absolute. */
-  readonly folder: string;
-  readonly names: readonly string[];
-}
+/** Digests of the files of a part by name. */
+export type RemotePart = Readonly<Record<string, { readonly hash: Digest; readonly sizeBytes: number }>>;
 
 export function createCachingPartStore(service: PartService, run: CachingRun): RunPartStore {
   const state: PartStoreState = { service, run, claims: new Map(), used: new Set() };
@@ -85,9 +82,7 @@ async function findPart(state: PartStoreState, question: PartQuestion): Promise<
   const files = run.kept === 'use' ? await findKept(state, key, name) : undefined;
   if (files === undefined) {
     const made = await run.computeRemotely?.(question);
-    return made === undefined
-      ? { kind: 'missing', ticket }
-      : { kind: 'found', files: await storeClaimed(state, ticket, made.folder, made.names) };
+    return made === undefined ? { kind: 'missing', ticket } : { kind: 'found', files: await keepMade(state, ticket, made) };
   }
   state.used.add(key);
   settle(state, ticket, 'kept');
@@ -140,37 +135,61 @@ async function isWhole({ store }: PartService, result: ActionResult): Promise<bo
 }
 
 async function storeClaimed(state: PartStoreState, ticket: string, folder: string, names: readonly string[]): Promise<PartFiles> {
+  const files = Object.fromEntries(names.map(name => [name, join(folder, name)]));
+  await record(state, ticket, claimed => storePart(state, claimed, files));
+  return files;
+}
+
+/** Records a part whose files are in the store. */
+async function keepMade(state: PartStoreState, ticket: string, made: RemotePart): Promise<PartFiles> {
+  const outputs: Record<string, Artifact> = {};
+  for (const [name, { hash, sizeBytes }] of Object.entries(made)) outputs[name] = fileArtifact(hash, sizeBytes);
+  await record(state, ticket, claimed => recordPart(state, claimed, outputs));
+  return Object.fromEntries(Object.entries(made).map(([name, { hash }]) => [name, state.service.cache.blob(hash)]));
+}
+
+/** Keeps the result of a claimed part, unless the code has changed. What cannot be written is a warning. */
+async function record(state: PartStoreState, ticket: string, keep: (claimed: Claim) => Promise<void>): Promise<void> {
   const { claims, run } = state;
   const claimed = getDefined(claims.get(ticket), ticket);
-  const files = Object.fromEntries(names.map(name => [name, join(folder, name)]));
   const changed = await run.findChangedCode();
   if (changed !== undefined) {
     run.warn('part-not-kept', `${changed} changed while part ${claimed.name} was computed`);
-    settle(state, ticket, 'dropped');
-    return files;
+    return settle(state, ticket, 'dropped');
   }
   try {
-    await storePart(state, claimed, files);
+    await keep(claimed);
   } catch (error) {
     run.warn('cache-write-failed', `the result of a part cannot be written: ${messageOf(error)}`);
   }
   settle(state, ticket, 'computed');
-  return files;
+}
+
+function fileArtifact(digest: Digest, sizeBytes: number): Artifact {
+  return { kind: 'file', digest, sizeBytes, executable: false };
 }
 
 /** Moves the files to the store and records the result. A file that is in the store has its path there in `files`. */
-async function storePart({ service, run, used }: PartStoreState, claimed: Claim, files: Record<string, string>): Promise<void> {
-  const { store, cache, records } = service;
-  const { key, name: part, manifest, startedMs } = claimed;
+async function storePart(state: PartStoreState, claimed: Claim, files: Record<string, string>): Promise<void> {
+  const { store, cache } = state.service;
   const outputs: Record<string, Artifact> = {};
   for (const [name, path] of Object.entries(files)) {
     const sizeBytes = statPath(path)?.sizeBytes ?? 0;
     const digest = await digestPath(path, sizeBytes);
     await store.takeFile(path, digest, 'no-flush');
     files[name] = cache.blob(digest);
-    outputs[name] = { kind: 'file', digest, sizeBytes, executable: false };
+    outputs[name] = fileArtifact(digest, sizeBytes);
   }
-  const other = await records.add(key, manifest, {
+  await recordPart(state, claimed, outputs);
+}
+
+async function recordPart(
+  { service, run, used }: PartStoreState,
+  claimed: Claim,
+  outputs: Readonly<Record<string, Artifact>>,
+): Promise<void> {
+  const { key, name: part, manifest, startedMs } = claimed;
+  const other = await service.records.add(key, manifest, {
     outputs,
     metrics: undefined,
     log: undefined,

@@ -1,6 +1,4 @@
 /** Execution by the workers of a server: upload of what they lack, the call itself, its messages, and download of the outputs. */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { RemoteError } from '../../../remote/error/remote-error.js';
 import type { BlobDigest, RemoteCache } from '../../../remote/transport/remote-cache.js';
 import type { Executed, HowToExecute, RemoteExecution } from '../../../remote/transport/remote-execution.js';
@@ -8,7 +6,7 @@ import { ACTION, COMMAND, type WireResult } from '../../../remote/wire/reapi.js'
 import { EXECUTION_EXIT } from './execution-document.js';
 import { decodeLine, type FromExecution } from './execution-messages.js';
 import { addBytes, type BlobSources, type InputRoot } from './input-root.js';
-import { checkDigest, downloadOutputs } from './remote-outputs.js';
+import { checkDigest } from './list-outputs.js';
 import { createUploader } from './upload.js';
 
 /** What a worker runs. Nothing in it depends on this machine. */
@@ -23,8 +21,8 @@ export interface ExecutionOrder {
   /** 'skip': a result that the server has does not count, and the new one is not for others. */
   readonly lookup: 'use' | 'skip';
   readonly salt: string;
-  /** Where the outputs are written. */
-  readonly folder: string;
+  /** Takes the outputs of a command that succeeded. It throws RemoteError for content that the server lost or damaged: the action then runs again. */
+  readonly take: (result: WireResult, cache: RemoteCache) => Promise<void>;
   readonly onMessage: (message: FromExecution) => void;
   /** Called when the command runs, or when the server does not say that it still waits. */
   readonly onRunning: () => void;
@@ -138,7 +136,7 @@ async function takeEnd(cache: RemoteCache, { result }: Extract<Executed, { kind:
   try {
     const stdout = await readSaid(cache, result.stdoutRaw, result.stdoutDigest, order);
     const stderr = await readSaid(cache, result.stderrRaw, result.stderrDigest, order);
-    if (exitCode === EXECUTION_EXIT.done) await downloadOutputs(cache, result, new Set(order.outputs), order.folder);
+    if (exitCode === EXECUTION_EXIT.done) await order.take(result, cache);
     let last: FromExecution | undefined;
     for (const line of stdout.split('\n')) {
       if (line === '') continue;
@@ -148,7 +146,6 @@ async function takeEnd(cache: RemoteCache, { result }: Extract<Executed, { kind:
     }
     return { kind: 'ended', exitCode, last, worker: executionMetadata?.worker ?? '', stderr };
   } catch (error) {
-    for (const path of order.outputs) await rm(join(order.folder, path), { recursive: true, force: true });
     // Content that is lost or damaged on the server: the action runs again.
     if (error instanceof RemoteError && (error.trouble === 'missing' || error.code === 'remote-damaged'))
       return { kind: 'failed', message: error.message };

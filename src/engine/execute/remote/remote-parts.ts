@@ -1,26 +1,25 @@
 /** Parts of a stage on remote workers: several parts are one action, and the last ones are spread over the workers. */
-import { readFile, realpath } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { readJsonShape } from '../../../base/json/json-shape.js';
 import { parseJson } from '../../../base/json.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
+import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
 import { digestPath } from '../../store/files/digest-file.js';
-import { statLink, statPath } from '../../store/files/stamp.js';
-import { isInnerPath, type TreeEntry, walkFolder } from '../../store/files/tree.js';
+import { statPath } from '../../store/files/stamp.js';
+import { type TreeEntry, walkFolder } from '../../store/files/tree.js';
 import type { PartQuestion } from '../worker/messages.js';
-import { PARTS_DOCUMENT_NAME, PARTS_OUTPUT, PARTS_RESULTS, PARTS_RESULTS_DOCUMENT, type PartsDocument } from '../worker/parts-document.js';
+import { PARTS_DOCUMENT_NAME, PARTS_RESULTS, PARTS_RESULTS_DOCUMENT, type PartsDocument } from '../worker/parts-document.js';
 import { ROOT_LAYOUT } from './execution-document.js';
 import type { RootEntry } from './input-root.js';
+import type { PartOutputs } from './part-outputs.js';
 
-/** Runs one action with these entries besides the runtime. @returns whether its outputs are in the folder. */
-export type RunBatch = (entries: readonly RootEntry[], folder: string) => Promise<boolean>;
+/** Runs one action with these entries besides the runtime. @returns its outputs; undefined if no worker could run it. */
+export type RunBatch = (entries: readonly RootEntry[]) => Promise<PartOutputs | undefined>;
 
 export interface RemotePartsOptions {
   /** Actions at once. */
   readonly jobs: number;
   readonly run: RunBatch;
-  /** Absolute; the outputs of each batch get a folder in it. */
-  readonly folder: string;
   /** The module of a part, as the worker finds it. */
   readonly moduleOf: (path: string) => string;
   /** Called for each part that fails on a worker. It is computed here then. */
@@ -32,14 +31,12 @@ export interface RemotePartsOptions {
 export interface RemoteParts {
   /** @returns undefined if no worker could. @throws what the run of its action throws. */
   compute(question: PartQuestion): Promise<MadePart | undefined>;
-  /** Waits for the actions under way, which write to the folder. */
+  /** Waits for the actions under way, which write to the store. */
   end(): Promise<void>;
 }
 
-export interface MadePart {
-  readonly folder: string;
-  readonly names: readonly string[];
-}
+/** Files of a part by name. They are in the store. */
+export type MadePart = Readonly<Record<string, BlobDigest>>;
 
 interface MadeParts {
   readonly durationMs: number;
@@ -69,7 +66,6 @@ export function createRemoteParts(options: RemotePartsOptions): RemoteParts {
   const waiting: Waiting[] = [];
   const digest = createDigests();
   const running = new Set<Promise<void>>();
-  let batches = 0;
   let partMs: number | undefined;
   let hasFailed = false;
   /** When the last part arrived. */
@@ -87,22 +83,21 @@ export function createRemoteParts(options: RemotePartsOptions): RemoteParts {
   const isArriving = (): boolean => waiting.length < partsOf(WORTH_MS) && performance.now() - lastMs < ARRIVAL_MS;
 
   const runBatch = async (batch: readonly Waiting[]): Promise<void> => {
-    const folder = join(options.folder, `remote-${batches++}`);
-    const made = hasFailed ? undefined : await makeAll(batch, folder);
+    const made = hasFailed ? undefined : await makeAll(batch);
     // Without workers, every part is computed here.
     hasFailed ||= made === undefined;
     if (made !== undefined) partMs = averageOf(partMs, made.durationMs / batch.length);
     for (const [index, { settle }] of batch.entries()) settle(made?.parts[index]);
   };
 
-  const makeAll = async (batch: readonly Waiting[], folder: string): Promise<MadeParts | undefined> => {
+  const makeAll = async (batch: readonly Waiting[]): Promise<MadeParts | undefined> => {
     const entries = await entriesOf(
       batch.map(({ question }) => question),
       options,
       digest,
     );
-    if (!(await options.run(entries, folder))) return undefined;
-    return readResults(folder, batch.length, options);
+    const outputs = await options.run(entries);
+    return outputs === undefined ? undefined : readResults(outputs, batch.length, options);
   };
 
   const pump = (): void => {
@@ -226,32 +221,19 @@ function createDigests(): Digests {
 type Reports = Pick<RemotePartsOptions, 'onFailed' | 'onDamaged'>;
 
 /** A part that failed there has no result, and is computed here, which shows why it fails. */
-async function readResults(folder: string, count: number, { onFailed, onDamaged }: Reports): Promise<MadeParts | undefined> {
-  const at = join(folder, PARTS_OUTPUT);
-  const results = join(at, PARTS_RESULTS);
-  const text = statLink(results)?.kind === 'file' ? await readFile(results, 'utf8') : '';
-  const read = readJsonShape(readerOf(PARTS_RESULTS_DOCUMENT), parseJson(text));
+function readResults({ files, results }: PartOutputs, count: number, { onFailed, onDamaged }: Reports): MadeParts | undefined {
+  const read = readJsonShape(readerOf(PARTS_RESULTS_DOCUMENT), parseJson(results));
   if (read.kind !== 'ok' || read.value.parts.length !== count) {
     onDamaged(`the output of the worker has no ${PARTS_RESULTS} for ${count} parts`);
     return undefined;
   }
-  const top = await realpath(at);
   const parts: (MadePart | undefined)[] = [];
   for (const [index, { names, failed }] of read.value.parts.entries()) {
-    const own = join(top, String(index));
-    const bad = failed === undefined ? await findUnfit(own, names) : undefined;
+    const made = names.map(name => [name, files.get(`${index}/${name}`)] as const);
+    const bad = made.find(([, blob]) => blob === undefined)?.[0];
     if (failed !== undefined) onFailed(failed);
-    if (bad !== undefined) onFailed(`its output ${JSON.stringify(bad)} is not a file in its folder`);
-    parts.push(failed === undefined && bad === undefined ? { folder: own, names } : undefined);
+    else if (bad !== undefined) onFailed(`its output ${JSON.stringify(bad)} is not a file in its folder`);
+    parts.push(failed === undefined && bad === undefined ? (Object.fromEntries(made) as MadePart) : undefined);
   }
   return { durationMs: read.value.durationMs, parts };
-}
-
-/** Files of a part are moved into the cache: a link, or a path through one, would be something else there. */
-async function findUnfit(own: string, names: readonly string[]): Promise<string | undefined> {
-  for (const name of names) {
-    const path = join(own, name);
-    if (!isInnerPath(name) || statLink(path)?.kind !== 'file' || (await realpath(path)) !== path) return name;
-  }
-  return undefined;
 }

@@ -11,13 +11,16 @@ import type { RuntimePort } from '../../model/ports.js';
 import { digestPath } from '../../store/files/digest-file.js';
 import { statPath } from '../../store/files/stamp.js';
 import type { TreeEntry } from '../../store/files/tree.js';
+import type { LocalStores } from '../../store/remote/remote-use.js';
 import type { InputLink } from '../run/run-folder.js';
 import type { RunListener, RunOrder } from '../run/runner.js';
 import { PARTS_OUTPUT } from '../worker/parts-document.js';
 import { type ExecutionDocument, ROOT_LAYOUT, RUNTIME_LAYOUT, systemOf } from './execution-document.js';
 import type { FromExecution } from './execution-messages.js';
 import { jsonEntry, makeInputRoot, type RootEntry } from './input-root.js';
-import type { ExecutionEnd, RemoteExecutor } from './remote-executor.js';
+import { type PartOutputs, takePartOutputs } from './part-outputs.js';
+import type { ExecutionEnd, ExecutionOrder, RemoteExecutor } from './remote-executor.js';
+import { downloadOutputs } from './remote-outputs.js';
 import type { RuntimeDigests } from './runtime-tree.js';
 
 /** The content of an input: a file, or the entries of a folder. */
@@ -58,7 +61,9 @@ export type RemoteRunEnd =
 export async function runRemotely(order: RunOrder, job: RemoteJob): Promise<RemoteRunEnd> {
   try {
     const root = makeInputRoot(await entriesOf(order, job));
-    return readEnd(order, job, await execute(order, job, root));
+    const declared = new Set(Object.values(order.action.outputs));
+    const take: ExecutionOrder['take'] = (result, cache) => downloadOutputs(cache, result, declared, order.folder);
+    return readEnd(order, job, await execute(order, job, root, take));
   } catch (error) {
     if (order.signal.aborted) return { kind: 'ended', failure: toFailure(order.signal.reason), worker: '' };
     if (!(error instanceof RemoteError)) throw error;
@@ -68,9 +73,14 @@ export async function runRemotely(order: RunOrder, job: RemoteJob): Promise<Remo
   }
 }
 
-type Executing = Pick<RunOrder, 'action' | 'folder' | 'listener' | 'signal'>;
+type Executing = Pick<RunOrder, 'action' | 'listener' | 'signal'>;
 
-function execute(order: Executing, job: RemoteJob, root: ReturnType<typeof makeInputRoot>): Promise<ExecutionEnd> {
+function execute(
+  order: Executing,
+  job: RemoteJob,
+  root: ReturnType<typeof makeInputRoot>,
+  take: ExecutionOrder['take'],
+): Promise<ExecutionEnd> {
   const { properties, timeoutMs, lookup, salt, onRunning } = job;
   const node = `${ROOT_LAYOUT.runtime}/${RUNTIME_LAYOUT.node}`;
   return job.executor.execute({
@@ -81,7 +91,7 @@ function execute(order: Executing, job: RemoteJob, root: ReturnType<typeof makeI
     timeoutMs,
     lookup,
     salt,
-    folder: order.folder,
+    take,
     onMessage: message => passOn(order, message),
     onRunning,
     signal: order.signal,
@@ -112,13 +122,13 @@ async function entriesOfCode(job: CodeOfJob, env: Readonly<Record<string, string
   return [...runtime, ...files, jsonEntry(ROOT_LAYOUT.execution, document)];
 }
 
-/** Runs an action of several parts, whose outputs are written to the folder. */
+/** Runs an action of several parts, whose outputs are taken into the local store. */
 export async function runPartsRemotely(
   job: RemoteJob,
   entries: readonly RootEntry[],
-  folder: string,
+  local: Pick<LocalStores, 'store' | 'cache'>,
   signal: AbortSignal,
-): Promise<RemoteRunEnd> {
+): Promise<{ readonly end: RemoteRunEnd; readonly outputs: PartOutputs | undefined }> {
   const action: RunOrder['action'] = {
     format: 1,
     plugin: 'parts',
@@ -133,11 +143,15 @@ export async function runPartsRemotely(
   try {
     const root = makeInputRoot([...(await entriesOfCode(job, {})), jsonEntry(ROOT_LAYOUT.action, toJson(action)), ...entries]);
     const silent: RunListener = { log: () => undefined, progress: () => undefined, identify: () => undefined, usage: () => undefined };
-    const order = { action, folder, listener: silent, signal };
-    return readEnd(order, job, await execute(order, job, root));
+    const order = { action, listener: silent, signal };
+    let outputs: PartOutputs | undefined;
+    const take: ExecutionOrder['take'] = async (result, cache) => {
+      outputs = await takePartOutputs(cache, local, result);
+    };
+    return { end: readEnd(order, job, await execute(order, job, root, take)), outputs };
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error;
-    return { kind: 'impossible', code: 'remote-execution', why: error.message, server: 'unusable' };
+    return { end: { kind: 'impossible', code: 'remote-execution', why: error.message, server: 'unusable' }, outputs: undefined };
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a remote worker's result may hold: outputs, texts and messages of another machine are checked. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -36,13 +36,18 @@ it.each([
   ['a file that is a folder too', { outputFiles: [file('a')], outputDirectories: [tree('a', 3)] }],
   ['a path that is not declared', { outputFiles: [file('c')] }],
   ['a tree of more than 256 MB', { outputDirectories: [tree('a', (256 << 20) + 1)] }],
+  [
+    'files of more than 64 GiB together',
+    { outputFiles: [file('a', { ...DIGEST, sizeBytes: 40 * 2 ** 30 }), file('b', { ...DIGEST, sizeBytes: 40 * 2 ** 30 })] },
+  ],
   ['trees of more than 256 MB together', { outputDirectories: [tree('a', 200 << 20), tree('b', 200 << 20)] }],
 ])('refuses %s', async (_what, result) => {
   const taken = downloadOutputs(cache, resultOf(result), new Set(['a', 'b']), folder);
   await expect(taken).rejects.toMatchObject({ code: 'remote-damaged' });
 });
 
-it('does not fail before the other large files have ended', async () => {
+it('fails when the other large files have ended, and leaves nothing of the result', async () => {
+  const ended: string[] = [];
   const large = (text: string): WireDigest => ({ hash: digestBytes(text), sizeBytes: 2 << 20 });
   const slow: typeof cache = {
     ...cache,
@@ -50,12 +55,13 @@ it('does not fail before the other large files have ended', async () => {
       if (path.endsWith('lost')) return 'missing';
       await wait(20);
       writeFileSync(path, '', { flag: 'wx' });
+      ended.push(path);
       return 'found';
     },
   };
   const result = resultOf({ outputFiles: [file('lost', large('lost')), file('slow', large('slow'))] });
   await expect(downloadOutputs(slow, result, new Set(['lost', 'slow']), folder)).rejects.toMatchObject({ code: 'remote-missing' });
-  expect(existsSync(join(folder, 'slow'))).toBe(true);
+  expect([ended, readdirSync(folder)]).toEqual([[join(folder, 'slow')], []]);
 });
 
 it.each([{ help: 1 }, { stack: {} }, { causes: [1] }, { message: null }])('takes a failure with %j as output', wrong => {
@@ -74,7 +80,7 @@ describe('what a command said', () => {
     properties: {},
     lookup: 'use',
     salt: '',
-    folder,
+    take: (result, from) => downloadOutputs(from, result, new Set(), folder),
     onMessage: message => said.push(message),
     onRunning: () => undefined,
     signal: new AbortController().signal,

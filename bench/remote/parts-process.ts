@@ -1,0 +1,23 @@
+/** The build of the measurement of many parts. Arguments: the server's address, the number of parts, ms of each, actions at once. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { smallRuntime } from '../../test/support/remote/fake-worker.js';
+import { createRig } from '../../test/support/remote/remote-rig.js';
+
+const [address = '', count = '0', ms = '0', remoteJobs = '1'] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'tanren-bench-parts-'));
+const rig = createRig();
+try {
+  const world = rig.checkout({
+    spread: { uses: 'spread', params: { count: Number(count), ms: Number(ms) }, inputs: { text: 'source.txt' } },
+  });
+  const use = { executor: 'remote', read: false, write: false, remoteJobs: Number(remoteJobs) } as const;
+  const { outcomes, warnings } = await rig.build(world, address, use, {}, { runtime: smallRuntime(folder) });
+  const text = Array.from({ length: Number(count) }, (_, index) => String(index)).join('\n');
+  if (outcomes.spread !== 'executed' || warnings.length > 0 || world.read('artifacts/spread/text') !== text)
+    throw new Error(`the build gave ${JSON.stringify([outcomes, warnings])}, or another text`);
+} finally {
+  rig.removeAll();
+  rmSync(folder, { recursive: true, force: true });
+}
