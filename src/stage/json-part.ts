@@ -30,6 +30,11 @@ export async function memoJson<Input extends JsonObject>(
   part: Part<Input>,
   request: PartRequest<Input>,
 ): Promise<{ readonly json: Json; readonly from: PartResult['from'] }> {
-  const { files, from } = await memo(part, request);
-  return { json: await readJsonFile(getDefined(files[FILE], FILE)), from };
+  const result = await memo(part, request);
+  return { json: await readJsonResult(result), from: result.from };
+}
+
+/** The document of a part, for a caller that asks for many and reads each when its turn comes. */
+export function readJsonResult({ files }: Pick<PartResult, 'files'>): Promise<Json> {
+  return readJsonFile(getDefined(files[FILE], FILE));
 }

@@ -5,6 +5,7 @@ import type { CapturedPart, CapturedSample, CapturedValue } from '../../src/runt
 import { type Captured, openCaptured } from '../../src/runtime/capture/captured.js';
 import { findCapturedPart, matchCapturedInputs, takeFirstCaptured } from '../../src/runtime/capture/captured-part.js';
 import { checkFeed, listModelInputs, type ModelInput } from '../../src/runtime/session/model-inputs.js';
+import { makeTurns } from '../../src/stage/in-turn.js';
 import { type CalibrationSamples, type SampleInput, tooFewRows } from './calibration-sample.js';
 import type { CalibrateParams } from './params.js';
 
@@ -15,13 +16,14 @@ export async function openCapturedSamples(folder: string, model: Model, params: 
   const part = findCapturedPart(captured.index, inputs, params.part);
   const values = matchCapturedInputs(part, inputs);
   const samples = takeFirstCaptured(captured.index.samples, params.samples);
+  const inTurn = makeTurns();
   return {
     part: part.name,
     samples: samples.map(sample => ({
       id: sample.id,
       source: sample.source,
       label: `sample ${sample.id} (${sample.source})`,
-      find: () => findCaptured({ captured, sample, part, values, inputs, rois: params.rois }),
+      find: () => inTurn(() => findCaptured({ captured, sample, part, values, inputs, rois: params.rois })),
     })),
   };
 }

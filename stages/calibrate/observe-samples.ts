@@ -17,8 +17,9 @@ import {
 import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
-import type { Context } from '../../src/stage/context.js';
-import { memoJson } from '../../src/stage/json-part.js';
+import type { Context, PartResult } from '../../src/stage/context.js';
+import { takeInOrder } from '../../src/stage/in-order.js';
+import { readJsonResult } from '../../src/stage/json-part.js';
 import { ortPart } from './ort-part.js';
 import type { CalibrateParams } from './params.js';
 import type { SampleFile } from './sample-file.js';
@@ -32,7 +33,10 @@ export interface ObserveRequest {
 }
 
 export interface SampleObserver {
-  sketch(sample: SampleFile): Promise<void>;
+  /** Sketches a sample. Many may be under way. */
+  sketch(sample: SampleFile): Promise<PartResult>;
+  /** Merges the sketches of a sample. Called in the order of the samples. */
+  add(sample: SampleFile, sketched: PartResult): Promise<void>;
   /** The sketches over all samples. Runs the second pass if `compat` requires it. */
   finish(): Promise<ModelSketches>;
 }
@@ -49,30 +53,33 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
   const countAll = async (histograms: readonly OrtHistogramRequest[]): Promise<void> => {
     const binnings = encodeBinnings(planBinnings(total, histograms));
     let counted = 0;
-    for (const [done, { path, feeds }] of samples.entries()) {
-      context.progress(done, samples.length, 'samples counted');
-      const { json, from } = await memoJson(context, ortPart, {
-        manifest: { ...manifest, feeds, binnings },
-        blobs: { input: path },
-        unkeyed: { model: modelPath },
-      });
-      if (from === 'computed') counted++;
-      addSampleCounts(collected, parseSampleCounts(json));
-    }
-    context.progress(samples.length, samples.length, 'samples counted');
+    context.progress(0, samples.length, 'samples counted');
+    await takeInOrder(samples, {
+      atOnce: context.partsAtOnce,
+      begin: async ({ path, feeds }) => {
+        context.signal.throwIfAborted();
+        const request = { manifest: { ...manifest, feeds, binnings }, blobs: { input: path }, unkeyed: { model: modelPath } };
+        return context.memo(ortPart, request);
+      },
+      take: async (result, _sample, index) => {
+        if (result.from === 'computed') counted++;
+        addSampleCounts(collected, parseSampleCounts(await readJsonResult(result)));
+        context.progress(index + 1, samples.length, 'samples counted');
+      },
+    });
     context.log('info', `second pass: ${counted} inferred, ${samples.length - counted} reused`);
   };
 
   return {
-    async sketch(sample) {
-      const part = {
+    sketch: sample =>
+      context.memo(sketchPart, {
         manifest: { ...manifest, feeds: sample.feeds, channels: params.perChannel ? 'each' : 'none' },
         blobs: { input: sample.path },
         unkeyed: { model: modelPath },
-      } as const;
-      const { json, from } = await memoJson(context, sketchPart, part);
-      if (from === 'computed') inferences++;
-      const sketches = parseSampleSketches(json);
+      }),
+    async add(sample, sketched) {
+      if (sketched.from === 'computed') inferences++;
+      const sketches = parseSampleSketches(await readJsonResult(sketched));
       addSample(total, sketches);
       if (histogramRequests !== undefined) addSampleRanges(collected, sketches);
       samples.push(sample);

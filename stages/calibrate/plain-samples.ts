@@ -5,6 +5,7 @@ import { openModelSamples } from '../../src/detection/data/data-source.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
+import { makeTurns } from '../../src/stage/in-turn.js';
 import { writeNpz } from '../../src/tensor/formats/npz.js';
 import type { CalibrationSamples, SampleInput } from './calibration-sample.js';
 import type { CalibrateParams } from './params.js';
@@ -17,13 +18,14 @@ export async function openPlainSamples(
   scratch: string,
 ): Promise<CalibrationSamples> {
   const samples = await openModelSamples(source, { inputs: listModelInputs(model), preprocess, samples: count });
+  const inTurn = makeTurns();
   return {
     part: 'model',
     samples: samples.map((sample, index) => ({
       id: sample.id,
       source: sample.source,
       label: `${source.kind === 'images' ? 'image' : 'sample'} ${sample.id}${sample.id === sample.source ? '' : ` (${sample.source})`}`,
-      find: () => writeSample(sample, join(scratch, `sample-${index}.npz`)),
+      find: () => inTurn(() => writeSample(sample, join(scratch, `sample-${index}.npz`))),
     })),
   };
 }

@@ -10,6 +10,7 @@ import type { JoinEntry } from '../../src/quant/report/report-entries.js';
 import { PRESETS } from '../../src/quant/scheme/scheme.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
+import { takeInOrder } from '../../src/stage/in-order.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
@@ -49,19 +50,24 @@ interface Seen {
 async function observeAll(samples: readonly CalibrationSample[], observer: SampleObserver, context: Context): Promise<Seen> {
   const used: UsedSample[] = [];
   const skipped: SkippedSample[] = [];
-  for (const [done, sample] of samples.entries()) {
-    context.progress(done, samples.length, 'samples');
-    await nameSample(sample.label, async () => {
-      const input = await sample.find();
-      if (input.kind === 'left-out') {
-        skipped.push({ sample, reason: input.reason });
-        return;
+  context.progress(0, samples.length, 'samples');
+  await takeInOrder(samples, {
+    atOnce: context.partsAtOnce,
+    begin: sample =>
+      nameSample(sample.label, async () => {
+        context.signal.throwIfAborted();
+        const input = await sample.find();
+        return input.kind === 'left-out' ? input : { ...input, sketched: await observer.sketch(input.file) };
+      }),
+    take: async (found, sample, index) => {
+      if (found.kind === 'left-out') skipped.push({ sample, reason: found.reason });
+      else {
+        await nameSample(sample.label, () => observer.add(found.file, found.sketched));
+        used.push({ sample, rows: found.rows });
       }
-      await observer.sketch(input.file);
-      used.push({ sample, rows: input.rows });
-    });
-  }
-  context.progress(samples.length, samples.length, 'samples');
+      context.progress(index + 1, samples.length, 'samples');
+    },
+  });
   for (const { sample, reason } of skipped) context.log('warning', `${sample.label} is skipped: ${reason}`);
   return { used, skipped };
 }

@@ -33,6 +33,7 @@ export const calibrate = defineStage({
   },
   determinism: 'exact',
   runsModels: 'always',
+  spreads: 'parts',
   checkParams: ({ rois }) => (rois.min > rois.max ? [`rois.min is ${rois.min}, but rois.max is only ${rois.max}`] : []),
   run: async job => (await import('./run.js')).runCalibrate(job),
 });

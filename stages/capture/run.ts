@@ -16,6 +16,8 @@ import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { PartResult } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
+import { takeInOrder } from '../../src/stage/in-order.js';
+import { makeTurns } from '../../src/stage/in-turn.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, findInputRecord, getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
@@ -56,13 +58,13 @@ async function captureDetector(job: CaptureJob): Promise<void> {
   const parts = wanted.map(
     ({ name, rois }) => ({ name, model: getDefined(models[name], name), firstAxis: rois === 'none' ? 'any' : 'rows' }) as const,
   );
-  await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), images.length, async (index, add) => {
-    const image = getDefined(images[index], 'image');
-    await nameSample(`image ${image.id} (${image.fileName})`, async () => {
-      const blobs = { image: await findImageFile(folder, image) };
-      await add({ id: String(image.id), source: image.fileName }, await context.memo(detectorPart, { manifest, blobs, unkeyed: detector }));
-    });
-  });
+  const samples = images.map(image => ({
+    id: String(image.id),
+    source: image.fileName,
+    label: `image ${image.id} (${image.fileName})`,
+    run: async () => context.memo(detectorPart, { manifest, blobs: { image: await findImageFile(folder, image) }, unkeyed: detector }),
+  }));
+  await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), samples);
 }
 
 async function captureModel(job: CaptureJob): Promise<void> {
@@ -81,41 +83,56 @@ async function captureModel(job: CaptureJob): Promise<void> {
     session: sessionManifest({ optimization }),
   };
   const parts = [{ name: PLAIN_PART, model: digestModelContent(model), firstAxis: 'any' }] as const;
-  const feeds = join(context.scratch, 'feeds.npz');
-  await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), samples.length, async (index, add) => {
-    const sample = getDefined(samples[index], 'sample');
-    await nameSample(`sample ${sample.id}`, async () => {
-      const tensors = Object.values(await sample.read());
-      await writeNpz(feeds, new Map(tensors.map((tensor, at) => [`${at}`, tensor])));
-      await add(sample, await context.memo(modelPart, { manifest, blobs: { input: feeds }, unkeyed: { model: path } }));
-    });
-  });
-  await rm(feeds, { force: true });
+  const inTurn = makeTurns();
+  const wanted = samples.map((sample, at) => ({
+    id: sample.id,
+    source: sample.source,
+    label: `sample ${sample.id}`,
+    run: async () => {
+      const feeds = join(context.scratch, `feeds-${at}.npz`);
+      await inTurn(async () => {
+        const tensors = Object.values(await sample.read());
+        await writeNpz(feeds, new Map(tensors.map((tensor, index) => [`${index}`, tensor])));
+      });
+      const result = await context.memo(modelPart, { manifest, blobs: { input: feeds }, unkeyed: { model: path } });
+      await rm(feeds, { force: true });
+      return result;
+    },
+  }));
+  await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), wanted);
 }
 
-type AddSample = (sample: { readonly id: string; readonly source: string }, kept: PartResult) => Promise<void>;
+interface WantedSample {
+  readonly id: string;
+  readonly source: string;
+  /** For messages. */
+  readonly label: string;
+  readonly run: () => Promise<PartResult>;
+}
 
-/** Captures one sample after the other. Logs how many were run, and which parts have samples without rows. */
-async function write(
-  { context }: CaptureJob,
-  writer: CaptureWriter,
-  count: number,
-  capture: (index: number, add: AddSample) => Promise<void>,
-): Promise<void> {
+/** Captures the samples in their order. Logs how many were run, and which parts have samples without rows. */
+async function write({ context }: CaptureJob, writer: CaptureWriter, samples: readonly WantedSample[]): Promise<void> {
   let computed = 0;
   const empty = new Map<string, number>();
-  const add: AddSample = async ({ id, source }, { files, from }) => {
+  const count = samples.length;
+  const add = async ({ id, source }: WantedSample, { files, from }: PartResult): Promise<void> => {
     if (from === 'computed') computed++;
     const parts = await readPartFiles(files);
     for (const [part, { rows }] of Object.entries(parts)) if (rows === 0) empty.set(part, (empty.get(part) ?? 0) + 1);
     await writer.add({ id, source }, parts);
   };
-  for (let index = 0; index < count; index++) {
-    context.signal.throwIfAborted();
-    context.progress(index, count, 'samples');
-    await capture(index, add);
-  }
-  context.progress(count, count, 'samples');
+  context.progress(0, count, 'samples');
+  await takeInOrder(samples, {
+    atOnce: context.partsAtOnce,
+    begin: async sample => {
+      context.signal.throwIfAborted();
+      return nameSample(sample.label, sample.run);
+    },
+    take: async (result, sample, index) => {
+      await nameSample(sample.label, () => add(sample, result));
+      context.progress(index + 1, count, 'samples');
+    },
+  });
   await writer.finish();
   context.log('info', `${count} samples: ${computed} run now, ${count - computed} reused`);
   for (const [part, samples] of empty) context.log('warning', `part ${part} has no rows in ${samples} of ${count} samples`);

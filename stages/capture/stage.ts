@@ -12,6 +12,7 @@ export const capture = defineStage({
   outputs: { captured: port('captured', 'An index, and one npz file per part and sample with inputs and outputs.') },
   determinism: 'exact',
   runsModels: 'always',
+  spreads: 'parts',
   checkParams: ({ of, fit, preprocess }) => [
     ...(of === 'detector' && preprocess !== undefined
       ? ['`preprocess` needs `of: model`: for a detector, the host recipe defines how images are fitted']

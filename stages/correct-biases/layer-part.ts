@@ -35,7 +35,7 @@ export const layerPart = defineJsonPart<LayerManifest>({
 
 async function open(paths: Readonly<Record<string, string>>): Promise<BiasCorrector & Closable> {
   const pair = await readPair(paths);
-  const { folder, close } = await makeValuesFolder(paths);
+  const { folder, close } = await makeValuesFolder();
   const { layers } = pairLayersWithBias(pair.float, pair.quantized);
   return { ...(await openBiasCorrector({ ...pair, layers, folder })), close };
 }

@@ -47,7 +47,7 @@ export async function readIntegers(path: string): Promise<Int32Array> {
 
 async function open(paths: Readonly<Record<string, string>>, settings: RoundingSettings): Promise<WeightRounder & Closable> {
   const pair = await readPair(paths);
-  const { folder, close } = await makeValuesFolder(paths);
+  const { folder, close } = await makeValuesFolder();
   const { layers } = pairLayersWithWeight(pair.float, pair.quantized);
   return { ...(await openWeightRounder({ ...pair, layers, folder }, settings)), close };
 }

@@ -21,7 +21,7 @@ export const layerPart = defineJsonPart<LayerManifest>({
   version: 1,
   module: import.meta.url,
   async compute({ manifest: { run, values }, unkeyed }) {
-    const { measure } = await openOrReuse(JSON.stringify([run, unkeyed.scratch]), () => open(unkeyed));
+    const { measure } = await openOrReuse(JSON.stringify([run, unkeyed.samples]), () => open(unkeyed));
     return [...describeOutputErrors(await measure(values))];
   },
 });
@@ -35,7 +35,7 @@ const openOrReuse = makeOpenOrReuse<OpenMeter>();
 async function open(unkeyed: Readonly<Record<string, string>>): Promise<OpenMeter> {
   const { float, quantized, samples } = await readPair(unkeyed);
   const models = findSteps(float, quantized);
-  const { folder, close } = await makeValuesFolder(unkeyed);
+  const { folder, close } = await makeValuesFolder();
   const meter = await openOutputMeter({ models, samples, folder });
   const ids = new Map([...models.steps.values()].map(({ value }) => [value.name, value.id]));
   return {

@@ -14,6 +14,7 @@ import { reportSensitivity } from '../../src/quant/sensitivity/sensitivity-repor
 import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
+import { takeInOrder } from '../../src/stage/in-order.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
@@ -39,12 +40,18 @@ export async function runSensitivity({ params, inputs, outputs, context }: Stage
   const largest = [...shares].sort((a, b) => b.cost - a.cost).slice(0, params.exact);
   const baseline = await measureLayer(context, run, []);
   const alone = new Map<string, readonly OutputError[]>();
-  for (const [index, { layer }] of largest.entries()) {
-    context.progress(index, largest.length, 'layers');
-    context.signal.throwIfAborted();
-    alone.set(getDefined(layer.names[0], 'name of a layer'), await measureLayer(context, run, layer.names));
-  }
-  context.progress(largest.length, largest.length, 'layers');
+  context.progress(0, largest.length, 'layers');
+  await takeInOrder(largest, {
+    atOnce: context.partsAtOnce,
+    begin: async ({ layer }) => {
+      context.signal.throwIfAborted();
+      return measureLayer(context, run, layer.names);
+    },
+    take: (errors, { layer }, index) => {
+      alone.set(getDefined(layer.names[0], 'name of a layer'), errors);
+      context.progress(index + 1, largest.length, 'layers');
+    },
+  });
   const report = reportSensitivity(samples.list.files.length, baseline, shares, alone);
   for (const { name, sqnrDb } of baseline)
     context.log('info', `output "${name}": SQNR ${sqnrDb === 'equal' ? sqnrDb : `${sqnrDb.toFixed(1)} dB`}`);

@@ -16,5 +16,6 @@ export const sensitivity = defineStage({
   outputs: { report: port('report', 'Per layer its own error, its share in the error of each output, and the exact cost of the largest.') },
   determinism: 'exact',
   runsModels: 'always',
+  spreads: 'parts',
   run: async job => (await import('./run.js')).runSensitivity(job),
 });

@@ -4,7 +4,7 @@ import { getDefined } from '../../src/base/invariant.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { listStepErrors, measureStepErrors } from '../../src/quant/sensitivity/error-flow.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
-import { feedsOf, readSampleList } from '../../src/runtime/capture/sample-files.js';
+import { feedsOf, openSampleList } from '../../src/runtime/capture/sample-files.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';
 import type { TrialBase } from './manifest.js';
 
@@ -18,7 +18,7 @@ export const errorsPart = defineJsonPart<ErrorsManifest>({
   version: 1,
   module: import.meta.url,
   async compute({ unkeyed, context }) {
-    const list = await readSampleList(getDefined(unkeyed.samples, 'samples'));
+    const list = await openSampleList(getDefined(unkeyed.samples, 'samples'), getDefined(unkeyed.captured, 'captured'));
     const models = findSteps(await readModel(getDefined(unkeyed.model, 'model')), await readModel(getDefined(unkeyed.narrow, 'narrow')));
     const errors = await measureStepErrors(models, feedsOf(models.quantized, list), () => context.signal.throwIfAborted());
     return listStepErrors(models, errors);

@@ -10,7 +10,7 @@ import { openOutputMeter } from '../../src/quant/sensitivity/restored-outputs.js
 import { describeOutputErrors } from '../../src/quant/sensitivity/sensitivity-report.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
 import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
-import { feedsOf, readSampleList } from '../../src/runtime/capture/sample-files.js';
+import { feedsOf, openSampleList } from '../../src/runtime/capture/sample-files.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { ErrorsManifest } from './errors-part.js';
@@ -40,7 +40,7 @@ const openOrReuse = makeOpenOrReuse<TrialMeter>();
 async function open(unkeyed: Readonly<Record<string, string>>, { quantize }: ErrorsManifest): Promise<TrialMeter> {
   const paths = { model: getDefined(unkeyed.model, 'model'), sketches: getDefined(unkeyed.sketches, 'sketches') };
   const quantizer = await openQuantizer(paths, quantize as QuantizeParams);
-  const list = await readSampleList(getDefined(unkeyed.samples, 'samples'));
+  const list = await openSampleList(getDefined(unkeyed.samples, 'samples'), getDefined(unkeyed.captured, 'captured'));
   const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'outputs-'));
   const { model: narrow } = quantizer.quantize();
   const models = findSteps(quantizer.float, narrow);

@@ -13,7 +13,7 @@ import { findCheapestSet } from '../../src/quant/widening/search-set.js';
 import { findWideBlocks, type WideBlock, type WideBlocks, type WideCost, widenedTypesOf } from '../../src/quant/widening/wide-blocks.js';
 import type { WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
-import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
+import { describeSampleList, openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
@@ -68,7 +68,7 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
   const { model, report } = quantizer.quantize();
   const models = findSteps(quantizer.float, model);
   const samples = await openSampleFiles(getInputPath(inputs, 'captured'), models.quantized, params, nameSample);
-  await writeJsonFile(join(context.scratch, 'samples.json'), samples.list);
+  await writeJsonFile(join(context.scratch, 'samples.json'), describeSampleList(samples.list));
   await writeModel(join(context.scratch, 'narrow.onnx'), model);
   const base = {
     model: await digestFile(paths.model),
@@ -81,6 +81,7 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
     ...paths,
     scratch: context.scratch,
     samples: join(context.scratch, 'samples.json'),
+    captured: samples.list.folder,
     narrow: join(context.scratch, 'narrow.onnx'),
   };
   const { json } = await memoJson(context, errorsPart, { manifest: run, blobs: {}, unkeyed });

@@ -47,7 +47,7 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
   const outputsOf = async (set: readonly WideBlock[]): Promise<readonly OutputError[]> => {
     const types = typesOf(set);
     note(types);
-    const unkeyed = { ...pathsOf(job), samples: join(context.scratch, 'samples.json') };
+    const unkeyed = { ...pathsOf(job), samples: join(context.scratch, 'samples.json'), captured: getInputPath(job.inputs, 'captured') };
     const { json } = await memoJson(context, outputsPart, { manifest: { run, types }, blobs: {}, unkeyed });
     return parseOutputErrors(json);
   };

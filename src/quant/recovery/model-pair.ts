@@ -1,5 +1,6 @@
 /** A float and a quantized model with the same captured samples, as a stage opens them and hands them to its parts. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getDefined } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
@@ -8,7 +9,7 @@ import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { readModel, writeModel } from '../../onnx/serde/model-file.js';
 import { CAPTURE_SESSION } from '../../runtime/capture/capture.js';
-import { feedsOf, readSampleList, type SampleFiles } from '../../runtime/capture/sample-files.js';
+import { describeSampleList, feedsOf, openSampleList, type SampleFiles } from '../../runtime/capture/sample-files.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
 import { sessionManifest } from '../../runtime/session/session.js';
 import { measureOutputSqnr, type OutputSqnr } from './output-errors.js';
@@ -32,9 +33,10 @@ export interface OutputsManifest extends PairManifest {
 export interface PairPaths extends Readonly<Record<string, string>> {
   readonly float: string;
   readonly model: string;
+  /** The list of samples. */
   readonly samples: string;
-  /** A folder for intermediate values. */
-  readonly scratch: string;
+  /** The folder that their files are in. */
+  readonly captured: string;
 }
 
 export interface ModelPair {
@@ -61,7 +63,7 @@ export async function describePair(
   { scratch, ...paths }: { readonly float: string; readonly model: string; readonly scratch: string },
 ): Promise<DescribedPair> {
   const list = join(scratch, 'samples.json');
-  await writeFile(list, JSON.stringify(samples.list));
+  await writeFile(list, JSON.stringify(describeSampleList(samples.list)));
   const manifest = {
     float: digestModelContent(models.float),
     quantized: digestModelContent(models.quantized),
@@ -69,7 +71,7 @@ export async function describePair(
     arrays: samples.list.arrays,
     session: sessionManifest(CAPTURE_SESSION),
   };
-  return { quantized: models.quantized, manifest, paths: { ...paths, samples: list, scratch } };
+  return { quantized: models.quantized, manifest, paths: { ...paths, samples: list, captured: samples.list.folder } };
 }
 
 /** A comparison of outputs, as a part takes it. */
@@ -98,13 +100,13 @@ export async function measureChange(
 /** Reads the models and opens the samples at the paths that a part gets. @throws OnnxError; RuntimeError `bad-capture`. */
 export async function readPair(paths: Readonly<Record<string, string>>): Promise<ModelPair> {
   const [float, quantized] = [await readModel(getDefined(paths.float, 'float')), await readModel(getDefined(paths.model, 'model'))];
-  const list = await readSampleList(getDefined(paths.samples, 'samples'));
+  const list = await openSampleList(getDefined(paths.samples, 'samples'), getDefined(paths.captured, 'captured'));
   return { float, quantized, samples: { float: feedsOf(float, list), quantized: feedsOf(quantized, list) } };
 }
 
-/** An empty folder for the values of one use of a pair. `close` removes it. */
-export async function makeValuesFolder(paths: Readonly<Record<string, string>>) {
-  const folder = await mkdtemp(join(getDefined(paths.scratch, 'scratch'), 'values-'));
+/** An empty folder for the values of one use of a pair: in the scratch folder of the run, wherever that is. `close` removes it. */
+export async function makeValuesFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'tanren-values-'));
   return { folder, close: () => rm(folder, { recursive: true, force: true }) };
 }
 
@@ -116,7 +118,7 @@ export const OUTPUTS_WORK = {
   runsModels: 'always',
   async run({ unkeyed, folder }: { readonly unkeyed: Readonly<Record<string, string>>; readonly folder: string }) {
     const { float, quantized, samples } = await readPair(unkeyed);
-    const values = await makeValuesFolder(unkeyed);
+    const values = await makeValuesFolder();
     const own = { model: float, samples: samples.float };
     const figures = await measureOutputSqnr(own, { model: quantized, samples: samples.quantized }, values.folder);
     await values.close();

@@ -1,5 +1,6 @@
 /** The captured samples of a model's inputs, checked once, as files that parts of a stage read. */
 import { readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { digestFile, digestJson } from '../../base/digest.js';
 import { getDefined } from '../../base/invariant.js';
 import { formatJsonProblems, readJsonShape } from '../../base/json/json-shape.js';
@@ -17,22 +18,27 @@ import type { SampleRequest } from './sample-request.js';
 
 const SAMPLE_LIST = object({
   arrays: list(text(), 'Arrays of each file, in the order of the model’s inputs.'),
-  files: list(text()),
+  files: list(text('Relative to the folder of captured tensors.')),
 });
 
 export type SampleList = FromSchema<typeof SAMPLE_LIST>;
 
 const reader = readerOf(SAMPLE_LIST);
 
-/** Reads a list that a stage wrote for its parts as JSON. @throws RuntimeError `bad-capture`. */
-export async function readSampleList(path: string): Promise<SampleList> {
+/** Reads a list that a stage wrote for its parts as JSON. @param folder captured tensors. @throws RuntimeError `bad-capture`. */
+export async function openSampleList(path: string, folder: string): Promise<OpenSampleList> {
   const read = readJsonShape(reader, parseJson(await readFile(path, 'utf8')));
-  if (read.kind === 'ok') return read.value;
+  if (read.kind === 'ok') return { ...read.value, folder };
   throw new RuntimeError('bad-capture', `invalid list of samples: ${formatJsonProblems(read.problems).join('; ')}`);
 }
 
+/** A list with the folder of captured tensors that its files are in. */
+export interface OpenSampleList extends SampleList {
+  readonly folder: string;
+}
+
 export interface SampleFiles {
-  readonly list: SampleList;
+  readonly list: OpenSampleList;
   /** Of the content of every file, in order. */
   readonly digest: string;
 }
@@ -73,14 +79,20 @@ export async function openSampleFiles(folder: string, model: Model, wanted: Samp
   }
   const digests: string[] = [];
   for (const file of files) digests.push(await digestFile(file));
-  return { list: { arrays: values.map(({ array }) => array), files }, digest: digestJson(digests) };
+  const inFolder = files.map(file => relative(folder, file).split(sep).join('/'));
+  return { list: { arrays: values.map(({ array }) => array), files: inFolder, folder }, digest: digestJson(digests) };
+}
+
+/** The list as parts read it, without its folder, which they get as a path of their own. */
+export function describeSampleList({ arrays, files }: SampleList): SampleList {
+  return { arrays, files };
 }
 
 /** The feeds of each sample by the input names of `model`, read when they are asked for. */
-export function feedsOf(model: Model, { arrays, files }: SampleList): readonly (() => Promise<NamedTensors>)[] {
+export function feedsOf(model: Model, { arrays, files, folder }: OpenSampleList): readonly (() => Promise<NamedTensors>)[] {
   const names = listModelInputs(model).map(({ name }) => name);
   return files.map(file => async () => {
-    const archive = await readNpz(file);
+    const archive = await readNpz(join(folder, file));
     return Object.fromEntries(names.map((name, index) => [name, archive.get(getDefined(arrays[index], `array of ${name}`))]));
   });
 }

@@ -15,6 +15,8 @@ stages:
   simplify: {uses: simplify, inputs: {model: import.model}}
   calibrate: {uses: calibrate, with: {preprocess: {}}, inputs: {model: simplify.model, images: "\${sources.images}"}}
   quantize: {uses: quantize, inputs: {model: simplify.model, sketches: calibrate.sketches}}
+  capture: {uses: capture, with: {of: model, preprocess: {}}, inputs: {model: simplify.model, images: "\${sources.images}"}}
+  sensitivity: {uses: sensitivity, inputs: {model: quantize.model, float: simplify.model, captured: capture.captured}}
   classes: {uses: evaluate-classes, with: {preprocess: {}}, inputs: {model: quantize.model, images: "\${sources.images}", labels: "\${sources.labels}"}}
 `;
 
@@ -82,7 +84,7 @@ describeWithServer(missing.worker)("stages on Bazel's remote worker", () => {
     const logs = readdirSync(there.path('cache/logs'), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.log'));
     const textOf = (name: string): string => readFileSync(join(there.path('cache/logs'), name), 'utf8');
     // A stage runs there whole, or has all its parts from there; one that measures stays.
-    const stayed = logs.filter(name => !/ran on a remote worker|: \d+ kept from earlier runs, 0 computed/.test(textOf(name)));
+    const stayed = logs.filter(name => !/ran on a remote worker|, (\d+) computed, \1 of them on remote workers/.test(textOf(name)));
     expect(stayed.map(name => name.replace(/^.*\//, ''))).toEqual(file === 'pipelines/classifier.yaml' ? [] : ['bench.log']);
   });
 });

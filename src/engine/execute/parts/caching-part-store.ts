@@ -82,11 +82,13 @@ async function findPart(state: PartStoreState, question: PartQuestion): Promise<
   const files = run.kept === 'use' ? await findKept(state, key, name) : undefined;
   if (files === undefined) {
     const made = await run.computeRemotely?.(question);
-    return made === undefined ? { kind: 'missing', ticket } : { kind: 'found', files: await keepMade(state, ticket, made) };
+    return made === undefined
+      ? { kind: 'missing', ticket }
+      : { kind: 'found', files: await keepMade(state, ticket, made), made: 'remotely' };
   }
   state.used.add(key);
   settle(state, ticket, 'kept');
-  return { kind: 'found', files };
+  return { kind: 'found', files, made: 'earlier' };
 }
 
 /** Marks the part as being computed until its claim is settled. @returns the ticket of the claim. */

@@ -44,7 +44,7 @@ async function runInProcess(declared: StagePlugin, order: RunOrder): Promise<Fai
     scratch,
     progress: (done, total, what) => listener.progress(done, total, clipText(what, MAX_PROGRESS_CHARACTERS)),
     random: label => seededRandom(action.key, label),
-    memo: createMemo(order.partStore, join(order.folder, RUN_LAYOUT.parts), new Map(), watched),
+    memo: createMemo(order.partStore, join(order.folder, RUN_LAYOUT.parts), new Map(), watched, () => undefined),
     partsAtOnce: 1,
     build: action.build,
     env: order.declaredEnv,

@@ -16,9 +16,12 @@ export interface PartQuestion {
   readonly paths: { readonly blobs: Readonly<Record<string, string>>; readonly unkeyed: Readonly<Record<string, string>> };
 }
 
-/** 'found': paths of stored files by name. 'missing': the worker computes the part; `ticket` identifies the request when the result is stored. */
+/**
+ * 'found': paths of stored files by name; `made`: before this run, or for it by a remote worker.
+ * 'missing': the worker computes the part; `ticket` identifies the request when the result is stored.
+ */
 export type PartAnswer =
-  | { readonly kind: 'found'; readonly files: Readonly<Record<string, string>> }
+  | { readonly kind: 'found'; readonly files: Readonly<Record<string, string>>; readonly made: 'earlier' | 'remotely' }
   | { readonly kind: 'missing'; readonly ticket: string };
 
 export type FromWorker =

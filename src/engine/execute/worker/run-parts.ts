@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Digest } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
 import type { Context, Part, PartRequest, PartResult } from '../../../stage/context.js';
+import { makeTurns } from '../../../stage/in-turn.js';
 import { StageError } from '../../../stage/stage-error.js';
 import { digestPath } from '../../store/files/digest-file.js';
 import { isRacy, statPath } from '../../store/files/stamp.js';
@@ -25,17 +26,23 @@ interface BlobDigest {
   readonly proof: 'settled' | 'racy';
 }
 
-/** Returns `memo` of a stage's context. Parts write to `folder`; `known` has digests of inputs by path. */
+/** Where the result of a part comes from: an earlier run, a remote worker, or this process. */
+export type PartOrigin = 'earlier' | 'remotely' | 'here';
+
+/** Returns `memo` of a stage's context. Parts write to `folder`; `known` has digests of inputs by path. `count` is called for each result. */
 export function createMemo(
   partStore: PartStore,
   folder: string,
   known: ReadonlyMap<string, { readonly stamp: string; readonly digest: Digest }>,
   context: Pick<Context, 'signal' | 'log'>,
+  count: (part: string, made: PartOrigin) => void,
 ): Context['memo'] {
   const digests = new Map<string, BlobDigest>([...known].map(([path, entry]) => [path, { ...entry, proof: 'settled' }]));
   let runs = 0;
   /** Parts are computed one after the other: they share sessions and memory. */
-  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = makeTurns();
+  /** Blobs too: a stage may ask for thousands of parts at once, and each open file takes memory. */
+  const digestInTurn = makeTurns();
 
   const digestBlob = async (role: string, path: string): Promise<BlobDigest> => {
     const stat = statPath(path);
@@ -66,7 +73,7 @@ export function createMemo(
   return async <Input extends JsonObject>(part: Part<Input>, request: PartRequest<Input>): Promise<PartResult> => {
     context.signal.throwIfAborted();
     const blobs = new Map<string, BlobDigest>();
-    for (const [role, path] of Object.entries(request.blobs)) blobs.set(role, await digestBlob(role, path));
+    for (const [role, path] of Object.entries(request.blobs)) blobs.set(role, await digestInTurn(() => digestBlob(role, path)));
     const answer = await partStore.find({
       name: part.name,
       version: part.version,
@@ -76,17 +83,19 @@ export function createMemo(
       blobs: Object.fromEntries([...blobs].map(([role, { digest }]) => [role, digest])),
       paths: { blobs: request.blobs, unkeyed: request.unkeyed ?? {} },
     });
-    if (answer.kind === 'found') return { files: answer.files, from: 'kept' };
+    if (answer.kind === 'found') {
+      count(part.name, answer.made);
+      return { files: answer.files, from: answer.made === 'earlier' ? 'kept' : 'computed' };
+    }
 
     const own = join(folder, String(runs++));
     try {
       await mkdir(own, { recursive: true });
-      const run = () =>
-        part.run({ manifest: request.manifest, blobs: request.blobs, unkeyed: request.unkeyed ?? {}, folder: own, context });
-      const computed = turn.then(run);
-      turn = computed.catch(() => undefined);
-      const names = await computed;
+      const names = await inTurn(() =>
+        part.run({ manifest: request.manifest, blobs: request.blobs, unkeyed: request.unkeyed ?? {}, folder: own, context }),
+      );
       checkNames(part.name, own, names);
+      count(part.name, 'here');
       const changed = await findChanged(request.blobs, blobs);
       if (changed === undefined) return { files: await partStore.keep(answer.ticket, own, names), from: 'computed' };
       partStore.drop(answer.ticket, `blob "${changed}" of part ${part.name} changed while it ran`);

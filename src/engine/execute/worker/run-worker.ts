@@ -46,8 +46,10 @@ export async function runWorker(
   }
   const refused = guard?.findRefused();
   if (refused !== undefined) last = { kind: 'failed', failure: toFailure(refused) };
-  for (const [name, { kept, computed }] of partCounts)
-    context.log('info', `part ${name}: ${kept} kept from earlier runs, ${computed} computed`);
+  for (const [name, { earlier, remotely, here }] of partCounts) {
+    const onWorkers = remotely === 0 ? '' : `, ${remotely} of them on remote workers`;
+    context.log('info', `part ${name}: ${earlier} kept from earlier runs, ${here + remotely} computed${onWorkers}`);
+  }
   send({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
   process.send?.(last, () => process.exit(0));
 }

@@ -10,7 +10,7 @@ import type { ActionDocument, LocalDocument } from './action-document.js';
 import { RUN_LAYOUT } from './action-document.js';
 import type { IpcPartStore } from './ipc-part-store.js';
 import { type FromWorker, isFromWorker } from './messages.js';
-import { createMemo } from './run-parts.js';
+import { createMemo, type PartOrigin } from './run-parts.js';
 
 /** What a worker process knows: its action, and the connection to the engine. */
 export interface WorkerSide {
@@ -26,7 +26,7 @@ export interface WorkerSide {
 }
 
 /** Numbers of parts by name. */
-export type PartCounts = ReadonlyMap<string, { readonly kept: number; readonly computed: number }>;
+export type PartCounts = ReadonlyMap<string, Readonly<Record<PartOrigin, number>>>;
 
 /** @returns the context, and the counts of its parts, which grow while the plugin runs. */
 export function makeContext(side: WorkerSide): { readonly context: Context; readonly partCounts: PartCounts } {
@@ -42,7 +42,13 @@ export function makeContext(side: WorkerSide): { readonly context: Context; read
       ),
   };
   const known = new Map(Object.entries(local.known).map(([path, entry]) => [join(folder, path), entry]));
-  const { memo, partCounts } = countParts(createMemo(partStore, join(folder, RUN_LAYOUT.parts), known, watched));
+  const partCounts = new Map<string, Record<PartOrigin, number>>();
+  const count = (part: string, made: PartOrigin): void => {
+    const counts = partCounts.get(part) ?? { earlier: 0, remotely: 0, here: 0 };
+    counts[made]++;
+    partCounts.set(part, counts);
+  };
+  const memo = createMemo(partStore, join(folder, RUN_LAYOUT.parts), known, watched, count);
   const programs = {
     signal,
     group: 'shared',
@@ -79,21 +85,6 @@ function makeCheckedSend(send: WorkerSide['send']): (message: FromWorker, contra
   return (message, contract) => {
     if (!isFromWorker(message)) throw new TypeError(contract);
     send(message);
-  };
-}
-
-/** Counts the parts, so that the log can report how many were reused. */
-function countParts(memo: Context['memo']): { readonly memo: Context['memo']; readonly partCounts: PartCounts } {
-  const partCounts = new Map<string, { kept: number; computed: number }>();
-  return {
-    partCounts,
-    async memo(part, request) {
-      const result = await memo(part, request);
-      const counts = partCounts.get(part.name) ?? { kept: 0, computed: 0 };
-      counts[result.from] += 1;
-      partCounts.set(part.name, counts);
-      return result;
-    },
   };
 }
 

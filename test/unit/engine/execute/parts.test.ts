@@ -32,7 +32,8 @@ function given(run: Run) {
     },
     drop: (_ticket: string, why: string) => void dropped.push(why),
   };
-  const memo = createMemo(partStore, join(folder, 'parts'), new Map(), { signal: new AbortController().signal, log: () => undefined });
+  const context = { signal: new AbortController().signal, log: () => undefined };
+  const memo = createMemo(partStore, join(folder, 'parts'), new Map(), context, () => undefined);
   const part = { name: 'part', version: 1, module: import.meta.url, runsModels: 'never', run } as const;
   const ask = (blob = 'blob') =>
     memo(part, { manifest: {}, blobs: { blob: join(folder, blob) }, unkeyed: { whole: join(folder, 'whole') } });
