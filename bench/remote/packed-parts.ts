@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { digestBytes, digestJson } from '../../src/base/digest.js';
 import { encodePartList } from '../../src/engine/store/part-list.js';
+import { startServerInProcess } from '../../test/support/remote/server-in-process.js';
 import { printTable } from '../table.js';
 import { timeMs } from '../timing.js';
 import { openBareClient } from './bare-client.js';
-import { startBenchServer } from './bench-server.js';
 import { connect, newStores, openResults } from './throughput.js';
 
 const PARTS = 5_000;
@@ -17,7 +17,7 @@ const LATENCY_MS = 50;
 
 export async function measurePackedParts(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tanren-bench-parts-'));
-  const server = await startBenchServer();
+  const server = await startServerInProcess();
   try {
     const here = newStores(join(folder, 'here'));
     const keys: string[] = [];

@@ -1,11 +1,11 @@
-/** The build of the measurement of many parts. Arguments: the server's address, the number of parts, ms of each, actions at once. */
+/** The build of the measurement of many parts. Arguments: the server's address, the number of parts, ms of each, actions at once, the kind of workers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { smallRuntime } from '../../test/support/remote/fake-worker.js';
 import { createRig } from '../../test/support/remote/remote-rig.js';
 
-const [address = '', count = '0', ms = '0', remoteJobs = '1'] = process.argv.slice(2);
+const [address = '', count = '0', ms = '0', remoteJobs = '1', workers] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'tanren-bench-parts-'));
 const rig = createRig();
 try {
@@ -14,7 +14,10 @@ try {
   });
   const use = { executor: 'remote', read: false, write: false, remoteJobs: Number(remoteJobs) } as const;
   const { outcomes, warnings } = await rig.build(world, address, use, {}, { runtime: smallRuntime(folder) });
-  const text = Array.from({ length: Number(count) }, (_, index) => String(index)).join('\n');
+  // The plugin has its number and the text of the source; a simulated worker has the number only.
+  const text = Array.from({ length: Number(count) }, (_, index) => (workers === 'simulated' ? String(index) : `${index} ONE\nTWO!`)).join(
+    '\n',
+  );
   if (outcomes.spread !== 'executed' || warnings.length > 0 || world.read('artifacts/spread/text') !== text)
     throw new Error(`the build gave ${JSON.stringify([outcomes, warnings])}, or another text`);
 } finally {

@@ -1,10 +1,11 @@
 /** Measures remote caches: throughput, packed parts, scale, and a warm default pipeline on an empty machine. */
+
+import { startServerInProcess } from '../../test/support/remote/server-in-process.js';
 import { givenShapesProject } from '../../test/support/shapes-project.js';
 import type { Example } from '../example.js';
 import { printTable } from '../table.js';
-import { startBenchServer } from './bench-server.js';
 import { measurePackedParts } from './packed-parts.js';
-import { measurePartsScale } from './parts-scale.js';
+import { measureParts } from './parts-scale.js';
 import { measureScale } from './scale.js';
 import { measureThroughput } from './throughput.js';
 
@@ -18,7 +19,7 @@ export async function measureRemoteScale(): Promise<void> {
 }
 
 export async function measureRemoteParts(): Promise<void> {
-  await measurePartsScale();
+  await measureParts();
 }
 
 interface RemoteReport {
@@ -27,7 +28,7 @@ interface RemoteReport {
 
 /** The default pipeline whose results are all on the server, built where nothing is. */
 export async function measureWarmPipeline(example: Example): Promise<void> {
-  const server = await startBenchServer();
+  const server = await startServerInProcess();
   try {
     const { project } = example.get();
     process.env.TANREN_REMOTE_CACHE = server.address;

@@ -9,11 +9,11 @@ import type { KnownResult } from '../../src/engine/model/known-result.js';
 import type { StageId } from '../../src/engine/model/plan.js';
 import { cacheFolderAt, makeCacheFolder } from '../../src/engine/store/cache-folder.js';
 import { sendResult } from '../../src/engine/store/remote/send-result.js';
+import { type ServerInProcess, startServerInProcess } from '../../test/support/remote/server-in-process.js';
 import { DIST } from '../../test/support/shapes-project.js';
 import { measureProcess } from '../measured-process.js';
 import { printTable } from '../table.js';
 import { makeTrivialFolder, writeTrivialPipeline } from '../trivial-graph.js';
-import { type BenchServer, startBenchServer } from './bench-server.js';
 import { connect, useOf } from './throughput.js';
 
 const LEVELS = 10;
@@ -21,14 +21,14 @@ const WIDTH = 1_000;
 const LATENCIES_MS = [5, 50];
 
 export async function measureScale(): Promise<void> {
-  const server = await startBenchServer();
+  const server = await startServerInProcess();
   const { folder, remove } = makeTrivialFolder('scale');
   try {
     writeTrivialPipeline(folder, { layers: LEVELS, width: WIDTH, stages: [] });
     await seed(folder, server);
     const rows: string[][] = [];
     for (const latencyMs of LATENCIES_MS) {
-      const before = await server.setLatency(latencyMs);
+      const { calls: before } = await server.setLatency(latencyMs);
       const use = measureProcess({
         command: process.execPath,
         args: [
@@ -43,8 +43,8 @@ export async function measureScale(): Promise<void> {
         ],
         cwd: folder,
       });
-      const calls = (await server.setLatency(0)) - before;
-      rows.push([`${latencyMs} ms`, (use.wallMs / 1000).toFixed(1), String(calls), (use.peakBytes / 1e6).toFixed(0)]);
+      const { calls } = await server.setLatency(0);
+      rows.push([`${latencyMs} ms`, (use.wallMs / 1000).toFixed(1), String(calls - before), (use.peakBytes / 1e6).toFixed(0)]);
     }
     printTable(`${LEVELS * WIDTH} hits in ${LEVELS} levels, none downloaded (bounds: 20 s at 5 ms, 40 s at 50 ms, 500 MB)`, [
       ['latency', 's', 'calls', 'peak, MB'],
@@ -57,7 +57,7 @@ export async function measureScale(): Promise<void> {
 }
 
 /** Gives the server the results that the stages would have, without running 10,000 programs. */
-async function seed(folder: string, server: BenchServer): Promise<void> {
+async function seed(folder: string, server: ServerInProcess): Promise<void> {
   const before = process.cwd();
   process.chdir(folder);
   const remote = await connect(server);

@@ -12,16 +12,16 @@ import type { LocalStores, RemoteUse } from '../../src/engine/store/remote/remot
 import { parseRemoteAddress } from '../../src/remote/address/remote-address.js';
 import { openRemoteCache } from '../../src/remote/open-remote-cache.js';
 import { type RemoteCache, USUAL_PATIENCE } from '../../src/remote/transport/remote-cache.js';
+import { type ServerInProcess, startServerInProcess } from '../../test/support/remote/server-in-process.js';
 import { formatSamples, printTable } from '../table.js';
 import { interleave, timeMs } from '../timing.js';
 import { openBareClient } from './bare-client.js';
-import { type BenchServer, startBenchServer } from './bench-server.js';
 
 const SIZE_BYTES = 170_000_000;
 const ROUNDS = 5;
 const RESULTS = 1_000;
 
-export function connect({ address }: BenchServer): Promise<RemoteCache> {
+export function connect({ address }: ServerInProcess): Promise<RemoteCache> {
   const connection = { patience: USUAL_PATIENCE, headers: {}, tls: {}, program: { name: 'bench', version: '0' } };
   return openRemoteCache(parseRemoteAddress(address), connection);
 }
@@ -45,7 +45,7 @@ export function openResults(local: LocalStores, cache: RemoteCache): RemoteResul
 
 export async function measureThroughput(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tanren-bench-remote-'));
-  const server = await startBenchServer();
+  const server = await startServerInProcess();
   const cache = await connect(server);
   const bare = openBareClient(server.port);
   try {
@@ -84,7 +84,7 @@ export async function measureThroughput(): Promise<void> {
   }
 }
 
-async function measureSmall(folder: string, server: BenchServer): Promise<void> {
+async function measureSmall(folder: string, server: ServerInProcess): Promise<void> {
   const here = newStores(join(folder, 'here'));
   const keys: [string, { readonly plugin: string; readonly number: number }][] = [];
   for (let number = 0; number < RESULTS; number++) {

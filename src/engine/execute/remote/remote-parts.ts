@@ -50,10 +50,13 @@ interface Waiting {
 }
 
 /** An action should take about so long, so that its own cost is a small share. */
-const WORTH_MS = 4_000;
+const WORTH_MS = 6_000;
 
 /** The least time of an action, also where the last parts are spread. */
-const LEAST_MS = 500;
+const LEAST_MS = 1_000;
+
+/** Of the parts that wait, an action takes one of so many shares per worker: parts differ in their time. */
+const SPREAD = 1.25;
 
 /** Parts that arrive within this time after each other go into one action, if they do not make a full one. */
 const ARRIVAL_MS = 25;
@@ -76,7 +79,7 @@ export function createRemoteParts(options: RemotePartsOptions): RemoteParts {
     partMs === undefined ? FIRST_BATCH : Math.min(MOST_IN_BATCH, Math.ceil(ms / Math.max(partMs, 0.01)));
   const sizeOfBatch = (): number => {
     // Towards the end the actions become smaller, so that all workers end at about the same time.
-    const share = Math.ceil(waiting.length / (2 * options.jobs));
+    const share = Math.ceil(waiting.length / (SPREAD * options.jobs));
     return Math.max(partsOf(LEAST_MS), Math.min(partsOf(WORTH_MS), share));
   };
   /** Whether more parts are likely to arrive before an action would be worth its trip. */
