@@ -54,7 +54,7 @@ def save_overlay(arguments, detector, name, image, detection):
     shown = [index for index, score in enumerate(detection.scores) if score >= arguments.min_score]
     masks = detection.masks()
     tags = [f"{detector.names.get(int(detection.labels[index]), detection.labels[index])} {detection.scores[index]:.2f}" for index in shown]
-    drawn = draw(image, detection.boxes[shown], detection.labels[shown], tags, None if masks is None else [masks[index] for index in shown])
+    drawn = draw(image, detection.boxes[shown], detection.labels[shown], tags, None if masks is None else [masks[index] for index in shown], None if detection.keypoints is None else detection.keypoints[shown])
     write_png(Path(arguments.overlays) / f"{name}.png", drawn)
 
 

@@ -12,7 +12,7 @@ class Candidates:
         self.least, self.labels, self.found = float(F32(least)), labels, []
 
     def add(self, scores, boxes_of):
-        """@param boxes_of gives the boxes of row numbers"""
+        """@param boxes_of gives the boxes of row numbers. @returns the row of each candidate"""
         if self.labels == "best":
             known = np.where(np.isnan(scores), -np.inf, scores)
             rows = np.flatnonzero(known.max(axis=1) > self.least)
@@ -20,6 +20,7 @@ class Candidates:
         else:
             rows, classes = np.nonzero(scores > self.least)
         self.found.append((boxes_of(rows), scores[rows, classes], classes))
+        return rows
 
     def finish(self):
         boxes, scores, classes = (np.concatenate(arrays) for arrays in zip(*self.found))
@@ -27,17 +28,18 @@ class Candidates:
 
 
 def decode(decoder, values, size, classes, selection):
-    """@param size (height, width) of the input. @returns boxes, scores, classes counted from 0"""
+    """@param size (height, width) of the input. @returns boxes, scores, classes counted from 0, and of a grid coefficients and keypoints per candidate"""
     candidates = Candidates(selection["scoreThreshold"], selection["labels"])
-    DECODERS[decoder["kind"]](decoder, values, size, classes, candidates)
-    return candidates.finish()
+    more = DECODERS[decoder["kind"]](decoder, values, size, classes, candidates)
+    return *candidates.finish(), more or {}
 
 
 def grid(decoder, values, size, classes, candidates):
-    """Source: YOLOX; FastestDet's handle_preds."""
+    """Source: YOLOX; FastestDet's handle_preds; YOLOv8's segmentation and pose networks."""
     form, objectness, own = decoder["boxes"]["form"], decoder.get("objectness"), decoder["classes"]
     cells = list_cells(size, decoder["strides"]) if form in ("exp", "bounded") else None
-    channels = max(decoder["boxes"]["channel"] + 4, objectness["channel"] + 1 if objectness else 0, own["channel"] + classes)
+    ends = [decoder["boxes"]["channel"] + 4, objectness["channel"] + 1 if objectness else 0, own["channel"] + classes]
+    channels = max(ends + [extra["channel"] + width * extra["count"] for extra, width in list_extras(decoder)])
     rows = read_rows(values, decoder["output"], channels, None if cells is None else len(cells))
     raised = lambda scored, first, count: np.maximum(ACTIVATIONS[scored["activation"]](rows[:, first : first + count]), 0) ** scored["power"]
     scores = raised(own, own["channel"], classes)
@@ -55,7 +57,26 @@ def grid(decoder, values, size, classes, candidates):
             return around_center((x + a) * stride, (y + b) * stride, np.exp(c) * stride, np.exp(d) * stride)
         return around_center((x + np.tanh(a)) * stride, (y + np.tanh(b)) * stride, sigmoid(c) * size[1], sigmoid(d) * size[0])
 
-    candidates.add(scores, boxes_of)
+    chosen = candidates.add(scores, boxes_of)
+    return {name: read_extra(name, decoder[name], rows[chosen]) for name in EXTRAS if name in decoder}
+
+
+# What a row of a grid may hold besides box and scores, with the channels of one.
+EXTRAS = {"masks": 1, "keypoints": 3}
+
+
+def list_extras(decoder):
+    return [(decoder[name], width) for name, width in EXTRAS.items() if name in decoder]
+
+
+def read_extra(name, extra, rows):
+    """Coefficients [candidates, count], or x, y and visibility [candidates, count, 3], as float32."""
+    values = rows[:, extra["channel"] :][:, : EXTRAS[name] * extra["count"]].astype(F32)
+    if name == "masks":
+        return values
+    points = values.reshape(-1, extra["count"], 3)
+    points[:, :, 2] = ACTIVATIONS[extra["activation"]](points[:, :, 2].astype(np.float64))
+    return points
 
 
 def distances(decoder, values, size, classes, candidates):

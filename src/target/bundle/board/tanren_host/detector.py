@@ -38,7 +38,7 @@ class Detection:
     """The objects of one image, by falling score."""
 
     def __init__(self, found, size, threshold, steps, models):
-        self.boxes, self.scores, self.labels, self.maps, self.mask_scores = found
+        self.boxes, self.scores, self.labels, self.maps, self.mask_scores, self.keypoints = found
         self.size, self.threshold = size, threshold
         # Milliseconds by step, and by model with all its calls.
         self.steps, self.models = steps, models
@@ -63,6 +63,8 @@ class Detection:
                 entry["mask_score"] = float(self.mask_scores[index])
             if masks is not None:
                 entry["segmentation"] = {"size": list(self.size), "counts": encode_runs(masks[index])}
+            if self.keypoints is not None:
+                entry["keypoints"] = [float(value) for value in self.keypoints[index].ravel()]
             entries.append(entry)
         return entries
 

@@ -19,7 +19,7 @@ class MaskRcnn:
         self.fit = fit or recipe["image"]["fit"]
 
     def detect(self, image):
-        """@returns boxes in the image, scores, labels, mask probabilities of the boxes, mask scores or None"""
+        """@returns boxes in the image, scores, labels, mask probabilities of the boxes, mask scores or None, None"""
         with self.clock("transform"):
             tensor, sizes = self.prepare(image)
         backbone = self.run("backbone", {self.recipe["image"]["value"]: tensor})
@@ -39,7 +39,7 @@ class MaskRcnn:
             masks = self.read_masks(outputs, labels)
         mask_scores = self.score_masks(features, masks, scores, labels)
         ratio = [F32(sizes["original"][1] / sizes["resized"][1]), F32(sizes["original"][0] / sizes["resized"][0])]
-        return boxes * np.array(ratio * 2, F32), scores, labels, masks, mask_scores
+        return boxes * np.array(ratio * 2, F32), scores, labels, masks, mask_scores, None
 
     def prepare(self, image):
         """The backbone's input, and the sizes (height, width) of the image in it."""

@@ -38,6 +38,51 @@ def place_axis(low, high, size, limit):
     return start, end, (below, above, weight.astype(np.float64))
 
 
+def paste_prototypes(coefficients, prototypes, boxes, placement, original, threshold):
+    """
+    The mask of each object: coefficients times prototypes in the cells that show the image, resized bilinearly to the image; a pixel is set
+    where its value is above the logit of the threshold and its coordinates are in the box: x1 <= x < x2, y1 <= y < y2.
+    @param original (height, width) of the image. Source: Ultralytics, process_mask_native and scale_masks.
+    """
+    shown = tuple(slice(*shown_cells(placement, original, prototypes.shape[1:], axis)) for axis in (0, 1))
+    cells = prototypes[(slice(None), *shown)].astype(np.float64)
+    limit = np.log(threshold / (1 - threshold))
+    return [paste_plane(add_prototypes(row, cells), box, original, limit) for row, box in zip(coefficients.astype(np.float64), boxes)]
+
+
+def shown_cells(placement, original, grid, axis):
+    """First and last cell + 1 that show the image on one axis. Half a cell of padding counts as none."""
+    before, scale = placement.corner[axis], grid[axis] / placement.size[axis]
+    after = placement.size[axis] - before - original[axis] * placement.ratio[axis]
+    # Ties round up, as in the host of Tanren.
+    rounded = lambda value: int(np.floor(value + 0.5))
+    start = min(max(0, rounded(before * scale - 0.1)), grid[axis] - 1)
+    return start, max(grid[axis] - max(0, rounded(after * scale + 0.1)), start + 1)
+
+
+def add_prototypes(row, cells):
+    """The weighted sum, rounded to float32 after each prototype."""
+    plane = np.zeros(cells.shape[1:], F32)
+    for factor, prototype in zip(row, cells):
+        plane = (plane + factor * prototype).astype(F32)
+    return plane
+
+
+def paste_plane(plane, box, original, limit):
+    mask = np.zeros(original, bool)
+    inside = lambda value, most: int(min(max(np.ceil(value), 0), most))
+    (left, right), (top, bottom) = ([inside(box[side], original[axis]) for side in sides] for axis, sides in ((1, (0, 2)), (0, (1, 3))))
+    if left >= right or top >= bottom:
+        return mask
+    low, high, share = sample_axis(plane.shape[1], original[1], left, right)
+    values, share = plane.astype(np.float64), share.astype(np.float64)
+    across = values[:, low] * (1 - share) + values[:, high] * share
+    low, high, share = sample_axis(plane.shape[0], original[0], top, bottom)
+    share = share.astype(np.float64)[:, None]
+    mask[top:bottom, left:right] = across[low] * (1 - share) + across[high] * share > limit
+    return mask
+
+
 def encode_runs(mask):
     """Run lengths of a mask in column-major order, zeros first, as COCO's compressed text."""
     flat = np.asarray(mask, bool).ravel(order="F")

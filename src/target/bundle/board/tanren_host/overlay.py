@@ -1,12 +1,16 @@
-"""Draws objects on an image: tinted masks, frames, and names where Pillow is installed."""
+"""Draws objects on an image: tinted masks, frames, points, and names where Pillow is installed."""
 import numpy as np
 
 # Distinguishable with color blindness. Source: Okabe and Ito, Color Universal Design.
 COLORS = np.array([[230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66], [0, 114, 178], [213, 94, 0], [204, 121, 167]], np.uint8)
 
 
-def draw(image, boxes, labels, tags, masks):
-    """A new image with the objects on it, the first on top. @param masks one per object at the size of the image, or None"""
+# A point less likely visible is not drawn.
+LEAST_VISIBLE = 0.5
+
+
+def draw(image, boxes, labels, tags, masks, keypoints):
+    """A new image with the objects on it, the first on top. @param masks one per object at the size of the image, or None; keypoints [objects, points, 3], or None"""
     canvas = image.copy()
     for index in reversed(range(len(boxes))):
         color = COLORS[int(labels[index]) % len(COLORS)]
@@ -14,6 +18,9 @@ def draw(image, boxes, labels, tags, masks):
             mask = masks[index]
             canvas[mask] = ((canvas[mask].astype(np.uint16) + color) // 2).astype(np.uint8)
         draw_frame(canvas, boxes[index], color)
+        for x, y, visible in () if keypoints is None else keypoints[index]:
+            if visible >= LEAST_VISIBLE and np.isfinite((x, y)).all():
+                draw_point(canvas, x, y, color)
     return draw_tags(canvas, boxes, tags)
 
 
@@ -23,6 +30,13 @@ def draw_frame(canvas, box, color):
     top, bottom = (int(np.clip(side, 0, height - 1)) for side in (box[1], box[3]))
     canvas[[top, bottom], left : right + 1] = color
     canvas[top : bottom + 1, [left, right]] = color
+
+
+def draw_point(canvas, x, y, color):
+    """A square of 3 x 3 pixels, as far as it is in the image."""
+    height, width = canvas.shape[:2]
+    column, row = (int(np.clip(np.rint(side), -2, most + 1)) for side, most in ((x, width), (y, height)))
+    canvas[max(row - 1, 0) : max(row + 2, 0), max(column - 1, 0) : max(column + 2, 0)] = color
 
 
 def draw_tags(canvas, boxes, tags):

@@ -1,10 +1,12 @@
 """The host of a single network whose outputs a decoder reads: preprocessing, decoding, suppression."""
+import contextlib
+
 import numpy as np
 
 from .boxes import F32, clip_boxes, sort_by_score, suppress, suppress_groups
 from .decoders import DECODERS, decode, select_detections
 from .errors import Refused
-from .masks import paste_mask
+from .masks import paste_mask, paste_prototypes
 from .preprocess import preprocess
 
 
@@ -21,9 +23,6 @@ class Single:
         self.kind, known = recipe["decoder"]["kind"], [*DECODERS, "detections"]
         if self.kind not in known:
             raise Refused("unsupported-detector", f"this program has no decoder {self.kind!r}, only {', '.join(known)}: run the detector with Tanren's external runner")
-        others = sorted({"keypoints", "masks"} & set(recipe["decoder"])) if self.kind == "grid" else []
-        if others:
-            raise Refused("unsupported-detector", f"this program decodes no {' and '.join(others)} of a grid: run the detector with Tanren's external runner")
         entry = recipe["image"]
         if "free" in (entry["height"], entry["width"]):
             raise Refused("unsupported-detector", "the recipe has a free size of the input, and a board runs one size: pin the network's size before `describe`")
@@ -32,7 +31,7 @@ class Single:
         self.ids = np.array([category["id"] for category in recipe["categories"]], np.int64)
 
     def detect(self, image):
-        """@returns boxes, scores, category ids, masks of the whole image or None, None"""
+        """@returns boxes, scores, category ids, masks of the whole image or None, None, keypoints in the image or None"""
         selection, entry, decoder = (self.recipe[name] for name in ("selection", "image", "decoder"))
         with self.clock("transform"):
             tensor, placement = preprocess(image, self.size, entry["preprocess"])
@@ -42,21 +41,31 @@ class Single:
         with self.clock("detections"):
             if self.kind == "detections":
                 boxes, scores, classes, maps = select_detections(decoder, values, len(self.ids))
+                more = {} if maps is None else {"squares": maps}
             else:
-                boxes, scores, classes = decode(decoder, values, self.size, len(self.ids), selection)
-                maps = None
+                boxes, scores, classes, more = decode(decoder, values, self.size, len(self.ids), selection)
             kept = self.select(boxes, scores, classes, selection)
             (top, left), (ratio_y, ratio_x) = placement.corner, placement.ratio
             corners = ((boxes[kept] - np.array([left, top, left, top], np.float64)) / [ratio_x, ratio_y, ratio_x, ratio_y]).astype(F32)
             whole = corners + np.array([0, 0, 1, 1], F32) if decoder.get("corners") == "inclusive" else corners
             if selection["clip"] == "image":
                 whole = clip_boxes(whole, image.shape[:2])
-        if maps is None:
-            return whole, scores[kept], self.ids[classes[kept]], None, None
-        with self.clock("masks"):
-            pasted = [paste_mask(own, box, *image.shape[:2], decoder["masks"]["threshold"]) for own, box in zip(maps[kept], corners)]
-            masks = np.array(pasted, bool).reshape(len(kept), *image.shape[:2])
-        return whole, scores[kept], self.ids[classes[kept]], masks, None
+            points = map_points_back(more["keypoints"][kept], placement) if "keypoints" in more else None
+        with self.clock("masks") if "squares" in more or "masks" in more else contextlib.nullcontext():
+            masks = self.make_masks(more, kept, corners, values, placement, image.shape[:2])
+        return whole, scores[kept], self.ids[classes[kept]], masks, None, points
+
+    def make_masks(self, more, kept, corners, values, placement, original):
+        """Masks of the image [objects, height, width], or None."""
+        settings = self.recipe["decoder"].get("masks")
+        if "squares" in more:
+            pasted = [paste_mask(own, box, *original, settings["threshold"]) for own, box in zip(more["squares"][kept], corners)]
+        elif "masks" in more:
+            prototypes = read_prototypes(values, settings)
+            pasted = paste_prototypes(more["masks"][kept], prototypes, corners, placement, original, settings["threshold"])
+        else:
+            return None
+        return np.array(pasted, bool).reshape(len(kept), *original)
 
     def select(self, boxes, scores, classes, selection):
         """Numbers of the candidates that remain, by falling score. Boxes that are not finite are left out."""
@@ -70,3 +79,20 @@ class Single:
         else:
             kept = suppress(boxes[best], scores[best], nms["threshold"], None)
         return best[kept][: selection["perImage"]]
+
+
+def map_points_back(points, placement):
+    """x, y and visibility in the image, rounded to float32 once."""
+    (top, left), (ratio_y, ratio_x) = placement.corner, placement.ratio
+    mapped = points.astype(np.float64)
+    mapped[:, :, 0] = (mapped[:, :, 0] - left) / ratio_x
+    mapped[:, :, 1] = (mapped[:, :, 1] - top) / ratio_y
+    return mapped.astype(F32)
+
+
+def read_prototypes(values, settings):
+    """[count, rows, columns]. @raises Refused `part-values`"""
+    array = np.asarray(values[settings["prototypes"]])
+    if array.ndim != 4 or array.shape[:2] != (1, settings["count"]):
+        raise Refused("part-values", f"output {settings['prototypes']} is {list(array.shape)}; the decoder expects [1, {settings['count']}, height, width]")
+    return array[0].astype(F32)

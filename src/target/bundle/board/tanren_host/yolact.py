@@ -17,7 +17,7 @@ class Yolact:
         self.priors = [self.make_priors(index, level) for index, level in enumerate(recipe["levels"])]
 
     def detect(self, image):
-        """@returns boxes in whole pixels of the image, scores, category ids, masks of the whole image, None"""
+        """@returns boxes in whole pixels of the image, scores, category ids, masks of the whole image, None, None"""
         entry = self.recipe["image"]
         with self.clock("transform"):
             resized = resize_bilinear(image.astype(F32), entry["height"], entry["width"])
@@ -33,7 +33,7 @@ class Yolact:
         with self.clock("masks"):
             masks = self.assemble(values, relative[candidates], coefficients[candidates], image.shape[:2])
         ids = np.array([category["id"] for category in self.config["categories"]], np.int64)
-        return boxes, scores, ids[classes - 1], masks, None
+        return boxes, scores, ids[classes - 1], masks, None, None
 
     def make_priors(self, index, level):
         """x y w h of each prior, cells row by row. Source: PredictionModule.make_priors."""
