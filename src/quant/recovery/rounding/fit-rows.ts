@@ -32,33 +32,43 @@ export async function fitRows({ weights, targets, dampings, columns }: FitReques
   );
   const wanted = weights.slice();
   const direction = rest.slice();
-  const squares = sumRows(rest, rest, columns);
+  const rows = weights.length / columns;
+  const squares = Float64Array.from({ length: rows }, (_, row) => dotRow(rest, rest, row * columns, columns));
   for (let iteration = 0; iteration < ITERATIONS; iteration++) {
     const image = await multiply(direction);
-    const curves = sumRows(direction, image, columns);
-    for (const [row, curve] of curves.entries()) {
-      const step = curve > 0 ? (squares[row] as number) / curve : 0;
-      for (let i = row * columns; i < (row + 1) * columns; i++) {
-        wanted[i] = (wanted[i] as number) + step * (direction[i] as number);
-        rest[i] = (rest[i] as number) - step * (image[i] as number);
-      }
-    }
-    for (const [row, square] of sumRows(rest, rest, columns).entries()) {
-      const kept = squares[row] === 0 ? 0 : square / (squares[row] as number);
-      for (let i = row * columns; i < (row + 1) * columns; i++) direction[i] = (rest[i] as number) + kept * (direction[i] as number);
+    for (let row = 0; row < rows; row++) {
+      const start = row * columns;
+      const curve = dotRow(direction, image, start, columns);
+      const before = squares[row] as number;
+      const step = curve > 0 ? before / curve : 0;
+      addRow(wanted, direction, step, start, columns);
+      const square = addRow(rest, image, -step, start, columns);
+      scaleAndAddRow(direction, square === 0 ? 0 : square / before, rest, start, columns);
       squares[row] = square;
     }
   }
   return { wanted, rest };
 }
 
-/** Σ a·b of each row. */
-function sumRows(a: Float32Array, b: Float32Array, columns: number): Float64Array {
-  const sums = new Float64Array(a.length / columns);
-  for (let row = 0; row < sums.length; row++) {
-    let sum = 0;
-    for (let i = row * columns; i < (row + 1) * columns; i++) sum += (a[i] as number) * (b[i] as number);
-    sums[row] = sum;
+/** Σ a·b. */
+function dotRow(a: Float32Array, b: Float32Array, start: number, length: number): number {
+  let sum = 0;
+  for (let i = start; i < start + length; i++) sum += (a[i] as number) * (b[i] as number);
+  return sum;
+}
+
+/** Adds `factor` times `b` to `a`. Returns Σ a². */
+function addRow(a: Float32Array, b: Float32Array, factor: number, start: number, length: number): number {
+  let sum = 0;
+  for (let i = start; i < start + length; i++) {
+    const value = Math.fround((a[i] as number) + factor * (b[i] as number));
+    a[i] = value;
+    sum += value * value;
   }
-  return sums;
+  return sum;
+}
+
+/** a becomes `factor` · a + b. */
+function scaleAndAddRow(a: Float32Array, factor: number, b: Float32Array, start: number, length: number): void {
+  for (let i = start; i < start + length; i++) a[i] = (b[i] as number) + factor * (a[i] as number);
 }

@@ -4,19 +4,26 @@ import { addInput, addNode, makeModel } from '../../../onnx/ir/edit.js';
 import type { Node } from '../../../onnx/ir/model.js';
 import { encodeModel } from '../../../onnx/serde/encode-model.js';
 import { CAPTURE_SESSION } from '../../../runtime/capture/capture.js';
-import { openSession, type Session } from '../../../runtime/session/session.js';
+import { openSession } from '../../../runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 import { type InputMatrix, inputMatrixOf } from './input-matrix.js';
 import type { LayerWeight } from './layer-weight.js';
 import type { SquareMatrix } from './square-matrix.js';
 
 export interface LayerSums {
-  /** H = Σ x·xᵀ per group, both triangles. */
-  readonly products: readonly SquareMatrix[];
+  readonly groups: readonly GroupSums[];
   /** Σ x·y per row of the weight, without the bias in y; undefined if the outputs are not the sums of rows. */
   readonly targets: readonly Float32Array[] | undefined;
-  /** The inputs themselves, a row per position, where the layer has one group and less than half as many positions as inputs. */
-  readonly inputs: Float32Array | undefined;
+}
+
+/** H = Σ x·xᵀ of one group, both triangles; or the inputs themselves, which define it. */
+export type GroupSums = ({ readonly kind: 'products' } & SquareMatrix) | ({ readonly kind: 'inputs' } & InputRows);
+
+/** X with H = XᵀX: a row per position. */
+export interface InputRows {
+  readonly size: number;
+  readonly positions: number;
+  readonly data: Float32Array;
 }
 
 export interface LayerSample {
@@ -27,8 +34,15 @@ export interface LayerSample {
 
 export interface SumLayer {
   add(sample: LayerSample): Promise<void>;
-  readonly sums: () => LayerSums;
-  close(): Promise<void>;
+  /** The sums over all samples. Nothing can be added then. */
+  finish(): Promise<LayerSums>;
+}
+
+export interface SumOptions {
+  /** One number per row; undefined: without targets. */
+  readonly bias: ArrayLike<number> | undefined;
+  /** 'inputs': less than half as many positions as inputs of an output are kept instead of their products, where the layer has one group. */
+  readonly few: 'products' | 'inputs';
 }
 
 /** Larger products are freed before the next ones are computed. */
@@ -37,101 +51,127 @@ const MOST_LEFT_BYTES = 32 << 20;
 /** Elements of inputs that are multiplied at a time: 16 MB. */
 const BLOCK_ELEMENTS = 4 << 20;
 
-/**
- * Products of a block of positions are by ONNX Runtime in float32; blocks and samples are added in their order.
- * @param bias one number per row; undefined: without targets.
- */
-export async function openLayerSums(node: Node, weight: LayerWeight, bias: ArrayLike<number> | undefined): Promise<SumLayer> {
+/** Products of a block of positions are by ONNX Runtime in float32; blocks hold the positions of all samples in their order. */
+export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few }: SumOptions): Promise<SumLayer> {
   const { groups, rows, columns } = weight;
-  const products = new Float32Array(groups * columns * columns);
   const targets = bias === undefined ? undefined : new Float32Array(rows * columns);
-  const kept = openKept(groups, columns);
   const session = await openSession(productsModel(bias !== undefined), CAPTURE_SESSION);
+  const block = makeBlock(weight, bias);
+  let products: Float32Array | undefined;
+  const multiply = async (wanted: readonly ('h' | 't')[]): Promise<void> => {
+    const { h, t } = await session.run(block.feeds(), wanted);
+    if (h !== undefined) products = addArray(products, h.data as Float32Array);
+    if (t !== undefined && targets !== undefined) addArray(targets, t.data as Float32Array);
+    block.clear();
+    if (products !== undefined && products.byteLength > MOST_LEFT_BYTES) collectGarbage();
+  };
+  const both: readonly ('h' | 't')[] = bias === undefined ? ['h'] : ['h', 't'];
   return {
     async add({ input, output }) {
       const matrix = inputMatrixOf(node, weight, input);
-      const most = Math.max(1, Math.floor(BLOCK_ELEMENTS / (groups * columns)));
-      for (let start = 0; start < matrix.positions; start += most) {
-        const length = Math.min(most, matrix.positions - start);
-        const x = readBlock(matrix, weight, start, length);
-        kept.add(x, length);
-        const feeds = bias === undefined ? { x } : { x, y: outputsOf(output, weight, bias, start, length) };
-        addTo(products, targets, await session.run(feeds));
-        if (products.byteLength > MOST_LEFT_BYTES) collectGarbage();
+      for (let start = 0; start < matrix.positions; ) {
+        if (block.room() === 0) await multiply(both);
+        const length = Math.min(block.room(), matrix.positions - start);
+        block.add(matrix, output, start, length);
+        start += length;
       }
     },
-    sums: () => ({
-      products: Array.from({ length: groups }, (_, group) => ({ size: columns, data: slice(products, group, columns * columns) })),
-      targets: targets === undefined ? undefined : Array.from({ length: rows }, (_, row) => slice(targets, row, columns)),
-      inputs: kept.inputs(),
-    }),
-    close: session.close,
+    async finish() {
+      const kept = few === 'inputs' && products === undefined && groups === 1 ? block.fewInputs() : undefined;
+      if (kept === undefined) await multiply(both);
+      else if (bias !== undefined) await multiply(['t']);
+      await session.close();
+      return {
+        groups: kept === undefined ? cutProducts(products ?? new Float32Array(groups * columns * columns), groups, columns) : [kept],
+        targets: targets === undefined ? undefined : Array.from({ length: rows }, (_, row) => slice(targets, row, columns)),
+      };
+    },
   };
+}
+
+function cutProducts(products: Float32Array, groups: number, size: number): readonly GroupSums[] {
+  return Array.from({ length: groups }, (_, group) => ({ kind: 'products' as const, size, data: slice(products, group, size * size) }));
 }
 
 function slice(all: Float32Array, index: number, length: number): Float32Array {
   return all.subarray(index * length, (index + 1) * length);
 }
 
-function addTo(products: Float32Array, targets: Float32Array | undefined, { h, t }: Awaited<ReturnType<Session['run']>>): void {
-  addArray(products, h?.data as Float32Array);
-  if (targets !== undefined) addArray(targets, t?.data as Float32Array);
-}
-
-function addArray(sum: Float32Array, added: Float32Array): void {
+/** The first summand becomes the sum. */
+function addArray(sum: Float32Array | undefined, added: Float32Array): Float32Array {
+  if (sum === undefined) return added;
   for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (added[i] as number);
+  return sum;
 }
 
-/** The inputs as [groups, columns, positions]. */
-function readBlock(matrix: InputMatrix, { groups, columns }: LayerWeight, start: number, length: number): Tensor<'float32'> {
-  const block = new Float32Array(groups * columns * length);
-  for (let group = 0; group < groups; group++) matrix.read(group, start, length, block, group * columns * length);
-  return makeTensor('float32', [groups, columns, length], block);
-}
-
-/** The outputs as [groups, rows of a group, positions], without the bias. */
-function outputsOf({ dims, data }: Tensor, { groups, rows }: LayerWeight, bias: ArrayLike<number>, start: number, length: number) {
-  const values = data as ArrayLike<number>;
-  const perImage = dims.slice(2).reduce((product, dim) => product * dim, 1);
-  const block = new Float32Array(rows * length);
-  for (let row = 0; row < rows; row++) {
-    const shift = bias[row] as number;
-    for (let k = 0; k < length; k++) {
-      const image = Math.floor((start + k) / perImage);
-      block[row * length + k] = (values[(image * rows + row) * perImage + ((start + k) % perImage)] as number) - shift;
+/** Positions that wait for their products: inputs as [groups, columns, positions], outputs as [groups, rows of a group, positions]. */
+function makeBlock(weight: LayerWeight, bias: ArrayLike<number> | undefined) {
+  const { groups, rows, columns } = weight;
+  const most = Math.max(1, Math.floor(BLOCK_ELEMENTS / (groups * columns)));
+  let pieces: Piece[] = [];
+  let filled = 0;
+  const join = (of: (piece: Piece) => Float32Array, count: number): Float32Array => {
+    if (pieces.length === 1) return of(pieces[0] as Piece);
+    const joined = new Float32Array(count * filled);
+    let at = 0;
+    for (const piece of pieces) {
+      for (let row = 0; row < count; row++)
+        joined.set(of(piece).subarray(row * piece.length, (row + 1) * piece.length), row * filled + at);
+      at += piece.length;
     }
-  }
-  return makeTensor('float32', [groups, rows / groups, length], block);
-}
-
-/** Keeps blocks of inputs while they are few. */
-function openKept(groups: number, columns: number) {
-  let blocks: Float32Array[] | undefined = groups === 1 ? [] : undefined;
-  let positions = 0;
+    return joined;
+  };
   return {
-    add({ data }: Tensor<'float32'>, length: number): void {
-      positions += length;
-      if (2 * positions >= columns) blocks = undefined;
-      blocks?.push(transpose(data, columns, length));
+    room: () => most - filled,
+    add(matrix: InputMatrix, output: Tensor, start: number, length: number): void {
+      const x = new Float32Array(groups * columns * length);
+      for (let group = 0; group < groups; group++) matrix.read(group, start, length, x, group * columns * length);
+      const y = bias === undefined ? new Float32Array() : outputsOf(output, bias, start, length);
+      pieces.push({ length, x, y });
+      filled += length;
     },
-    inputs(): Float32Array | undefined {
-      if (blocks === undefined || positions === 0) return undefined;
-      const all = new Float32Array(positions * columns);
+    feeds: () => ({
+      x: makeTensor('float32', [groups, columns, filled], join(({ x }) => x, groups * columns)),
+      ...(bias === undefined ? {} : { y: makeTensor('float32', [groups, rows / groups, filled], join(({ y }) => y, rows)) }),
+    }),
+    clear(): void {
+      pieces = [];
+      filled = 0;
+    },
+    /** Fewer than half as many positions as columns, of one group. */
+    fewInputs(): GroupSums | undefined {
+      if (filled === 0 || 2 * filled >= columns) return undefined;
+      const data = new Float32Array(filled * columns);
       let at = 0;
-      for (const block of blocks) {
-        all.set(block, at);
-        at += block.length;
+      for (const { x, length } of pieces) {
+        for (let column = 0; column < columns; column++)
+          for (let k = 0; k < length; k++) data[(at + k) * columns + column] = x[column * length + k] as number;
+        at += length;
       }
-      return all;
+      return { kind: 'inputs', size: columns, positions: filled, data };
     },
   };
 }
 
-function transpose(data: Float32Array, rows: number, columns: number): Float32Array {
-  const turned = new Float32Array(data.length);
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++) turned[column * rows + row] = data[row * columns + column] as number;
-  return turned;
+interface Piece {
+  readonly length: number;
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+}
+
+/** A row per channel, without the bias. */
+function outputsOf({ dims, data }: Tensor, bias: ArrayLike<number>, start: number, length: number): Float32Array {
+  const values = data as ArrayLike<number>;
+  const perImage = dims.slice(2).reduce((product, dim) => product * dim, 1);
+  const block = new Float32Array(bias.length * length);
+  for (let row = 0; row < bias.length; row++) {
+    const shift = bias[row] as number;
+    for (let k = 0; k < length; k++) {
+      const image = Math.floor((start + k) / perImage);
+      block[row * length + k] = (values[(image * bias.length + row) * perImage + ((start + k) % perImage)] as number) - shift;
+    }
+  }
+  return block;
 }
 
 function productsModel(withTargets: boolean): Uint8Array {

@@ -3,109 +3,159 @@ import { addInput, addNode, makeModel } from '../../../onnx/ir/edit.js';
 import type { ValueId } from '../../../onnx/ir/model.js';
 import { encodeModel } from '../../../onnx/serde/encode-model.js';
 import { CAPTURE_SESSION } from '../../../runtime/capture/capture.js';
-import { openSession } from '../../../runtime/session/session.js';
+import { openSession, type Session } from '../../../runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 import type { DampedProducts } from './damped-products.js';
+import type { InputRows } from './layer-sums.js';
 
 /** (H + λI)·x of each row: rows of all groups one after the other. */
 export type Multiply = (rows: Float32Array) => Promise<Float32Array>;
 
 /** H·x for all inputs outside of a part, of rows that are 0 outside of it. `rows` has the `size` inputs from `start` on. */
-export type MultiplyPart = (rows: Float32Array, part: { readonly start: number; readonly size: number }) => Promise<Float32Array>;
+export type MultiplyPart = (rows: Float32Array, part: InputPart) => Promise<Float32Array>;
+
+/** Inputs from `start` on. */
+export interface InputPart {
+  readonly start: number;
+  readonly size: number;
+}
 
 export interface ProductsSession {
-  /** For rows of `count` groups from `first` on. Several may run at the same time. */
+  /** For rows of `count` groups from `first` on. */
   multiplierOf(first: number, count: number): Multiply;
   /** For rows of one group. */
   partMultiplierOf(group: number): MultiplyPart;
+  /** H of a part of a group's inputs. */
+  productsOf(group: number, part: InputPart): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
 /** Sums are not split over threads, and their number is fixed: the bits are the same on every machine of a platform class. */
 const SESSION = { ...CAPTURE_SESSION, threads: 2 } as const;
 
-/** @param groups of one size. @throws RuntimeError `model-load`. */
+/** @param groups of one size; several have products. @throws RuntimeError `model-load`. */
 export async function openProducts(groups: readonly DampedProducts[]): Promise<ProductsSession> {
   const [only, ...others] = groups;
-  const size = only?.size ?? 0;
-  const inputs = others.length === 0 ? only?.inputs : undefined;
-  const products = await openSession(productModel(), SESSION);
-  const factors = inputs === undefined ? undefined : await openSession(factorModel(), SESSION);
-  const all = inputs === undefined ? joinProducts(groups, size) : floatsOf(only?.data);
-  const feedsOf = (first: number, count: number): Readonly<Record<string, Tensor>> =>
-    inputs === undefined
-      ? { h: makeTensor('float32', [count, size, size], all.subarray(first * size * size, (first + count) * size * size)) }
-      : factorsOf(inputs, size, only?.damping ?? 0);
+  if (only?.sums.kind === 'inputs' && others.length === 0) return openByInputs(only.sums, only.damping);
+  return openByProducts(groups, only?.size ?? 0);
+}
+
+async function openByProducts(groups: readonly DampedProducts[], size: number): Promise<ProductsSession> {
+  const damped = await openSession(dampedModel(), SESSION);
+  const plain = await openSession(plainModel(), SESSION);
+  const all = joinProducts(groups, size);
+  const rowsOf = (group: number, { start, size: count }: InputPart): Float32Array =>
+    all.subarray((group * size + start) * size, (group * size + start + count) * size);
   return {
     multiplierOf(first, count) {
-      const feeds = feedsOf(first, count);
-      return async rows => {
-        const x = makeTensor('float32', [count, rows.length / count / size, size], rows);
-        const { y } = await (factors ?? products).run({ ...feeds, x });
-        return y?.data as Float32Array;
-      };
+      const h = makeTensor('float32', [count, size, size], all.subarray(first * size * size, (first + count) * size * size));
+      const lambda = makeTensor('float32', [count, 1, 1], Float32Array.from(groups.slice(first, first + count), ({ damping }) => damping));
+      return async rows => dataOf(await damped.run({ h, lambda, x: makeTensor('float32', [count, rows.length / count / size, size], rows) }));
     },
     partMultiplierOf: group => async (rows, part) => {
-      const from = (group * size + part.start) * size;
-      const h = makeTensor('float32', [1, part.size, size], all.subarray(from, from + part.size * size));
-      const { y } = await products.run({ h, x: makeTensor('float32', [1, rows.length / part.size, part.size], rows) });
-      return y?.data as Float32Array;
+      const h = makeTensor('float32', [1, part.size, size], rowsOf(group, part));
+      return dataOf(await plain.run({ h, x: makeTensor('float32', [1, rows.length / part.size, part.size], rows) }));
+    },
+    async productsOf(group, part) {
+      const rows = rowsOf(group, part);
+      const products = new Float32Array(part.size * part.size);
+      for (let row = 0; row < part.size; row++)
+        products.set(rows.subarray(row * size + part.start, row * size + part.start + part.size), row * part.size);
+      return products;
     },
     async close() {
-      await products.close();
-      await factors?.close();
+      await damped.close();
+      await plain.close();
     },
   };
 }
 
-/** H + λI of groups. */
+/** H of each group, one after the other; that of one group is not copied. */
 function joinProducts(groups: readonly DampedProducts[], size: number): Float32Array {
+  const [only] = groups;
+  if (groups.length === 1 && only?.sums.data instanceof Float32Array) return only.sums.data;
   const all = new Float32Array(groups.length * size * size);
-  for (const [group, { data, damping }] of groups.entries()) {
-    const start = group * size * size;
-    all.set(data, start);
-    for (let i = 0; i < size; i++) all[start + i * size + i] = (all[start + i * size + i] as number) + damping;
-  }
+  for (const [group, { sums }] of groups.entries()) all.set(sums.data, group * size * size);
   return all;
 }
 
-function floatsOf(data: Float32Array | Float64Array = new Float32Array()): Float32Array {
-  return data instanceof Float32Array ? data : Float32Array.from(data);
-}
-
-/** H as XᵀX, where X has few rows: two products with X take less than one with H. */
-function factorsOf(inputs: Float32Array, size: number, damping: number): Readonly<Record<string, Tensor>> {
-  const positions = inputs.length / size;
+/** Where inputs have few rows, two products with them take less than one with H, which is never computed. */
+async function openByInputs({ data, positions, size }: InputRows, damping: number): Promise<ProductsSession> {
+  const damped = await openSession(factorModel(), SESSION);
+  const plain = await openSession(twoFactorsModel(), SESSION);
+  const squares = await openSession(squaresModel(), SESSION);
+  const inputs = makeTensor('float32', [positions, size], data);
+  const lambda = makeTensor('float32', [], Float32Array.of(damping));
+  const part = ({ start, size: count }: InputPart): Tensor<'float32'> => {
+    const columns = new Float32Array(positions * count);
+    for (let row = 0; row < positions; row++)
+      columns.set(data.subarray(row * size + start, row * size + start + count), row * count);
+    return makeTensor('float32', [positions, count], columns);
+  };
   return {
-    inputs: makeTensor('float32', [positions, size], inputs),
-    damping: makeTensor('float32', [], Float32Array.of(damping)),
+    multiplierOf: () => async rows => dataOf(await damped.run({ inputs, lambda, x: makeTensor('float32', [rows.length / size, size], rows) })),
+    partMultiplierOf: () => async (rows, own) =>
+      dataOf(await plain.run({ inputs, part: part(own), x: makeTensor('float32', [rows.length / own.size, own.size], rows) })),
+    productsOf: async (_group, own) => dataOf(await squares.run({ part: part(own) })),
+    async close() {
+      await damped.close();
+      await plain.close();
+      await squares.close();
+    },
   };
 }
 
-function productModel(): Uint8Array {
-  const { model, input, add } = startModel();
-  model.graph.outputs = [add('MatMul', [input('x', ['groups', 'rows', 'columns']), input('h', ['groups', 'columns', 'outputs'])], 'y')];
-  return encodeModel(model);
+function dataOf({ y }: Awaited<ReturnType<Session['run']>>): Float32Array {
+  return y?.data as Float32Array;
 }
 
-function factorModel(): Uint8Array {
-  const { model, input, add } = startModel();
+function dampedModel(): Uint8Array {
+  const { input, add, end } = startModel();
   const x = input('x', ['groups', 'rows', 'columns']);
-  const inputs = input('inputs', ['positions', 'columns']);
+  const own = add('MatMul', [x, input('h', ['groups', 'columns', 'outputs'])], 'products');
+  return end(add('Add', [own, add('Mul', [x, input('lambda', ['groups', 'one', 'one'])], 'damped')], 'y'));
+}
+
+function plainModel(): Uint8Array {
+  const { input, add, end } = startModel();
+  return end(add('MatMul', [input('x', ['groups', 'rows', 'columns']), input('h', ['groups', 'columns', 'outputs'])], 'y'));
+}
+
+/** (x·Xᵀ)·X + λ·x. */
+function factorModel(): Uint8Array {
+  const { input, add, end } = startModel();
+  const [x, inputs] = [input('x', ['rows', 'columns']), input('inputs', ['positions', 'columns'])];
   const own = add('MatMul', [add('MatMul', [x, add('Transpose', [inputs], 'turned')], 'outputs'), inputs], 'products');
-  model.graph.outputs = [add('Add', [own, add('Mul', [x, input('damping', [])], 'damped')], 'y')];
-  return encodeModel(model);
+  return end(add('Add', [own, add('Mul', [x, input('lambda', [])], 'damped')], 'y'));
+}
+
+/** (x·Pᵀ)·X with P a part of the columns of X. */
+function twoFactorsModel(): Uint8Array {
+  const { input, add, end } = startModel();
+  const [x, inputs] = [input('x', ['rows', 'own']), input('inputs', ['positions', 'columns'])];
+  const turned = add('Transpose', [input('part', ['positions', 'own'])], 'turned');
+  return end(add('MatMul', [add('MatMul', [x, turned], 'outputs'), inputs], 'y'));
+}
+
+/** Pᵀ·P. */
+function squaresModel(): Uint8Array {
+  const { input, add, end } = startModel();
+  const own = input('part', ['positions', 'own']);
+  return end(add('MatMul', [add('Transpose', [own], 'turned'), own], 'y'));
 }
 
 function startModel() {
   const model = makeModel({ opset: 17, irVersion: 8, graphName: 'products' });
   return {
-    model,
     input: (name: string, dims: readonly string[]): ValueId =>
       addInput(model, model.graph, name, { kind: 'tensor', dtype: 'float32', dims }).id,
     add(opType: string, inputs: readonly ValueId[], output: string): ValueId {
       const [id] = addNode(model, model.graph, { opType, name: output, inputs, outputs: [output] }).outputs;
       return id as ValueId;
+    },
+    end(output: ValueId): Uint8Array {
+      model.graph.outputs = [output];
+      return encodeModel(model);
     },
   };
 }

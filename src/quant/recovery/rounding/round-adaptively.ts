@@ -4,7 +4,7 @@
  */
 import type { DampedProducts } from './damped-products.js';
 import { type FittedRows, fitRows } from './fit-rows.js';
-import { type Multiply, type MultiplyPart, openProducts } from './products-session.js';
+import { type Multiply, type MultiplyPart, openProducts, type ProductsSession } from './products-session.js';
 import type { RowGrid } from './row-grid.js';
 import { openSettleKernel, type SettleKernel } from './settle-kernel.js';
 import { cutInputs, type InputStretches, settleRows } from './settle-rows.js';
@@ -16,9 +16,6 @@ const [WARM_UP, FIRST_EXPONENT, LAST_EXPONENT, STRENGTH] = [0.2, 20, 2, 0.01];
 
 /** In units of a row, which has an error of a twelfth of a unit per weight: products are in float32, and many small gains take long. */
 const SMALLEST_GAIN = 1e-4;
-
-/** Blocks that are rounded at the same time: one is multiplied while another one is stepped. */
-const AT_ONCE = 2;
 
 export interface AdaptiveRow {
   readonly weights: Float32Array;
@@ -42,19 +39,14 @@ export interface AdaptiveGroup {
 export async function roundAdaptively(groups: readonly AdaptiveGroup[], iterations: number): Promise<readonly Int32Array[]> {
   const blocks = cutBlocks(groups);
   const session = await openProducts(groups.map(({ products }) => products));
-  const stretchesOf = openOnce(groups);
+  const kernels = { soft: openSoftKernel(), settle: openSettleKernel() };
   const results: (readonly Int32Array[])[] = [];
-  let next = 0;
-  const work = async (): Promise<void> => {
-    const kernels = { soft: openSoftKernel(), settle: openSettleKernel() };
-    for (let index = next++; index < blocks.length; index = next++) {
-      const block = blocks[index] as Block;
-      const multiply = session.multiplierOf(block.first, block.groups.length);
-      results[index] = await roundBlock({ block, multiply, multiplyPartOf: session.partMultiplierOf, stretchesOf, kernels, iterations });
-    }
-  };
   try {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, blocks.length) }, work));
+    const stretchesOf = openOnce(groups, session);
+    for (const block of blocks) {
+      const multiply = session.multiplierOf(block.first, block.groups.length);
+      results.push(await roundBlock({ block, multiply, multiplyPartOf: session.partMultiplierOf, stretchesOf, kernels, iterations }));
+    }
   } finally {
     await session.close();
   }
@@ -75,7 +67,7 @@ function cutBlocks(groups: readonly AdaptiveGroup[]): readonly Block[] {
     const together = Math.floor(most / perGroup);
     return starts(groups.length, together).map(first => ({ first, groups: groups.slice(first, first + together) }));
   }
-  const count = Math.min(most, Math.ceil(perGroup / AT_ONCE));
+  const count = Math.ceil(perGroup / Math.ceil(perGroup / most));
   return groups.flatMap(({ rows, products }, first) =>
     starts(rows.length, count).map(start => ({ first, groups: [{ rows: rows.slice(start, start + count), products }] })),
   );
@@ -86,14 +78,13 @@ function starts(length: number, step: number): readonly number[] {
 }
 
 /** The last use of a group's products is kept: groups with several blocks follow one another. */
-function openOnce(groups: readonly AdaptiveGroup[]): (group: number) => InputStretches {
-  const opened = new Map<number, InputStretches>();
-  return group => {
-    const known = opened.get(group);
-    if (known !== undefined) return known;
-    const stretches = cutInputs((groups[group] as AdaptiveGroup).products);
-    opened.clear();
-    opened.set(group, stretches);
+function openOnce(groups: readonly AdaptiveGroup[], session: ProductsSession): (group: number) => Promise<InputStretches> {
+  let known: { readonly group: number; readonly stretches: InputStretches } | undefined;
+  return async group => {
+    if (known?.group === group) return known.stretches;
+    known = undefined;
+    const stretches = await cutInputs((groups[group] as AdaptiveGroup).products, part => session.productsOf(group, part));
+    known = { group, stretches };
     return stretches;
   };
 }
@@ -102,7 +93,7 @@ interface BlockRequest {
   readonly block: Block;
   readonly multiply: Multiply;
   readonly multiplyPartOf: (group: number) => MultiplyPart;
-  readonly stretchesOf: (group: number) => InputStretches;
+  readonly stretchesOf: (group: number) => Promise<InputStretches>;
   readonly kernels: { readonly soft: SoftKernel; readonly settle: SettleKernel };
   readonly iterations: number;
 }
@@ -150,7 +141,7 @@ async function settleBlock(
   const perGroup = rows.length / groups.length;
   for (const index of groups.keys()) {
     await settleRows({
-      stretches: stretchesOf(first + index),
+      stretches: await stretchesOf(first + index),
       rows: rows.slice(index * perGroup, (index + 1) * perGroup),
       kernel: kernels.settle,
       multiplyPart: multiplyPartOf(first + index),
@@ -182,7 +173,7 @@ interface RowStart {
 
 /** Shares begin where the weights are. Returns the unit of the row. */
 function startRow(soft: SoftWeights, lower: Int32Array, { wanted, grid, products, start }: RowStart): number {
-  const { size, data, damping } = products;
+  const { size, diagonal, damping } = products;
   const shares = new Float64Array(size);
   let [squares, free] = [0, 0];
   for (let i = 0; i < size; i++) {
@@ -194,7 +185,7 @@ function startRow(soft: SoftWeights, lower: Int32Array, { wanted, grid, products
     if (exact < grid.low || below >= grid.high) continue;
     soft.step[start + i] = scale;
     shares[i] = exact - below;
-    squares += scale * scale * ((data[i * size + i] as number) + damping);
+    squares += scale * scale * ((diagonal[i] as number) + damping);
     free++;
   }
   const unit = squares > 0 ? squares / free : 1;

@@ -53,13 +53,12 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const layer = sweep.open();
       const { name, target: weight, float } = layer.pair;
       const bias = findBias(request.float.graph, float.node, weight.rows);
-      const summing = await openLayerSums(layer.pair.quantized.node, weight, bias);
+      const { round, keeps, few } = ROUNDING_METHODS[settings.method];
+      const summing = await openLayerSums(layer.pair.quantized.node, weight, { bias, few });
       const before = await measure(sweep, layer, summing);
-      await summing.close();
       const former = readWeight(graph, weight);
       const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
-      const rows = rowsOf(weight, floats, summing.sums());
-      const { round, keeps } = ROUNDING_METHODS[settings.method];
+      const rows = rowsOf(weight, floats, await summing.finish());
       let open = layer;
       let best: Trial | undefined;
       for (const way of listWays(rows, settings.damping)) {

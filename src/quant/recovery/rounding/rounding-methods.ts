@@ -33,14 +33,17 @@ export interface Rounding {
   readonly round: RoundRows;
   /** Which of several ways is kept: the best, or the first that lowers the error, where one takes long. */
   readonly keeps: 'best' | 'first';
+  /** Whether it takes few inputs in place of their products. */
+  readonly few: 'products' | 'inputs';
 }
 
 export const ROUNDING_METHODS: Readonly<Record<RoundingMethod, Rounding>> = {
   gptq: {
     keeps: 'best',
-    async round({ rows, sums: { products, targets } }, { fitted, damping }) {
-      const perGroup = rows.length / products.length;
-      return products.flatMap((sum, group) => {
+    few: 'products',
+    async round({ rows, sums: { groups, targets } }, { fitted, damping }) {
+      const perGroup = rows.length / groups.length;
+      return groups.flatMap((sum, group) => {
         const factor = invertFactor(sum, damping);
         return rows.slice(group * perGroup, (group + 1) * perGroup).map(({ weights, grid }, index) => {
           const target = fitted ? targets?.[group * perGroup + index] : undefined;
@@ -56,10 +59,12 @@ export const ROUNDING_METHODS: Readonly<Record<RoundingMethod, Rounding>> = {
   },
   adaround: {
     keeps: 'first',
-    async round({ rows, sums: { products, targets, inputs } }, { fitted, damping }, iterations) {
-      const perGroup = rows.length / products.length;
-      const groups = products.map((sum, group) => ({
-        products: dampProducts(sum, damping, inputs),
+    few: 'inputs',
+    async round({ rows, sums }, { fitted, damping }, iterations) {
+      const { targets } = sums;
+      const perGroup = rows.length / sums.groups.length;
+      const groups = sums.groups.map((sum, group) => ({
+        products: dampProducts(sum, damping),
         rows: rows
           .slice(group * perGroup, (group + 1) * perGroup)
           .map((row, index) => ({ ...row, target: fitted ? targets?.[group * perGroup + index] : undefined })),

@@ -3,7 +3,7 @@
  * Rows that nothing changes any more drop out.
  */
 import type { DampedProducts } from './damped-products.js';
-import type { MultiplyPart } from './products-session.js';
+import type { InputPart, MultiplyPart } from './products-session.js';
 import { type Choices, findPartners, type SettledInputs } from './settle-choices.js';
 import { MOST_SETTLED, type SettleKernel } from './settle-kernel.js';
 
@@ -17,17 +17,19 @@ interface InputStretch {
 export type InputStretches = readonly InputStretch[];
 
 /** Of equal size but for the last; the limit depends on sizes alone. */
-export function cutInputs({ size, data, damping }: DampedProducts): InputStretches {
+export async function cutInputs(
+  { size, damping }: Pick<DampedProducts, 'size' | 'damping'>,
+  productsOf: (part: InputPart) => Promise<Float32Array>,
+): Promise<InputStretches> {
   const count = Math.ceil(size / MOST_SETTLED);
   const most = Math.ceil(size / count);
-  return Array.from({ length: count }, (_, index) => {
-    const start = index * most;
+  const stretches: InputStretch[] = [];
+  for (let start = 0; start < size; start += most) {
     const own = Math.min(most, size - start);
-    const products = new Float32Array(own * own);
-    for (let row = 0; row < own; row++)
-      products.set(data.subarray((start + row) * size + start, (start + row) * size + start + own), row * own);
-    return { start, inputs: { size: own, products, damping, partners: findPartners({ size: own, products }) } };
-  });
+    const products = await productsOf({ start, size: own });
+    stretches.push({ start, inputs: { size: own, products, damping, partners: findPartners({ size: own, products }) } });
+  }
+  return stretches;
 }
 
 /** Several stretches take turns, each with few passes: what they change next depends on the others. One stretch goes on until nothing changes. */

@@ -1,6 +1,6 @@
 /** The triangular factor of sequential rounding: how the error of one weight is spread over those that are still open. */
 import { QuantError } from '../../integers/quant-error.js';
-import { dampingOf } from './damped-products.js';
+import { dampingOfProducts } from './damped-products.js';
 import type { SquareMatrix } from './square-matrix.js';
 
 /**
@@ -31,7 +31,7 @@ export function invertFactor(products: SquareMatrix, damping: number): SquareMat
 function dampen(products: SquareMatrix, share: number): Float64Array {
   const { size } = products;
   const damped = Float64Array.from(products.data);
-  const damping = dampingOf(products, share);
+  const damping = dampingOfProducts(products, share);
   for (let i = 0; i < size; i++) {
     const at = i * size + i;
     damped[at] = (damped[at] === 0 ? 1 : (damped[at] as number)) + damping;

@@ -1,9 +1,9 @@
 /** The products of a layer's inputs against ONNX Runtime: the squares of what the layer computes with any weights are wᵀ·H·w. */
 import { indexUses } from '../../../../../src/onnx/ir/edit.js';
-import type { Attribute } from '../../../../../src/onnx/ir/model.js';
+import type { Attribute, Node } from '../../../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../../../src/onnx/serde/encode-model.js';
 import { openLayerSums } from '../../../../../src/quant/recovery/rounding/layer-sums.js';
-import { findLayerWeight } from '../../../../../src/quant/recovery/rounding/layer-weight.js';
+import { findLayerWeight, type LayerWeight } from '../../../../../src/quant/recovery/rounding/layer-weight.js';
 import type { SquareMatrix } from '../../../../../src/quant/recovery/rounding/square-matrix.js';
 import { openSession } from '../../../../../src/runtime/session/session.js';
 import { seededRandom } from '../../../../../src/stage/random.js';
@@ -85,17 +85,20 @@ it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes
   await session.close();
   if (y === undefined) throw new Error('no output');
 
-  const summing = await openLayerSums(node, found, op === 'ConvTranspose' ? undefined : new Float32Array(found.rows));
-  await summing.add({ input: x, output: y });
-  await summing.close();
-  const { products, targets, inputs } = summing.sums();
+  const bias = op === 'ConvTranspose' ? undefined : new Float32Array(found.rows);
+  const sumsBy = async (few: 'products' | 'inputs') => {
+    const summing = await openLayerSums(node, found, { bias, few });
+    await summing.add({ input: x, output: y });
+    return summing.finish();
+  };
+  const { groups, targets } = await sumsBy('products');
   const perGroup = found.rows / found.groups;
   let squares = 0;
   let withOutputs = 0;
   for (let row = 0; row < found.rows; row++) {
     const w = Array.from({ length: found.columns }, (_, column) => 0.25 * (integers[found.at(row, column)] ?? 0));
-    const sum = products[Math.floor(row / perGroup)];
-    if (sum !== undefined) squares += quadraticForm(sum, w);
+    const sum = groups[Math.floor(row / perGroup)];
+    if (sum?.kind === 'products') squares += quadraticForm(sum, w);
     withOutputs += w.reduce((total, value, column) => total + value * (targets?.[row]?.[column] ?? 0), 0);
   }
 
@@ -104,14 +107,38 @@ it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes
   expect(Math.abs(squares / expected - 1)).toBeLessThan(1e-5);
   // The products of inputs and outputs, times the weights, are the squares of the outputs.
   if (targets !== undefined) expect(Math.abs(withOutputs / expected - 1)).toBeLessThan(1e-5);
-  expect(inputs !== undefined).toBe(few);
-  if (inputs === undefined) return;
-  // Few positions are kept as well: their products are H.
-  const size = found.columns;
-  for (const [index, product] of products[0]?.data.entries() ?? []) {
+  const other = await sumsBy('inputs');
+  const [kept] = other.groups;
+  expect(kept?.kind).toBe(few ? 'inputs' : 'products');
+  expect(other.targets).toEqual(targets);
+  if (kept?.kind !== 'inputs') return;
+  // Few positions are kept in their place: their products are H.
+  const { size, positions, data } = kept;
+  expect(data).toHaveLength(positions * size);
+  for (const [index, product] of groups[0]?.data.entries() ?? []) {
     let sum = 0;
-    for (let at = 0; at < inputs.length; at += size)
-      sum += (inputs[at + Math.floor(index / size)] ?? 0) * (inputs[at + (index % size)] ?? 0);
+    for (let at = 0; at < data.length; at += size) sum += (data[at + Math.floor(index / size)] ?? 0) * (data[at + (index % size)] ?? 0);
     expect(Math.abs(sum - product)).toBeLessThan(1e-5);
+  }
+});
+
+it('samples are summed together as one by one', async () => {
+  const random = seededRandom('test', 'samples');
+  const node = { opType: 'Gemm', name: 'gemm', attributes: {} } as unknown as Node;
+  const weight = { dims: [2, 3], groups: 1, rows: 2, columns: 3, at: (row: number, column: number) => row * 3 + column } as unknown as LayerWeight;
+  const matrix = (rows: number, columns: number) =>
+    makeTensor('float32', [rows, columns], Float32Array.from({ length: rows * columns }, () => random() - 0.5));
+  const samples = [5, 1, 9].map(rows => ({ input: matrix(rows, 3), output: matrix(rows, 2) }));
+  const bias = [0.5, -1];
+  const summing = await openLayerSums(node, weight, { bias, few: 'inputs' });
+  for (const sample of samples) await summing.add(sample);
+  const { groups, targets } = await summing.finish();
+  const sumOf = (of: (sample: (typeof samples)[number], position: number) => number): number =>
+    samples.reduce((sum, sample) => sum + Array.from({ length: sample.input.dims[0] ?? 0 }, (_, k) => of(sample, k)).reduce((a, b) => a + b, 0), 0);
+  const x = ({ input }: (typeof samples)[number], k: number, i: number): number => input.data[3 * k + i] ?? 0;
+  for (let i = 0; i < 3; i++) {
+    for (let j = 0; j < 3; j++) expect(groups[0]?.data[3 * i + j]).toBeCloseTo(sumOf((s, k) => x(s, k, i) * x(s, k, j)), 5);
+    for (let row = 0; row < 2; row++)
+      expect(targets?.[row]?.[i]).toBeCloseTo(sumOf((s, k) => x(s, k, i) * ((s.output.data[2 * k + row] ?? 0) - (bias[row] ?? 0))), 5);
   }
 });

@@ -2,7 +2,7 @@
 import { getDefined } from '../../../../../src/base/invariant.js';
 import { type DampedProducts, dampProducts } from '../../../../../src/quant/recovery/rounding/damped-products.js';
 import { fitRows } from '../../../../../src/quant/recovery/rounding/fit-rows.js';
-import { openProducts } from '../../../../../src/quant/recovery/rounding/products-session.js';
+import { type InputPart, openProducts } from '../../../../../src/quant/recovery/rounding/products-session.js';
 import { roundAdaptively } from '../../../../../src/quant/recovery/rounding/round-adaptively.js';
 import type { RowGrid } from '../../../../../src/quant/recovery/rounding/row-grid.js';
 import { findPartners, settlePlainly } from '../../../../../src/quant/recovery/rounding/settle-choices.js';
@@ -23,15 +23,17 @@ import { seededRandom } from '../../../../../src/stage/random.js';
 const ITERATIONS = 100;
 const SCALE = 1 / 14;
 
+type Products = SquareMatrix & { readonly kind: 'products' };
+
 /** Products of random inputs that depend on each other, both triangles. */
-function productsOf(size: number, samples: number, next: () => number): SquareMatrix {
+function productsOf(size: number, samples: number, next: () => number): Products {
   const data = new Float64Array(size * size);
   for (let sample = 0; sample < samples; sample++) {
     const common = next() - 0.5;
     const inputs = Array.from({ length: size }, () => next() - 0.5 + common);
     for (const [i, a] of inputs.entries()) for (const [j, b] of inputs.entries()) data[i * size + j] = (data[i * size + j] ?? 0) + a * b;
   }
-  return { size, data };
+  return { kind: 'products', size, data };
 }
 
 const gridOf = (size: number): RowGrid => ({
@@ -67,7 +69,13 @@ interface Settled {
   readonly passes: number;
 }
 
-const undamped = (products: SquareMatrix): DampedProducts => ({ ...products, damping: 0 });
+const undamped = (sums: Products): DampedProducts => ({ ...dampProducts(sums, 1), damping: 0 });
+
+/** H of a part of the inputs, plainly. */
+const partOf =
+  ({ size, data }: SquareMatrix) =>
+  async ({ start, size: count }: InputPart): Promise<Float32Array> =>
+    Float32Array.from({ length: count * count }, (_, at) => data[(start + Math.floor(at / count)) * size + start + (at % count)] ?? 0);
 
 /** Soft weights at random shares of a common step. */
 function softOf(count: number, next: () => number): SoftWeights {
@@ -143,8 +151,10 @@ describe('the descent', () => {
 it('the fit comes as close to the target as least squares with damping', async () => {
   const random = seededRandom('test', 'fit');
   const size = 6;
-  const products = dampProducts(productsOf(size, 20, random), 0.05);
-  const { data, damping } = products;
+  const sums = productsOf(size, 20, random);
+  const products = dampProducts(sums, 0.05);
+  const { data } = sums;
+  const { damping } = products;
   const weights = Float32Array.from({ length: size }, () => random() - 0.5);
   const change = Array.from({ length: size }, () => random() - 0.5);
   // The target for which `change` is the solution.
@@ -174,7 +184,7 @@ it('partners of an input are those that it depends on most', () => {
 });
 
 /** Choices of random differences within a step, and their pull by H + λI. */
-function choicesOf({ size, data, damping }: DampedProducts, next: () => number) {
+function choicesOf({ size, data }: SquareMatrix, damping: number, next: () => number) {
   const differences = Array.from({ length: size }, () => SCALE * (next() - 0.5));
   // Every seventh has no choice.
   const changes = Float64Array.from(differences, (difference, i) => (i % 7 === 3 ? 0 : -Math.sign(difference) * SCALE));
@@ -184,17 +194,18 @@ function choicesOf({ size, data, damping }: DampedProducts, next: () => number) 
 }
 
 describe('the changes in the end', () => {
-  it.each([1, 2, 33, 50, 61])('of rows of %i weights in the kernel have the bits of the plain definition', size => {
+  it.each([1, 2, 33, 50, 61])('of rows of %i weights in the kernel have the bits of the plain definition', async size => {
     const random = seededRandom('test', `settle ${size}`);
     const kernel = openSettleKernel();
     const passes = [1000, 2, 1];
     for (const trial of passes.keys()) {
-      const products = dampProducts(productsOf(size, 20, random), 0.01 * trial);
-      const [stretch, ...others] = cutInputs(products);
+      const sums = productsOf(size, 20, random);
+      const products = dampProducts(sums, 0.01 * trial);
+      const [stretch, ...others] = await cutInputs(products, partOf(sums));
       const inputs = getDefined(stretch, 'stretch').inputs;
       expect(others).toEqual([]);
       kernel.load(inputs);
-      const { changes, pull } = choicesOf(products, random);
+      const { changes, pull } = choicesOf(sums, products.damping, random);
       const [own, plain] = [0, 1].map(() => ({
         changes: changes.slice(),
         pull: pull.slice(),
@@ -212,16 +223,17 @@ describe('the changes in the end', () => {
   it('of more inputs than a kernel takes halve the error, and the pull of all inputs follows them', async () => {
     const random = seededRandom('test', 'stretches');
     const size = 1200;
-    const products = dampProducts(productsOf(size, 40, random), 0.01);
-    const stretches = cutInputs(products);
+    const sums = productsOf(size, 40, random);
+    const products = dampProducts(sums, 0.01);
+    const session = await openProducts([products]);
+    const stretches = await cutInputs(products, part => session.productsOf(0, part));
     expect(stretches.map(({ start, inputs }) => [start, inputs.size])).toEqual([
       [0, 400],
       [400, 400],
       [800, 400],
     ]);
-    const starts = [0, 1].map(() => choicesOf(products, random));
+    const starts = [0, 1].map(() => choicesOf(sums, products.damping, random));
     const rows = starts.map(({ changes, pull }) => ({ changes: changes.slice(), pull: pull.slice(), smallestGain: 1e-6 }));
-    const session = await openProducts([products]);
     await settleRows({ stretches, rows, kernel: openSettleKernel(), multiplyPart: session.partMultiplierOf(0) });
     await session.close();
     for (const [row, { differences, changes, pullAt }] of starts.entries()) {
@@ -272,13 +284,13 @@ describe('adaptive rounding', () => {
   });
 
   it('is rounding to nearest where inputs are independent', async () => {
-    const independent = { damping: 0, size: 3, data: Float64Array.from([4, 0, 0, 0, 1, 0, 0, 0, 9]) };
+    const independent = undamped({ kind: 'products', size: 3, data: Float64Array.from([4, 0, 0, 0, 1, 0, 0, 0, 9]) });
     const weights = [3.2, -2.7, 0.9].map(units => units * SCALE);
     expect(await round([{ weights }], independent)).toEqual([[3, -3, 1]]);
   });
 
   it('keeps within the limits of the type, with a zero point and a scale per weight', async () => {
-    const products = { damping: 0, size: 2, data: Float64Array.from([1, 0, 0, 1]) };
+    const products = undamped({ kind: 'products', size: 2, data: Float64Array.from([1, 0, 0, 1]) });
     const grid = { scales: [0.1, 0.25], zeroPoints: [128, 128], low: 0, high: 255 };
     const rows = [
       { weights: [10, -0.55], grid },
@@ -289,6 +301,44 @@ describe('adaptive rounding', () => {
       [255, 0],
     ]);
   });
+});
+
+it('few inputs in place of their products give the same products, and roundings as good', async () => {
+  const random = seededRandom('test', 'few inputs');
+  const [size, positions] = [700, 60];
+  const data = Float32Array.from({ length: positions * size }, () => random() - 0.3);
+  const sums = { kind: 'products' as const, size, data: new Float32Array(size * size) };
+  for (let p = 0; p < positions; p++)
+    for (let i = 0; i < size; i++)
+      for (let j = 0; j < size; j++) sums.data[i * size + j] = (sums.data[i * size + j] ?? 0) + (data[p * size + i] ?? 0) * (data[p * size + j] ?? 0);
+  const [own, few] = [dampProducts(sums, 0.01), dampProducts({ kind: 'inputs', size, positions, data }, 0.01)];
+  // Sums of 60 products below 0.5, in float32.
+  const isClose = (a: ArrayLike<number>, b: ArrayLike<number>, within: number): void => {
+    expect(a.length).toBe(b.length);
+    expect(Math.max(...Array.from(a, (value, i) => Math.abs(value - (b[i] ?? 0))))).toBeLessThan(within);
+  };
+  isClose(own.diagonal, few.diagonal, 1e-4);
+  expect(Math.abs(own.damping - few.damping)).toBeLessThan(1e-5);
+  const [byProducts, byInputs] = [await openProducts([own]), await openProducts([few])];
+  const rows = Float32Array.from({ length: 2 * size }, () => random() - 0.5);
+  isClose(await byProducts.multiplierOf(0, 1)(rows), await byInputs.multiplierOf(0, 1)(rows), 1e-2);
+  const part = { start: 350, size: 350 };
+  isClose(await byProducts.productsOf(0, part), await byInputs.productsOf(0, part), 1e-4);
+  const short = rows.subarray(0, 2 * part.size);
+  isClose(await byProducts.partMultiplierOf(0)(short, part), await byInputs.partMultiplierOf(0)(short, part), 1e-2);
+  for (const session of [byProducts, byInputs]) await session.close();
+
+  const weights = Array.from({ length: 3 }, () => Array.from({ length: size }, () => random() - 0.5));
+  const errorBy = async (products: DampedProducts): Promise<number> =>
+    (
+      await round(
+        weights.map(row => ({ weights: row })),
+        products,
+      )
+    ).reduce((sum, integers, row) => sum + errorOf(weights[row] ?? [], integers, sums), 0);
+  const [plain, other] = [await errorBy(own), await errorBy(few)];
+  // The last bits of products decide close choices.
+  expect(Math.abs(other / plain - 1)).toBeLessThan(0.2);
 });
 
 it('groups and blocks are rounded as they are alone', async () => {
