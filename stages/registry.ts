@@ -16,6 +16,7 @@ import { refitStatistics } from './refit-statistics/stage.js';
 import { report } from './report/stage.js';
 import { rewrite } from './rewrite/stage.js';
 import { roundWeights } from './round-weights/stage.js';
+import { searchRanges } from './search-ranges/stage.js';
 import { sensitivity } from './sensitivity/stage.js';
 import { simplify } from './simplify/stage.js';
 import { split } from './split/stage.js';
@@ -42,6 +43,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: capture, module: 'stages/capture/stage.js' },
   { plugin: refitStatistics, module: 'stages/refit-statistics/stage.js' },
   { plugin: calibrate, module: 'stages/calibrate/stage.js' },
+  { plugin: searchRanges, module: 'stages/search-ranges/stage.js' },
   { plugin: widenTypes, module: 'stages/widen-types/stage.js' },
   { plugin: quantize, module: 'stages/quantize/stage.js' },
   { plugin: correctBiases, module: 'stages/correct-biases/stage.js' },

@@ -20,7 +20,8 @@ import { defineJsonPart } from '../../src/stage/json-part.js';
 import { modelsOfRoles } from '../../src/stage/model-roles.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { TrialBase } from './manifest.js';
-import { openQuantizer, type Quantizer } from './quantize-trial.js';
+import type { Quantizer } from '../../src/quant/widening/quantizer.js';
+import { readQuantizer } from './quantize-trial.js';
 
 export interface FiguresManifest extends DetectionManifest {
   readonly types: WidenedTypes & JsonObject;
@@ -82,7 +83,7 @@ async function open(unkeyed: Readonly<Record<string, string>>, { run, images: co
     const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
     listed.push({ file: await findImageFile(getDefined(unkeyed.images, 'images'), image), imageId: image.id, height, width });
   }
-  return { quantizer: await openQuantizer(paths, run.quantize as QuantizeParams), dataset, images: listed, close: async () => undefined };
+  return { quantizer: await readQuantizer(paths, run.quantize as QuantizeParams), dataset, images: listed, close: async () => undefined };
 }
 
 /** The first `count` images, and their annotations. @throws DetectionError for data sets. */

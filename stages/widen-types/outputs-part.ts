@@ -14,7 +14,7 @@ import { feedsOf, openSampleList } from '../../src/runtime/capture/sample-files.
 import { defineJsonPart } from '../../src/stage/json-part.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { ErrorsManifest } from './errors-part.js';
-import { openQuantizer } from './quantize-trial.js';
+import { readQuantizer } from './quantize-trial.js';
 
 export interface OutputsManifest extends JsonObject {
   readonly run: ErrorsManifest;
@@ -39,7 +39,7 @@ const openOrReuse = makeOpenOrReuse<TrialMeter>();
 
 async function open(unkeyed: Readonly<Record<string, string>>, { quantize }: ErrorsManifest): Promise<TrialMeter> {
   const paths = { model: getDefined(unkeyed.model, 'model'), sketches: getDefined(unkeyed.sketches, 'sketches') };
-  const quantizer = await openQuantizer(paths, quantize as QuantizeParams);
+  const quantizer = await readQuantizer(paths, quantize as QuantizeParams);
   const list = await openSampleList(getDefined(unkeyed.samples, 'samples'), getDefined(unkeyed.captured, 'captured'));
   const folder = await mkdtemp(join(getDefined(unkeyed.scratch, 'scratch'), 'outputs-'));
   const { model: narrow } = quantizer.quantize();

@@ -25,7 +25,7 @@ import { checkAdmitted } from './admit.js';
 import { errorsPart } from './errors-part.js';
 import { describeFigures, meetsConstraint } from './judge.js';
 import type { WidenTypesParams } from './params.js';
-import { openQuantizer } from './quantize-trial.js';
+import { readQuantizer } from './quantize-trial.js';
 import { reportWidening } from './report.js';
 import { openTrials, type Trials } from './trials.js';
 
@@ -64,7 +64,7 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
   const { params, inputs, context } = job;
   const profile = inputs.profile === undefined ? undefined : await readInput(inputs, 'profile', readJsonFile);
   const paths = { model: getInputPath(inputs, 'model'), sketches: getInputPath(inputs, 'sketches') };
-  const quantizer = await openQuantizer(paths, params.quantize);
+  const quantizer = await readQuantizer(paths, params.quantize);
   const { model, report } = quantizer.quantize();
   const models = findSteps(quantizer.float, model);
   const samples = await openSampleFiles(getInputPath(inputs, 'captured'), models.quantized, params, nameSample);

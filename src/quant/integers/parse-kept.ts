@@ -6,7 +6,7 @@ import { QuantError } from './quant-error.js';
 
 export interface KeptDocument {
   /** Error code of a document that does not match its schema. */
-  readonly code: 'bad-correction' | 'bad-rounding' | 'bad-sensitivity-report';
+  readonly code: 'bad-correction' | 'bad-range-search' | 'bad-rounding' | 'bad-sensitivity-report';
   /** Such as "corrections of biases", for the message. */
   readonly what: string;
 }

@@ -17,6 +17,8 @@ export type FloatRangeMethod =
    * tensor have over the magnitudes, which are twice as many where the data has one sign.
    */
   | { readonly kind: 'entropy'; readonly levels: number | 'integers' }
+  /** A share of the min-max range: [share · min, share · max]. */
+  | { readonly kind: 'clip'; readonly share: number }
   /** The min-max range scaled by the factor with the smallest squared error, out of `candidates` factors between 0 and 1. */
   | { readonly kind: 'mse'; readonly candidates: number };
 

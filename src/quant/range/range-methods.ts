@@ -9,6 +9,7 @@ import type { Sketch } from '../sketch/sketch.js';
 import { leastDivergenceRange } from './entropy-range.js';
 import { leastErrorRange } from './mse-range.js';
 import { percentileOfEachSide, percentileOfMagnitudes } from './percentile-range.js';
+import { clipRange } from './clip-range.js';
 import type { FloatRangeMethod, Observation } from './range-method.js';
 
 type EndsMethod = FloatRangeMethod | OrtRangeMethod;
@@ -27,6 +28,10 @@ const RANGE_METHODS: { readonly [K in Kind]: RangeMethodEntry<MethodOf<K>> } = {
   'min-max': {
     describe: ({ kind }) => kind,
     choose: seenRange,
+  },
+  clip: {
+    describe: ({ share }) => `clip ${share}`,
+    choose: (seen, { share }) => clipRange(seenRange(seen), share),
   },
   percentile: {
     describe: ({ percentile, sides }) => `percentile ${percentile}${sides === 'each' ? ' of each side' : ''}`,

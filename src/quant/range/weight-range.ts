@@ -5,11 +5,12 @@ import { computeQParams, type QParams, type Range } from '../integers/qparams.js
 import { type IntegerRange, type IntegerScheme, mappedRange, saturationRange } from '../integers/quantized-dtype.js';
 import { measureSignalAndNoise } from '../integers/signal-noise.js';
 import { fitPosition, paramsAt } from './choose-position.js';
+import { clipRange } from './clip-range.js';
 import type { FloatRangeMethod, PositionRule } from './range-method.js';
 
 /** The range methods that constants support. */
 export type WeightRangeMethod =
-  | Extract<FloatRangeMethod, { readonly kind: 'min-max' | 'mse' }>
+  | Extract<FloatRangeMethod, { readonly kind: 'min-max' | 'clip' | 'mse' }>
   | { readonly kind: 'power-of-two'; readonly position: WeightPositionRule };
 
 /** Positions are counted from the nearest one of the min-max range; the error is that of all elements. */
@@ -18,7 +19,7 @@ export type WeightPositionRule =
   | { readonly kind: 'non-overflow'; readonly of: { readonly kind: 'min-max' }; readonly rounding: 'nearest' | 'up' };
 
 export function isWeightMethod(method: { readonly kind: string }): method is WeightRangeMethod {
-  return method.kind === 'min-max' || method.kind === 'mse' || method.kind === 'power-of-two';
+  return method.kind === 'min-max' || method.kind === 'clip' || method.kind === 'mse' || method.kind === 'power-of-two';
 }
 
 /** The elements [start, end) of all runs form one slice. */
@@ -30,6 +31,7 @@ export interface Slice {
 /** Scale and zero point for the elements of `slice`, which lie in `range`. */
 export function chooseWeightQParams(slice: Slice, range: Range, scheme: IntegerScheme, method: WeightRangeMethod): QParams {
   if (method.kind === 'min-max') return computeQParams(range, scheme);
+  if (method.kind === 'clip') return computeQParams(clipRange(range, method.share), scheme);
   if (method.kind === 'mse') return leastErrorRange(slice, range, scheme, method.candidates);
   const { position } = method;
   switch (position.kind) {

@@ -6,6 +6,7 @@ import { NON_OVERFLOW, QUARK_MIN_MSE, type RangeMethod } from '../range/range-me
 import type { WeightRangeMethod } from '../range/weight-range.js';
 
 const PERCENTILE_SCHEMA = { type: 'number', exclusiveMinimum: 50, maximum: 100 } as const;
+const SHARE_SCHEMA = { type: 'number', exclusiveMinimum: 0, maximum: 1 } as const;
 const COUNT_SCHEMA = { type: 'integer', minimum: 2, maximum: 65536 } as const;
 const OFFSET_SCHEMA = { type: 'integer', minimum: -8, maximum: 16 } as const;
 
@@ -14,6 +15,7 @@ const kindSchema = <const Kind extends string, const Knobs extends JsonObject>(k
 
 const FLOAT_RANGES = [
   kindSchema('min-max', {}),
+  kindSchema('clip', { share: SHARE_SCHEMA }),
   kindSchema('percentile', { percentile: PERCENTILE_SCHEMA, sides: { enum: ['magnitude', 'each'] } }),
   kindSchema('entropy', { levels: { anyOf: [COUNT_SCHEMA, { const: 'integers' }] } }),
   kindSchema('mse', { candidates: COUNT_SCHEMA }),
@@ -50,6 +52,7 @@ export const RANGE_SCHEMAS = [
 export const WEIGHT_RANGE_SCHEMAS = [
   { type: 'string', enum: ['min-max', 'mse', 'power-of-two-min-mse', 'power-of-two-non-overflow'] },
   kindSchema('min-max', {}),
+  kindSchema('clip', { share: SHARE_SCHEMA }),
   kindSchema('mse', { candidates: COUNT_SCHEMA }),
   kindSchema('power-of-two', { position: { anyOf: [MIN_MSE, kindSchema('non-overflow', ROUNDING)] } }),
 ] as const;
@@ -63,6 +66,7 @@ type PositionObject = NonNullable<Extract<RangeObject, { readonly kind: 'power-o
 export type WeightRangeParam = FromSchema<(typeof WEIGHT_RANGE_SCHEMAS)[number]>;
 
 /** Defaults of absent settings. */
+const SHARE = 1;
 const PERCENTILE = 99.99;
 const LEVELS = 'integers';
 const CANDIDATES = 100;
@@ -78,6 +82,7 @@ export function toRangeMethod(param: RangeParam): RangeMethod {
 function fillKnobs(object: RangeObject): RangeMethod {
   switch (object.kind) {
     case 'min-max':
+    case 'clip':
     case 'percentile':
     case 'entropy':
     case 'mse':
@@ -99,6 +104,8 @@ function fillFloatKnobs(object: FloatRangeObject): Extract<RangeMethod, { readon
   switch (object.kind) {
     case 'min-max':
       return { kind: object.kind };
+    case 'clip':
+      return { share: SHARE, ...object };
     case 'percentile':
       return { percentile: PERCENTILE, sides: 'magnitude', ...object };
     case 'entropy':
@@ -127,6 +134,7 @@ export function toWeightMethod(param: WeightRangeParam): WeightRangeMethod {
   if (param === 'power-of-two-min-mse') return toWeightMethod({ kind: 'power-of-two', position: { kind: 'min-mse' } });
   if (param === 'power-of-two-non-overflow') return toWeightMethod({ kind: 'power-of-two', position: { kind: 'non-overflow' } });
   if (param.kind === 'min-max') return { kind: param.kind };
+  if (param.kind === 'clip') return { share: SHARE, ...param };
   if (param.kind === 'mse') return { candidates: CANDIDATES, ...param };
   const { position = { kind: 'min-mse' } } = param;
   if (position.kind === 'min-mse') return { kind: 'power-of-two', position: { first: -1, last: 3, ...position } };

@@ -1,0 +1,110 @@
+/** Runs `search-ranges`: one kept part per block, then the outputs before and after. */
+import { join } from 'node:path';
+import { digestFile } from '../../src/base/digest.js';
+import { getDefined } from '../../src/base/invariant.js';
+import type { JsonObject } from '../../src/base/json.js';
+import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
+import { getValue } from '../../src/onnx/ir/edit.js';
+import type { Model } from '../../src/onnx/ir/model.js';
+import { writeModel } from '../../src/onnx/serde/model-file.js';
+import { cutSearchBlocks } from '../../src/quant/range-search/search-blocks.js';
+import { parseSearchedBlock, SEARCH_DOCUMENT, type SearchedBlock } from '../../src/quant/range-search/searched-block.js';
+import { findSearchedTensors } from '../../src/quant/range-search/searched-tensors.js';
+import { listOutputs, type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
+import { type DescribedPair, describePair, OUTPUTS_FILE } from '../../src/quant/recovery/model-pair.js';
+import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
+import { NOTHING_WIDER, parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
+import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
+import type { StageJob } from '../../src/stage/define-stage.js';
+import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { memoJson } from '../../src/stage/json-part.js';
+import { nameSample } from '../../src/stage/name-sample.js';
+import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { blockPart, type SearchManifest } from './block-part.js';
+import { outputsPart } from './outputs-part.js';
+import type { SearchRangesParams } from './params.js';
+import { readQuantizer } from './read-quantizer.js';
+import { reportSearch } from './report.js';
+
+type Job = StageJob<SearchRangesParams>;
+
+/** @throws QuantError and OnnxError as quantizeModel; the errors of `openSampleFiles`; RuntimeError `model-load`, `model-run`. */
+export async function runSearchRanges(job: Job): Promise<void> {
+  const { params, inputs, outputs, context } = job;
+  const paths = { model: getInputPath(inputs, 'model'), sketches: getInputPath(inputs, 'sketches') };
+  const types = inputs.overrides === undefined ? NOTHING_WIDER : parseWidenedTypes(await readInput(inputs, 'overrides', readJsonFile));
+  const quantizer = await readQuantizer(paths, params.quantize as JsonObject);
+  const { model: narrow, report } = quantizer.quantize(types);
+  const models = findSteps(quantizer.float, narrow);
+  const samples = await openSampleFiles(getInputPath(inputs, 'captured'), narrow, params, nameSample);
+  const narrowPath = join(context.scratch, 'quantized.onnx');
+  await writeModel(narrowPath, narrow);
+  const pair = await describePair({ float: quantizer.float, quantized: narrow }, samples, {
+    float: paths.model,
+    model: narrowPath,
+    scratch: context.scratch,
+  });
+  const { layers, rounds, weights } = params;
+  const run: SearchManifest = {
+    model: await digestFile(paths.model),
+    sketches: await digestFile(paths.sketches),
+    samples: samples.digest,
+    arrays: samples.list.arrays,
+    quantize: params.quantize as JsonObject,
+    types,
+    settings: { layers, rounds, weights },
+    session: pair.manifest.session,
+  };
+  const blocks = cutSearchBlocks(models, layers);
+  const { skipped } = findSearchedTensors({ models, blocks, report, weights });
+  const found = await searchBlocks(job, run, { count: blocks.length, paths: { ...paths, ...pair.paths, model: paths.model } });
+  const overrides: WidenedTypes = { ...types, overrides: [...types.overrides, ...found.flatMap(block => block.overrides)] };
+  const { model: searched } = quantizer.quantize(overrides);
+  const sqnr = { before: await compare(job, pair, narrow, narrowPath), after: await compareWritten(job, pair, searched) };
+  const changed = found.reduce((sum, block) => sum + block.overrides.length, 0);
+  const tensors = found.reduce((sum, block) => sum + block.tensors, 0);
+  context.log('info', `changed the ranges of ${changed} of ${tensors} tensors in ${blocks.length} blocks`);
+  for (const { name, sqnrDb } of listOutputs(sqnr.before, sqnr.after)) context.log(...describeOutput(name, sqnrDb));
+  await writeJsonFile(getOutputPath(outputs, 'overrides'), overrides);
+  await writeJsonFile(getOutputPath(outputs, 'report'), reportSearch({ samples: samples.list.files.length, blocks: found, skipped, sqnr }));
+}
+
+interface BlocksRequest {
+  readonly count: number;
+  readonly paths: Readonly<Record<string, string>>;
+}
+
+async function searchBlocks({ context }: Job, run: SearchManifest, { count, paths }: BlocksRequest): Promise<readonly SearchedBlock[]> {
+  const found: SearchedBlock[] = [];
+  for (let block = 0; block < count; block++) {
+    context.progress(block, count, 'blocks');
+    context.signal.throwIfAborted();
+    const before = found.map(({ overrides }) => overrides);
+    const { json } = await memoJson(context, blockPart, { manifest: { run, block, before }, blobs: {}, unkeyed: paths });
+    found.push(parseSearchedBlock(json));
+  }
+  context.progress(count, count, 'blocks');
+  return found;
+}
+
+async function compareWritten(job: Job, pair: DescribedPair, model: Model): Promise<OutputSqnr> {
+  const path = join(job.context.scratch, 'searched.onnx');
+  await writeModel(path, model);
+  return compare(job, pair, model, path);
+}
+
+async function compare({ context }: Job, { manifest, paths }: DescribedPair, model: Model, path: string): Promise<OutputSqnr> {
+  const outputs = model.graph.outputs.map(id => getValue(model.graph, id).name);
+  const { files } = await context.memo(outputsPart, {
+    manifest: { ...manifest, quantized: digestModelContent(model), outputs },
+    blobs: {},
+    unkeyed: { ...paths, model: path },
+  });
+  return parseOutputSqnr(await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE)), SEARCH_DOCUMENT);
+}
+
+function describeOutput(name: string, { before, after }: { before: number | null; after: number | null }): ['info' | 'warning', string] {
+  const text = (db: number | null): string => (db === null ? 'equal' : `${db.toFixed(1)} dB`);
+  const isWorse = (after ?? Number.POSITIVE_INFINITY) < (before ?? Number.POSITIVE_INFINITY);
+  return [isWorse ? 'warning' : 'info', `output "${name}": SQNR ${text(before)} before, ${text(after)} after`];
+}
