@@ -15,10 +15,7 @@ export function optionsOf(params: QuantizeParams, widened?: WidenedTypes, limits
   return {
     scheme: schemeOf(params),
     exclude: [...params.exclude, ...excludedBy(widened ?? NOTHING_WIDER)],
-    overrides: [
-      ...overridesOf(params),
-      ...(widened?.overrides ?? []).map(({ tensor, set }) => ({ tensor, set: knobsOf(set) })),
-    ],
+    overrides: [...overridesOf(params), ...(widened?.overrides ?? []).map(({ tensor, set }) => ({ tensor, set: knobsOf(set) }))],
     domain: params.qdqDomain ?? widened?.qdqDomain ?? domainOf(params),
     joins: params.joins,
     ...(method === 'none' || limits === undefined ? {} : { refine: { method, limits } }),

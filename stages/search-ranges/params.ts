@@ -19,7 +19,12 @@ export const SEARCH_RANGES_PARAMS = {
       default: 4,
       description: 'The most layers of a block. With 1, each range is judged by the output of its own layer.',
     },
-    rounds: { type: 'integer', minimum: 1, default: 2, description: 'How often the tensors of a block take turns, if ranges still change.' },
+    rounds: {
+      type: 'integer',
+      minimum: 1,
+      default: 2,
+      description: 'How often the tensors of a block take turns, if ranges still change.',
+    },
     weights: { type: 'boolean', default: true, description: 'Whether ranges of weights are searched too.' },
   },
 } as const;

@@ -14,13 +14,13 @@ import { type DetectionSettings, detectInImage, openParts } from '../../src/dete
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
+import type { Quantizer } from '../../src/quant/widening/quantizer.js';
 import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { readDataFile } from '../../src/stage/json-file.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';
 import { modelsOfRoles } from '../../src/stage/model-roles.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { TrialBase } from './manifest.js';
-import type { Quantizer } from '../../src/quant/widening/quantizer.js';
 import { readQuantizer } from './quantize-trial.js';
 
 export interface FiguresManifest extends DetectionManifest {

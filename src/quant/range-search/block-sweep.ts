@@ -86,7 +86,9 @@ export async function openBlockSweep({ models, blocks, samples, folder }: BlockS
     open: () => {
       const start = next === 0 ? 0 : getDefined(own.counts[next - 1], 'end');
       const ids = own.order.slice(start).flatMap(node => node.inputs.flatMap(id => id ?? []));
-      return new Set(ids.flatMap(id => (quantized.graph.values.get(id)?.constant === undefined ? [] : [getValue(quantized.graph, id).name])));
+      return new Set(
+        ids.flatMap(id => (quantized.graph.values.get(id)?.constant === undefined ? [] : [getValue(quantized.graph, id).name])),
+      );
     },
     async measure(enough) {
       signals ??= await keepEnds();

@@ -8,8 +8,8 @@ import { findSteps } from '../sensitivity/find-steps.js';
 import type { RangeOverride } from '../widening/widened-types.js';
 import { type BlockSweep, openBlockSweep } from './block-sweep.js';
 import { cutSearchBlocks } from './search-blocks.js';
-import { findSearchedTensors, type SearchedTensor } from './searched-tensors.js';
 import type { SearchedBlock } from './searched-block.js';
+import { findSearchedTensors, type SearchedTensor } from './searched-tensors.js';
 
 export interface RangeSearchRequest {
   readonly float: Model;
@@ -49,7 +49,12 @@ export async function openRangeSearcher({ float, quantize, samples, folder, sett
   const models = findSteps(float, narrow.model);
   const blocks = cutSearchBlocks(models, settings.layers);
   const { byBlock, skipped } = findSearchedTensors({ models, blocks, report: narrow.report, weights: settings.weights });
-  const sweep = await openBlockSweep({ models, blocks, samples: { float: samples(models.float), quantized: samples(models.quantized) }, folder });
+  const sweep = await openBlockSweep({
+    models,
+    blocks,
+    samples: { float: samples(models.float), quantized: samples(models.quantized) },
+    folder,
+  });
   const unmet = countUnmet(narrow.report);
   let kept: readonly RangeOverride[] = [];
   const apply = (overrides: readonly RangeOverride[]): boolean => {

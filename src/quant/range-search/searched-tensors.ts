@@ -44,7 +44,8 @@ export function findSearchedTensors({ models, blocks, report, weights }: TensorR
     else found.push([first.block, first.place, tensor]);
   };
   for (const entry of weights ? report.weights : [])
-    if (entry.role === 'weight') take([entry.name], { name: entry.name, role: 'weight', scales: scalesOf(entry), at: moves => moveWeight(entry, moves) });
+    if (entry.role === 'weight')
+      take([entry.name], { name: entry.name, role: 'weight', scales: scalesOf(entry), at: moves => moveWeight(entry, moves) });
   for (const entry of report.activations) {
     if (entry.sharedWith !== undefined) continue;
     const others = report.activations.filter(({ sharedWith }) => sharedWith === entry.name).map(({ name }) => name);
@@ -98,13 +99,17 @@ const WIDTH = 0.05;
 /** Weights with one power of two as scale; or with ranges of which a share is taken. */
 function moveWeight(entry: WeightEntry, moves: number): RangeOverride | undefined {
   const { name: tensor, position, scale: scales } = entry;
-  if (position === undefined) return moves < 0 && 1 + moves * WIDTH > 0 ? { tensor, set: { clip: Number((1 + moves * WIDTH).toFixed(6)) } } : undefined;
+  if (position === undefined)
+    return moves < 0 && 1 + moves * WIDTH > 0 ? { tensor, set: { clip: Number((1 + moves * WIDTH).toFixed(6)) } } : undefined;
   const [scale, ...others] = scales;
   const moved = scale === undefined || others.length > 0 ? undefined : scaleMoved(scale, moves);
   return moved === undefined ? undefined : { tensor, set: { scale: moved } };
 }
 
-function moveActivation({ name: tensor, position, scale, zeroPoint, dtype, range }: ActivationEntry, moves: number): RangeOverride | undefined {
+function moveActivation(
+  { name: tensor, position, scale, zeroPoint, dtype, range }: ActivationEntry,
+  moves: number,
+): RangeOverride | undefined {
   if (position === undefined) {
     const factor = 1 + moves * WIDTH;
     const [low = 0, high = 0] = range;

@@ -6,10 +6,10 @@ import type { OrtObserved, OrtRangeMethod } from '../ort-compat/ort-method.js';
 import { ortEntropy, ortMovingAverage, ortPercentile } from '../ort-compat/ort-range.js';
 import { distributionOf } from '../sketch/distribution.js';
 import type { Sketch } from '../sketch/sketch.js';
+import { clipRange } from './clip-range.js';
 import { leastDivergenceRange } from './entropy-range.js';
 import { leastErrorRange } from './mse-range.js';
 import { percentileOfEachSide, percentileOfMagnitudes } from './percentile-range.js';
-import { clipRange } from './clip-range.js';
 import type { FloatRangeMethod, Observation } from './range-method.js';
 
 type EndsMethod = FloatRangeMethod | OrtRangeMethod;

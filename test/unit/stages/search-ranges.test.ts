@@ -75,7 +75,10 @@ async function sqnrOf(params: JsonObject, overrides?: string): Promise<number> {
   let [signal, noise] = [0, 0];
   for (const seed of SEEDS) {
     const feeds = { x: sampleOf(seed) };
-    const [float, int8] = [await runModel(await readModel(inputs.model ?? ''), feeds), await runModel(await readModel(outputs.model ?? ''), feeds)];
+    const [float, int8] = [
+      await runModel(await readModel(inputs.model ?? ''), feeds),
+      await runModel(await readModel(outputs.model ?? ''), feeds),
+    ];
     for (const [i, y] of (float.y?.data as Float32Array).entries()) {
       signal += y * y;
       noise += (y - Number(int8.y?.data[i])) ** 2;
@@ -116,12 +119,16 @@ it('no single move of one range lowers the error of the last block further', asy
   const params = { preset: 'u8s8' };
   const { overrides, report } = await run({ quantize: params, weights: false, rounds: 5 });
   const own = await sqnrOf(params, overrides);
-  const file = (await readJsonFile(overrides)) as unknown as { overrides: { tensor: string; set: { ends?: { low: number; high: number } } }[] };
+  const file = (await readJsonFile(overrides)) as unknown as {
+    overrides: { tensor: string; set: { ends?: { low: number; high: number } } }[];
+  };
   const y = file.overrides.find(({ tensor }) => tensor === 'y');
   expect(report.skipped).toEqual([]);
   // The output alone: a twentieth narrower and wider.
   for (const factor of [0.95, 1.05]) {
-    const moved = file.overrides.map(one => (one === y ? { ...one, set: { ends: { low: (y.set.ends?.low ?? 0) * factor, high: (y.set.ends?.high ?? 0) * factor } } } : one));
+    const moved = file.overrides.map(one =>
+      one === y ? { ...one, set: { ends: { low: (y.set.ends?.low ?? 0) * factor, high: (y.set.ends?.high ?? 0) * factor } } } : one,
+    );
     const path = at(`moved-${factor}.json`);
     await writeFile(path, JSON.stringify({ ...file, overrides: moved }));
     if (y !== undefined) expect(await sqnrOf(params, path)).toBeLessThanOrEqual(own + 1e-6);

@@ -115,8 +115,7 @@ function makeBlock(weight: LayerWeight, bias: ArrayLike<number> | undefined) {
     const joined = new Float32Array(count * filled);
     let at = 0;
     for (const piece of pieces) {
-      for (let row = 0; row < count; row++)
-        joined.set(of(piece).subarray(row * piece.length, (row + 1) * piece.length), row * filled + at);
+      for (let row = 0; row < count; row++) joined.set(of(piece).subarray(row * piece.length, (row + 1) * piece.length), row * filled + at);
       at += piece.length;
     }
     return joined;
@@ -131,8 +130,20 @@ function makeBlock(weight: LayerWeight, bias: ArrayLike<number> | undefined) {
       filled += length;
     },
     feeds: () => ({
-      x: makeTensor('float32', [groups, columns, filled], join(({ x }) => x, groups * columns)),
-      ...(bias === undefined ? {} : { y: makeTensor('float32', [groups, rows / groups, filled], join(({ y }) => y, rows)) }),
+      x: makeTensor(
+        'float32',
+        [groups, columns, filled],
+        join(({ x }) => x, groups * columns),
+      ),
+      ...(bias === undefined
+        ? {}
+        : {
+            y: makeTensor(
+              'float32',
+              [groups, rows / groups, filled],
+              join(({ y }) => y, rows),
+            ),
+          }),
     }),
     clear(): void {
       pieces = [];

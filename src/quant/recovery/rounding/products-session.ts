@@ -49,8 +49,13 @@ async function openByProducts(groups: readonly DampedProducts[], size: number): 
   return {
     multiplierOf(first, count) {
       const h = makeTensor('float32', [count, size, size], all.subarray(first * size * size, (first + count) * size * size));
-      const lambda = makeTensor('float32', [count, 1, 1], Float32Array.from(groups.slice(first, first + count), ({ damping }) => damping));
-      return async rows => dataOf(await damped.run({ h, lambda, x: makeTensor('float32', [count, rows.length / count / size, size], rows) }));
+      const lambda = makeTensor(
+        'float32',
+        [count, 1, 1],
+        Float32Array.from(groups.slice(first, first + count), ({ damping }) => damping),
+      );
+      return async rows =>
+        dataOf(await damped.run({ h, lambda, x: makeTensor('float32', [count, rows.length / count / size, size], rows) }));
     },
     partMultiplierOf: group => async (rows, part) => {
       const h = makeTensor('float32', [1, part.size, size], rowsOf(group, part));
@@ -88,12 +93,12 @@ async function openByInputs({ data, positions, size }: InputRows, damping: numbe
   const lambda = makeTensor('float32', [], Float32Array.of(damping));
   const part = ({ start, size: count }: InputPart): Tensor<'float32'> => {
     const columns = new Float32Array(positions * count);
-    for (let row = 0; row < positions; row++)
-      columns.set(data.subarray(row * size + start, row * size + start + count), row * count);
+    for (let row = 0; row < positions; row++) columns.set(data.subarray(row * size + start, row * size + start + count), row * count);
     return makeTensor('float32', [positions, count], columns);
   };
   return {
-    multiplierOf: () => async rows => dataOf(await damped.run({ inputs, lambda, x: makeTensor('float32', [rows.length / size, size], rows) })),
+    multiplierOf: () => async rows =>
+      dataOf(await damped.run({ inputs, lambda, x: makeTensor('float32', [rows.length / size, size], rows) })),
     partMultiplierOf: () => async (rows, own) =>
       dataOf(await plain.run({ inputs, part: part(own), x: makeTensor('float32', [rows.length / own.size, own.size], rows) })),
     productsOf: async (_group, own) => dataOf(await squares.run({ part: part(own) })),

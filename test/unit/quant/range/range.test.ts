@@ -55,6 +55,10 @@ describe.each(DATA)('ranges of %s values', (shape, data) => {
     expect(choose(data, { kind: 'min-max' }).range).toEqual({ low: least, high: greatest });
   });
 
+  it.each([1, 0.9, 0.05])('clip with share %p takes that share of the range', share => {
+    expect(choose(data, { kind: 'clip', share }).range).toEqual({ low: Math.fround(least * share), high: Math.fround(greatest * share) });
+  });
+
   // At most one element lies on the other side of a limit inside a bin of this width, so limits agree to one bin.
   it.each([50, 90, 99, 99.9, 100])('percentile %p of magnitudes equals that of the sorted data, to one bin', percentile => {
     const magnitudes = sorted(data, Math.abs);

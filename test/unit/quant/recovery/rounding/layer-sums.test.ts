@@ -125,20 +125,40 @@ it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes
 it('samples are summed together as one by one', async () => {
   const random = seededRandom('test', 'samples');
   const node = { opType: 'Gemm', name: 'gemm', attributes: {} } as unknown as Node;
-  const weight = { dims: [2, 3], groups: 1, rows: 2, columns: 3, at: (row: number, column: number) => row * 3 + column } as unknown as LayerWeight;
+  const weight = {
+    dims: [2, 3],
+    groups: 1,
+    rows: 2,
+    columns: 3,
+    at: (row: number, column: number) => row * 3 + column,
+  } as unknown as LayerWeight;
   const matrix = (rows: number, columns: number) =>
-    makeTensor('float32', [rows, columns], Float32Array.from({ length: rows * columns }, () => random() - 0.5));
+    makeTensor(
+      'float32',
+      [rows, columns],
+      Float32Array.from({ length: rows * columns }, () => random() - 0.5),
+    );
   const samples = [5, 1, 9].map(rows => ({ input: matrix(rows, 3), output: matrix(rows, 2) }));
   const bias = [0.5, -1];
   const summing = await openLayerSums(node, weight, { bias, few: 'inputs' });
   for (const sample of samples) await summing.add(sample);
   const { groups, targets } = await summing.finish();
   const sumOf = (of: (sample: (typeof samples)[number], position: number) => number): number =>
-    samples.reduce((sum, sample) => sum + Array.from({ length: sample.input.dims[0] ?? 0 }, (_, k) => of(sample, k)).reduce((a, b) => a + b, 0), 0);
+    samples.reduce(
+      (sum, sample) => sum + Array.from({ length: sample.input.dims[0] ?? 0 }, (_, k) => of(sample, k)).reduce((a, b) => a + b, 0),
+      0,
+    );
   const x = ({ input }: (typeof samples)[number], k: number, i: number): number => input.data[3 * k + i] ?? 0;
   for (let i = 0; i < 3; i++) {
-    for (let j = 0; j < 3; j++) expect(groups[0]?.data[3 * i + j]).toBeCloseTo(sumOf((s, k) => x(s, k, i) * x(s, k, j)), 5);
+    for (let j = 0; j < 3; j++)
+      expect(groups[0]?.data[3 * i + j]).toBeCloseTo(
+        sumOf((s, k) => x(s, k, i) * x(s, k, j)),
+        5,
+      );
     for (let row = 0; row < 2; row++)
-      expect(targets?.[row]?.[i]).toBeCloseTo(sumOf((s, k) => x(s, k, i) * ((s.output.data[2 * k + row] ?? 0) - (bias[row] ?? 0))), 5);
+      expect(targets?.[row]?.[i]).toBeCloseTo(
+        sumOf((s, k) => x(s, k, i) * ((s.output.data[2 * k + row] ?? 0) - (bias[row] ?? 0))),
+        5,
+      );
   }
 });

@@ -310,7 +310,8 @@ it('few inputs in place of their products give the same products, and roundings 
   const sums = { kind: 'products' as const, size, data: new Float32Array(size * size) };
   for (let p = 0; p < positions; p++)
     for (let i = 0; i < size; i++)
-      for (let j = 0; j < size; j++) sums.data[i * size + j] = (sums.data[i * size + j] ?? 0) + (data[p * size + i] ?? 0) * (data[p * size + j] ?? 0);
+      for (let j = 0; j < size; j++)
+        sums.data[i * size + j] = (sums.data[i * size + j] ?? 0) + (data[p * size + i] ?? 0) * (data[p * size + j] ?? 0);
   const [own, few] = [dampProducts(sums, 0.01), dampProducts({ kind: 'inputs', size, positions, data }, 0.01)];
   // Sums of 60 products below 0.5, in float32.
   const isClose = (a: ArrayLike<number>, b: ArrayLike<number>, within: number): void => {
