@@ -1,9 +1,8 @@
 /** The part of `search-ranges` that searches one block. The models stay open at the block behind it; a part that is run alone repeats the blocks before it. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { openRangeSearcher, type RangeSearcher, type RangeSearchSettings } from '../../src/quant/range-search/search-ranges.js';
+import { makeValuesFolder } from '../../src/quant/recovery/model-pair.js';
 import type { RangeOverride, WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { feedsOf, openSampleList } from '../../src/runtime/capture/sample-files.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';
@@ -39,7 +38,7 @@ export const blockPart = defineJsonPart<BlockManifest>({
   version: 1,
   module: import.meta.url,
   async compute({ manifest: { run, block, before }, unkeyed }) {
-    const searcher = await openAtBlock(JSON.stringify([run, unkeyed.scratch]), block, () => open(unkeyed, run));
+    const searcher = await openAtBlock(JSON.stringify(run), block, () => open(unkeyed, run));
     while (searcher.next() < block) await searcher.repeat(getDefined(before[searcher.next()], 'ranges of an earlier block'));
     return searcher.search();
   },
@@ -48,7 +47,7 @@ export const blockPart = defineJsonPart<BlockManifest>({
 async function open(paths: Readonly<Record<string, string>>, { quantize, types, settings }: SearchManifest) {
   const quantizer = await readQuantizer(paths, quantize);
   const list = await openSampleList(getDefined(paths.samples, 'samples'), getDefined(paths.captured, 'captured'));
-  const folder = await mkdtemp(join(getDefined(paths.scratch, 'scratch'), 'values-'));
+  const { folder, close } = await makeValuesFolder();
   const searcher = await openRangeSearcher({
     float: quantizer.float,
     quantize: overrides => quantizer.quantize({ ...types, overrides: [...types.overrides, ...overrides] }),
@@ -56,5 +55,5 @@ async function open(paths: Readonly<Record<string, string>>, { quantize, types, 
     folder,
     settings,
   });
-  return { ...searcher, close: () => rm(folder, { recursive: true, force: true }) };
+  return { ...searcher, close };
 }

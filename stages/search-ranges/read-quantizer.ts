@@ -3,8 +3,8 @@ import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { openQuantizer, type Quantizer } from '../../src/quant/open-quantizer.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
-import { openQuantizer, type Quantizer } from '../../src/quant/widening/quantizer.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { getShiftBounds } from '../../src/target/profile/shift-bounds.js';
 

@@ -13,8 +13,8 @@ import { findImageFile, type ListedImage, listImages, takeFirstImages } from '..
 import { type DetectionSettings, detectInImage, openParts } from '../../src/detection/detect-image.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
+import type { Quantizer } from '../../src/quant/open-quantizer.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
-import type { Quantizer } from '../../src/quant/widening/quantizer.js';
 import { parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { readDataFile } from '../../src/stage/json-file.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';

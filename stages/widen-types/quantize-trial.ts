@@ -1,8 +1,8 @@
 /** Opens what quantizes the model of a trial. Model and sketches are read once per run. */
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
+import { openQuantizer, type Quantizer } from '../../src/quant/open-quantizer.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
-import { openQuantizer, type Quantizer } from '../../src/quant/widening/quantizer.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { getShiftBounds } from '../../src/target/profile/shift-bounds.js';
 

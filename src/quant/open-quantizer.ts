@@ -1,15 +1,15 @@
 /** Quantizes one float model again and again, as the stage `quantize` would with other overrides. */
-import { digestModelContent } from '../../onnx/analysis/content-digest.js';
-import { cloneModel } from '../../onnx/ir/clone.js';
-import type { Model } from '../../onnx/ir/model.js';
-import type { ModelSketches } from '../calibration/model-sketches.js';
-import { QuantError } from '../integers/quant-error.js';
-import { optionsOf } from '../options-of.js';
-import type { PositionLimits } from '../positions/problem/position-limits.js';
-import { quantizeModel } from '../quantize-model.js';
-import type { QuantizationReport } from '../report/report-entries.js';
-import type { QuantizeParams } from '../settings/quantize-params.js';
-import { NOTHING_WIDER, type WidenedTypes } from './widened-types.js';
+import { digestModelContent } from '../onnx/analysis/content-digest.js';
+import { cloneModel } from '../onnx/ir/clone.js';
+import type { Model } from '../onnx/ir/model.js';
+import type { ModelSketches } from './calibration/model-sketches.js';
+import { QuantError } from './integers/quant-error.js';
+import { optionsOf } from './options-of.js';
+import type { PositionLimits } from './positions/problem/position-limits.js';
+import { quantizeModel } from './quantize-model.js';
+import type { QuantizationReport } from './report/report-entries.js';
+import type { QuantizeParams } from './settings/quantize-params.js';
+import { NOTHING_WIDER, type WidenedTypes } from './widening/widened-types.js';
 
 export interface Quantizer {
   readonly float: Model;
