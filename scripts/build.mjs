@@ -151,7 +151,9 @@ async function bundleWorkers(dist) {
     import { findPart } from './src/engine/execute/worker/parts-document.js';
     import { runWorker } from './src/engine/execute/worker/run-worker.js';
     const parts = { ${partModules(dist, module).map(path => `'${path}': () => import('./${path}')`)} };
-    runWorker(async (path, name) => findPlugin(plugins, path, name), async (path, name) => findPart((await parts[path]?.()) ?? {}, path, name));`;
+    // Remote workers name a module from the root of the installation, part processes by its whole path.
+    const inRoot = path => path.replaceAll('\\\\', '/').split('/').slice(-3).join('/');
+    runWorker(async (path, name) => findPlugin(plugins, path, name), async (path, name) => findPart((await parts[inRoot(path)]?.()) ?? {}, path, name));`;
   const anyPlugin = `import { loadPlugin } from './src/engine/execute/worker/load-plugin.js';
     import { runWorker } from './src/engine/execute/worker/run-worker.js';
     runWorker(loadPlugin);`;

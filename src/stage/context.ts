@@ -17,8 +17,8 @@ export interface Context {
   /** Runs or reuses a part of the work: see `definePart`. */
   memo<Input extends JsonObject>(part: Part<Input>, request: PartRequest<Input>): Promise<PartResult>;
   /**
-   * How many parts are worth asking for at once: more than one if remote workers compute them. The results are the same, so a plugin with many
-   * parts calls `memo` for so many before it waits for the first; parts that are computed here still run one after the other.
+   * How many parts are worth asking for at once: more than one if remote workers, or free slots of this machine, may compute them. The results are the
+   * same, so a plugin with many parts calls `memo` for so many before it waits for the first. A process computes one part at a time.
    */
   readonly partsAtOnce: number;
   /** The stages before this one and their outcomes. Only for a plugin that declares `needs: 'build-summary'`. */

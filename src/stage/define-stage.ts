@@ -38,7 +38,7 @@ export interface StagePlugin<Params = never> {
   readonly runsModels: 'always' | 'never';
   /** 'worker' (default): runs in its own process. 'in-process': for built-in plugins that only start programs and compute nothing; other plugins still get a process. */
   readonly isolation?: 'worker' | 'in-process';
-  /** 'parts': most of its work is parts that it asks for at once. Where stages run remotely, it runs here and its parts run on the workers. */
+  /** 'parts': most of its work is parts that it asks for at once. Free slots compute some of them; where stages run remotely, the workers compute all. */
   readonly spreads?: 'parts';
   /** Programs that it starts, as names on the PATH or paths. The digest of each program file joins the key. A pure function of the params. */
   readonly tools?: (params: Params) => readonly string[];

@@ -187,6 +187,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
     signal,
     reaper,
     starters,
+    lentSlots: undefined,
     guard,
     mask,
   };

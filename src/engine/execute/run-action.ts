@@ -19,6 +19,7 @@ import type { RunPartStore } from './parts/part-service.js';
 import { cannotLeave, noServer, type RemoteRuns } from './remote/remote-runs.js';
 import { findReasonToStay } from './remote/where-to-run.js';
 import { inProcessRunner } from './run/in-process-run.js';
+import type { LentSlots } from './run/lent-slots.js';
 import type { Reaper } from './run/reaper.js';
 import { type InputLink, nameInputs, type RunInput } from './run/run-folder.js';
 import type { RunListener, Runner, RunOrder } from './run/runner.js';
@@ -42,6 +43,7 @@ export interface RunHelpers {
   readonly remote?: RemoteHelp | undefined;
   /** Parts that the stage asks for at once; default: 1. */
   readonly partsAtOnce?: number | undefined;
+  readonly lentSlots?: LentSlots | undefined;
   /** 'copies': the run reads a private copy of each artifact. */
   readonly artifacts: 'links' | 'copies';
 }
@@ -149,6 +151,7 @@ function makeOrder(session: Session, stage: PlannedStage, read: PinnedStage, run
     partStore: helpers.partStore,
     reaper: helpers.reaper,
     starters: helpers.starters,
+    lentSlots: helpers.lentSlots,
     guard,
     signal,
     mask: sinks.mask,
@@ -165,7 +168,7 @@ function makeDocuments(
   stage: PlannedStage,
   pinned: PinnedStage,
   folder: string,
-  { endOf, partsAtOnce }: Pick<RunHelpers, 'endOf' | 'partsAtOnce'>,
+  { endOf, partsAtOnce, lentSlots }: Pick<RunHelpers, 'endOf' | 'partsAtOnce' | 'lentSlots'>,
 ): { readonly action: ActionDocument; readonly local: LocalDocument; readonly links: readonly InputLink[] } {
   const { plugin, modulePath } = stage.plugin;
   const beganMs = clockOf(folder);
@@ -189,6 +192,7 @@ function makeDocuments(
     },
     local: {
       ...(partsAtOnce === undefined ? {} : { partsAtOnce }),
+      ...(lentSlots === undefined ? {} : { partProcesses: lentSlots.most }),
       modulePath,
       ...(isChecked ? { modules: pinned.code.modules } : {}),
       known,

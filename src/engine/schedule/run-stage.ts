@@ -7,6 +7,7 @@ import { measure } from '../execute/measure.js';
 import { createCachingPartStore } from '../execute/parts/caching-part-store.js';
 import { placeToRun, spreadsParts } from '../execute/remote/where-to-run.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
+import type { LentSlots } from '../execute/run/lent-slots.js';
 import type { RunHelpers } from '../execute/run-action.js';
 import { type CompletedRun, runOnce } from '../execute/run-once.js';
 import { storeResult } from '../execute/store-result.js';
@@ -14,8 +15,10 @@ import { findWritten } from '../execute/written-inputs.js';
 import type { Contents } from '../model/artifact.js';
 import { EngineError } from '../model/engine-error.js';
 import type { Failure } from '../model/failure.js';
+import { isInProcess } from '../model/plugin-entry.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
+import { createLentSlots } from './lent-slots.js';
 import type { OngoingRun } from './ongoing-runs.js';
 import { openRemoteParts } from './remote-part-runs.js';
 import { unitsHere } from './slot-units.js';
@@ -87,12 +90,14 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
     findChangedCode: () => session.pinner.findChanged({ inputs: [], tools: [], code: pinned.code }),
     onPart: (part, startMs, endMs) => session.ports.emit({ kind: 'span', stage: stage.id, what: 'part', startMs, endMs, part }),
   });
+  const lentSlots = remoteParts === undefined ? openLentSlots(needs) : undefined;
   return services.runs.start(stage.id, pinned, stop => {
     const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
     remoteParts?.stopWith(ports.signal);
     return runOnce({ ...session, ports }, stage, pinned, {
       partStore,
-      partsAtOnce: remoteParts?.atOnce,
+      partsAtOnce: remoteParts?.atOnce ?? (lentSlots === undefined ? undefined : (lentSlots.most + 1) * PARTS_PER_SLOT),
+      lentSlots,
       reaper: services.reaper,
       starters: services.starters,
       guard: services.guard,
@@ -100,8 +105,23 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
       artifacts,
       endOf,
       logPath,
-    }).finally(() => remoteParts?.close());
+    }).finally(() => {
+      lentSlots?.close();
+      return remoteParts?.close();
+    });
   });
+}
+
+/** Parts that the worker knows of: enough to see what is left. */
+const PARTS_PER_SLOT = 64;
+const MOST_LENT = 31;
+
+/** @returns undefined if the stage has no parts to spread, or takes all slots that there are. */
+function openLentSlots({ stage, services }: StageNeeds): LentSlots | undefined {
+  if (!spreadsParts(stage) || isInProcess(stage.plugin)) return undefined;
+  const units = unitsHere(stage);
+  const most = Math.min(MOST_LENT, services.slots.fits(units) - 1);
+  return most < 1 ? undefined : createLentSlots(services.slots, units, most);
 }
 
 /** What the run needs to be remote; undefined if it runs here. */

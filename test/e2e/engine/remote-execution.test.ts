@@ -386,9 +386,9 @@ describe('parts of a stage that spreads them', () => {
     expect([falling.outcomes, falling.warnings]).toEqual([{ spread: 'executed' }, ['remote-execution-failed']]);
   });
 
-  it('are asked for one after the other in a build without workers', async () => {
+  it('are asked for one after the other in a build with one slot and without workers', async () => {
     const trace = join(folder, 'trace');
-    await rig.checkout(spread({ trace })).build();
+    await rig.checkout(spread({ trace })).build({ jobs: 1 });
     expect(readFileSync(trace, 'utf8')).toBe('1\n');
   });
 });

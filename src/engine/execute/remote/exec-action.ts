@@ -106,6 +106,7 @@ async function runIn(root: string, ports: ExecActionPorts): Promise<Failure | un
       signal: ports.signal,
       reaper,
       starters,
+      lentSlots: undefined,
       guard: undefined,
       mask: makeMask([]),
     };

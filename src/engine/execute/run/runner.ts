@@ -6,6 +6,7 @@ import type { RunGuard } from '../guard/guard.js';
 import type { RunPartStore } from '../parts/part-service.js';
 import type { Starters } from '../starter/starters.js';
 import type { ActionDocument, LocalDocument } from '../worker/action-document.js';
+import type { LentSlots } from './lent-slots.js';
 import type { Reaper } from './reaper.js';
 import type { InputLink } from './run-folder.js';
 
@@ -47,6 +48,8 @@ export interface RunOrder {
   readonly signal: AbortSignal;
   readonly reaper: Reaper;
   readonly starters: Starters;
+  /** Slots for the parts of the stage; undefined if they are computed one after the other, or elsewhere. */
+  readonly lentSlots: LentSlots | undefined;
   /** Defined if the processes of the run are guarded. */
   readonly guard: RunGuard | undefined;
   /** Removes the stage's secrets from a text. */

@@ -76,7 +76,7 @@ export function workerMain(installRoot: string): string {
   return join(installRoot, 'src/engine/execute/worker/main.js');
 }
 
-function followWorker(child: ChildProcess, { partStore, listener, mask }: RunOrder): Promise<Failure | undefined> {
+function followWorker(child: ChildProcess, { partStore, listener, mask, lentSlots }: RunOrder): Promise<Failure | undefined> {
   let end: { readonly failure: Failure | undefined } | undefined;
   let tail = '';
   const onOutput = (text: string): void => {
@@ -90,6 +90,7 @@ function followWorker(child: ChildProcess, { partStore, listener, mask }: RunOrd
     work().then(reply, error => reply({ kind: 'part-failed', call, failure: toFailure(error) }));
   };
 
+  lentSlots?.attach(reply);
   for (const stream of [child.stdout, child.stderr]) if (stream !== null) readMasked(stream, mask, onOutput);
   child.on('message', (message: unknown) => {
     if (end?.failure !== undefined) return;
@@ -113,6 +114,10 @@ function followWorker(child: ChildProcess, { partStore, listener, mask }: RunOrd
         return listener.progress(message.done, message.total, message.what);
       case 'identity':
         return listener.identify(message.identity);
+      case 'slots-wanted':
+        return lentSlots?.want(message.count);
+      case 'slot-returned':
+        return lentSlots?.giveBack(message.slot);
       case 'usage':
         return listener.usage(message.peakBytes);
       case 'find-part':

@@ -3,11 +3,11 @@ import { assertNever } from '../../../base/assert-never.js';
 import { CodedError } from '../../../base/coded-error.js';
 import { InternalError } from '../../../base/invariant.js';
 import type { Failure } from '../../model/failure.js';
-import type { FromWorker, PartAnswer, ToWorker } from './messages.js';
+import type { Answer, FromWorker, PartAnswer } from './messages.js';
 import type { PartStore } from './run-parts.js';
 
 export interface IpcPartStore extends PartStore {
-  receive(message: ToWorker): void;
+  receive(message: Answer): void;
 }
 
 interface Waiting {

@@ -40,7 +40,11 @@ export type FromWorker =
     }
   /** The part's result is not stored, for example because its blobs changed while it ran. The run still uses it. */
   | { readonly kind: 'drop-part'; readonly ticket: string; readonly why: string }
-  /** Peak memory of the worker in bytes. */
+  /** How many slots besides its own the worker could use for parts. */
+  | { readonly kind: 'slots-wanted'; readonly count: number }
+  /** A lent slot is free again. */
+  | { readonly kind: 'slot-returned'; readonly slot: number }
+  /** Peak memory of the worker in bytes, with its part processes. */
   | { readonly kind: 'usage'; readonly peakBytes: number }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly failure: Failure };
@@ -48,7 +52,13 @@ export type FromWorker =
 export type ToWorker =
   | { readonly kind: 'part-answer'; readonly call: number; readonly answer: PartAnswer }
   | { readonly kind: 'part-kept'; readonly call: number; readonly files: Readonly<Record<string, string>> }
-  | { readonly kind: 'part-failed'; readonly call: number; readonly failure: Failure };
+  | { readonly kind: 'part-failed'; readonly call: number; readonly failure: Failure }
+  | { readonly kind: 'slot-lent'; readonly slot: number }
+  /** A stage waits for the slot: the worker returns it after the part that runs in it. */
+  | { readonly kind: 'slot-recalled'; readonly slot: number };
+
+/** The answer to a question of a worker. */
+export type Answer = Extract<ToWorker, { readonly call: number }>;
 
 const FIELDS: Readonly<Record<FromWorker['kind'], Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
   log: { level: 'string', message: 'string' },
@@ -58,6 +68,8 @@ const FIELDS: Readonly<Record<FromWorker['kind'], Readonly<Record<string, 'strin
   'find-part': { call: 'number', question: 'object' },
   'keep-part': { call: 'number', ticket: 'string', folder: 'string', names: 'object' },
   'drop-part': { ticket: 'string', why: 'string' },
+  'slots-wanted': { count: 'number' },
+  'slot-returned': { slot: 'number' },
   usage: { peakBytes: 'number' },
   done: {},
   failed: { failure: 'object' },

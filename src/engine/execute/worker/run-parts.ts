@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Digest } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
-import type { Context, Part, PartRequest, PartResult } from '../../../stage/context.js';
+import type { Context, Part, PartJob, PartRequest, PartResult } from '../../../stage/context.js';
 import { makeTurns } from '../../../stage/in-turn.js';
 import { StageError } from '../../../stage/stage-error.js';
 import { digestPath } from '../../store/files/digest-file.js';
@@ -29,6 +29,15 @@ interface BlobDigest {
 /** Where the result of a part comes from: an earlier run, a remote worker, or this process. */
 export type PartOrigin = 'earlier' | 'remotely' | 'here';
 
+/** Computes a part. @returns the names of its files, which are in the folder of the job. */
+export type ComputePart = <Input extends JsonObject>(part: Part<Input>, job: PartJob<Input>) => Promise<readonly string[]>;
+
+/** Computes parts in this process, one after the other: they share sessions and memory. */
+export function computeInTurn(): ComputePart {
+  const inTurn = makeTurns();
+  return (part, job) => inTurn(() => part.run(job));
+}
+
 /** Returns `memo` of a stage's context. Parts write to `folder`; `known` has digests of inputs by path. `count` is called for each result. */
 export function createMemo(
   partStore: PartStore,
@@ -36,12 +45,11 @@ export function createMemo(
   known: ReadonlyMap<string, { readonly stamp: string; readonly digest: Digest }>,
   context: Pick<Context, 'signal' | 'log'>,
   count: (part: string, made: PartOrigin) => void,
+  compute: ComputePart = computeInTurn(),
 ): Context['memo'] {
   const digests = new Map<string, BlobDigest>([...known].map(([path, entry]) => [path, { ...entry, proof: 'settled' }]));
   let runs = 0;
-  /** Parts are computed one after the other: they share sessions and memory. */
-  const inTurn = makeTurns();
-  /** Blobs too: a stage may ask for thousands of parts at once, and each open file takes memory. */
+  /** A stage may ask for thousands of parts at once, and each open file takes memory. */
   const digestInTurn = makeTurns();
 
   const digestBlob = async (role: string, path: string): Promise<BlobDigest> => {
@@ -91,9 +99,8 @@ export function createMemo(
     const own = join(folder, String(runs++));
     try {
       await mkdir(own, { recursive: true });
-      const names = await inTurn(() =>
-        part.run({ manifest: request.manifest, blobs: request.blobs, unkeyed: request.unkeyed ?? {}, folder: own, context }),
-      );
+      const { manifest, unkeyed = {} } = request;
+      const names = await compute(part, { manifest, blobs: request.blobs, unkeyed, folder: own, context });
       checkNames(part.name, own, names);
       count(part.name, 'here');
       const changed = await findChanged(request.blobs, blobs);

@@ -1,4 +1,5 @@
 /** A worker process. It runs one action: it reads the documents, loads the plugin, runs it, and exits. */
+import { EventEmitter } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InternalError } from '../../../base/invariant.js';
@@ -12,7 +13,10 @@ import { ACTION_DOCUMENT, absoluteInputs, absolutePaths, LOCAL_DOCUMENT, RUN_LAY
 import { createIpcPartStore } from './ipc-part-store.js';
 import type { LoadedPlugin } from './load-plugin.js';
 import type { FromWorker, ToWorker } from './messages.js';
+import { PART_PROCESS } from './part-messages.js';
+import { runPartProcess } from './part-process.js';
 import { type LoadPart, loadPartOf, PARTS_DOCUMENT, PARTS_DOCUMENT_NAME, runPartsOf } from './parts-document.js';
+import type { Loan } from './spread-parts.js';
 import { makeContext, type WorkerSide } from './worker-context.js';
 
 /** A worker lives for seconds and has one thread: only what runs longest in it is worth the compiler's time. */
@@ -24,9 +28,10 @@ export async function runWorker(
   loadPart: LoadPart = loadPartOf,
 ): Promise<void> {
   optimizeAfter(OPTIMIZE_AFTER_BYTES);
+  if (process.argv[3] === PART_PROCESS) return runPartProcess(openDocuments(process.argv[2]).local, loadPart);
   const side = openWorker(process.argv[2]);
   const { folder, action, local, send } = side;
-  const { context, partCounts } = makeContext(side);
+  const { context, partCounts, endParts } = makeContext(side);
   const guard = local.modules === undefined ? undefined : await (await import('./module-guard.js')).guardModules(local.modules);
   let last: FromWorker = { kind: 'done' };
   try {
@@ -50,13 +55,22 @@ export async function runWorker(
     const onWorkers = remotely === 0 ? '' : `, ${remotely} of them on remote workers`;
     context.log('info', `part ${name}: ${earlier} kept from earlier runs, ${here + remotely} computed${onWorkers}`);
   }
-  send({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 });
+  send({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 + endParts() });
   process.send?.(last, () => process.exit(0));
 }
 
-/** Reads the documents, and connects this process with the engine. */
-function openWorker(folder: string | undefined): WorkerSide {
+/** Reads the documents of the run, and enters its scratch folder. */
+function openDocuments(folder: string | undefined) {
   if (folder === undefined || process.send === undefined) throw new InternalError('a worker is started by the engine, with a run folder');
+  const action = readDocument(join(folder, RUN_LAYOUT.action), readerOf(ACTION_DOCUMENT));
+  const local = readDocument(join(folder, RUN_LAYOUT.local), readerOf(LOCAL_DOCUMENT));
+  process.chdir(join(folder, RUN_LAYOUT.scratch));
+  return { folder, action, local };
+}
+
+/** Connects this process with the engine. */
+function openWorker(named: string | undefined): WorkerSide {
+  const { folder, action, local } = openDocuments(named);
 
   // A disconnect means that the engine is gone or has closed the channel: nothing waits for this work or for the processes it started.
   // Pid 0 means the worker's process group. In a PID namespace the worker's own number differs from that of the group.
@@ -67,14 +81,15 @@ function openWorker(folder: string | undefined): WorkerSide {
   };
   const abort = new AbortController();
   const partStore = createIpcPartStore(send);
-  process.on('message', (message: ToWorker) => partStore.receive(message));
+  const lending = new EventEmitter<{ slot: [Loan] }>();
+  process.on('message', (message: ToWorker) => {
+    if (message.kind === 'slot-lent' || message.kind === 'slot-recalled') lending.emit('slot', message);
+    else partStore.receive(message);
+  });
   // A plugin that listens to the signal gets a moment to stop by itself. The engine kills what remains.
   process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
-
-  const action = readDocument(join(folder, RUN_LAYOUT.action), readerOf(ACTION_DOCUMENT));
-  const local = readDocument(join(folder, RUN_LAYOUT.local), readerOf(LOCAL_DOCUMENT));
-  process.chdir(join(folder, RUN_LAYOUT.scratch));
-  return { folder, action, local, send, partStore, signal: abort.signal, mask: makeMask(action.secrets.map(name => process.env[name])) };
+  const mask = makeMask(action.secrets.map(name => process.env[name]));
+  return { folder, action, local, send, partStore, signal: abort.signal, mask, onLoan: listener => lending.on('slot', listener) };
 }
 
 /** The engine of this installation wrote it. */

@@ -11,6 +11,7 @@ import { RUN_LAYOUT } from './action-document.js';
 import type { IpcPartStore } from './ipc-part-store.js';
 import { type FromWorker, isFromWorker } from './messages.js';
 import { createMemo, type PartOrigin } from './run-parts.js';
+import { createSpreadParts, type Loan } from './spread-parts.js';
 
 /** What a worker process knows: its action, and the connection to the engine. */
 export interface WorkerSide {
@@ -21,6 +22,7 @@ export interface WorkerSide {
   readonly send: (message: FromWorker) => void;
   readonly partStore: IpcPartStore;
   readonly signal: AbortSignal;
+  readonly onLoan: (listener: (loan: Loan) => void) => void;
   /** Removes the stage's secrets from a text. */
   readonly mask: Mask;
 }
@@ -28,8 +30,15 @@ export interface WorkerSide {
 /** Numbers of parts by name. */
 export type PartCounts = ReadonlyMap<string, Readonly<Record<PartOrigin, number>>>;
 
-/** @returns the context, and the counts of its parts, which grow while the plugin runs. */
-export function makeContext(side: WorkerSide): { readonly context: Context; readonly partCounts: PartCounts } {
+export interface OpenedContext {
+  readonly context: Context;
+  /** They grow while the plugin runs. */
+  readonly partCounts: PartCounts;
+  /** Ends the part processes. @returns the sum of their peak memories in bytes. */
+  endParts(): number;
+}
+
+export function makeContext(side: WorkerSide): OpenedContext {
   const { folder, action, local, send, partStore, signal, mask } = side;
   const sendChecked = makeCheckedSend(send);
   const watched: Pick<Context, 'signal' | 'log'> = {
@@ -48,7 +57,10 @@ export function makeContext(side: WorkerSide): { readonly context: Context; read
     counts[made]++;
     partCounts.set(part, counts);
   };
-  const memo = createMemo(partStore, join(folder, RUN_LAYOUT.parts), known, watched, count);
+  const spread =
+    local.partProcesses === undefined ? undefined : createSpreadParts({ folder, most: local.partProcesses, send, context: watched });
+  if (spread !== undefined) side.onLoan(spread.receive);
+  const memo = createMemo(partStore, join(folder, RUN_LAYOUT.parts), known, watched, count, spread?.compute);
   const programs = {
     signal,
     group: 'shared',
@@ -77,7 +89,7 @@ export function makeContext(side: WorkerSide): { readonly context: Context; read
       sendChecked(message, 'context.identify expects an object');
     },
   };
-  return { context, partCounts };
+  return { context, partCounts, endParts: spread?.end ?? (() => 0) };
 }
 
 /** JavaScript of third parties may pass any value. The returned function throws a TypeError at the faulty call. */

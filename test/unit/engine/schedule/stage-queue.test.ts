@@ -83,6 +83,34 @@ describe('the queue', () => {
     expect(await looksFor(5_000)).toBeLessThanOrEqual((await looksFor(50)) + 1);
   });
 
+  it('recalls a run that can be recalled when another waits for its units, once, and only if that can start then', async () => {
+    const world = watch({ cpu: 2, npu: 1 });
+    const recalls: string[] = [];
+    const ends = [
+      world.add('npu', 1, { cpu: 0, npu: 1 }),
+      world.add('lent', -9, { cpu: 1 }, () => recalls.push('lent')),
+      world.add('also lent', -9, { cpu: 1 }, () => recalls.push('also lent')),
+    ];
+    await world.settle();
+    ends.push(
+      world.add('needs the npu', 1, { cpu: 1, npu: 1 }),
+      world.add('a third loan', -9, { cpu: 1 }, () => undefined),
+    );
+    await world.settle();
+    expect(recalls).toEqual([]);
+    ends.push(world.add('next', 1));
+    await world.settle();
+    expect(recalls).toEqual(['lent']);
+    await world.finish('lent');
+    expect(world.started).toEqual(['npu', 'lent', 'also lent', 'next']);
+    expect(recalls).toEqual(['lent']);
+    await world.finish('npu');
+    expect(recalls).toEqual(['lent', 'also lent']);
+    for (const name of ['also lent', 'next', 'needs the npu', 'a third loan']) await world.finish(name);
+    await Promise.all(ends);
+    expect(world.most).toBe(3);
+  });
+
   it('continues after a failure', async () => {
     const queue = createStageQueue({ cpu: 1 });
     const failing = queue.add(() => Promise.reject(new Error('no')), { urgency: 1, units: { cpu: 1 } });
@@ -119,7 +147,7 @@ function watch(capacity: Readonly<Record<string, number>>) {
     started,
     most: 0,
     settle: () => new Promise<void>(resolve => setImmediate(resolve)),
-    add: (name: string, urgency: number, units: Readonly<Record<string, number>> = { cpu: 1 }) =>
+    add: (name: string, urgency: number, units: Readonly<Record<string, number>> = { cpu: 1 }, recall?: () => void) =>
       queue.add(
         async () => {
           started.push(name);
@@ -127,7 +155,7 @@ function watch(capacity: Readonly<Record<string, number>>) {
           await new Promise<void>(resolve => finishers.set(name, resolve));
           running--;
         },
-        { urgency, units },
+        { urgency, units, ...(recall === undefined ? {} : { recall }) },
       ),
     async finish(name: string) {
       finishers.get(name)?.();

@@ -1,0 +1,21 @@
+/** The messages between a worker and its part processes. */
+import type { JsonObject } from '../../../base/json.js';
+
+/** A part to compute. Paths are absolute. */
+export interface PartOrder {
+  readonly name: string;
+  readonly module: string;
+  readonly manifest: JsonObject;
+  readonly blobs: Readonly<Record<string, string>>;
+  readonly unkeyed: Readonly<Record<string, string>>;
+  readonly folder: string;
+}
+
+export type FromPartProcess =
+  | { readonly kind: 'log'; readonly level: 'info' | 'warning'; readonly message: string }
+  /** `names`: files in the folder of the part. `peakBytes`: memory of the process so far. */
+  | { readonly kind: 'computed'; readonly names: readonly string[]; readonly peakBytes: number }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** The argument after the run folder that makes a worker's program a part process. */
+export const PART_PROCESS = 'parts';

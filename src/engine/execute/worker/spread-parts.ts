@@ -1,0 +1,127 @@
+/**
+ * Computes the parts of a stage in its worker, and in part processes while the engine lends slots.
+ * Every process computes one part at a time. Which process computes a part does not change its result.
+ */
+import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '../../../base/json.js';
+import type { Context, Part, PartJob } from '../../../stage/context.js';
+import type { FromWorker, ToWorker } from './messages.js';
+import { openPartProcess, type PartProcess } from './open-part-process.js';
+import type { PartOrder } from './part-messages.js';
+import type { ComputePart } from './run-parts.js';
+
+/** A slot that the engine lends or recalls. */
+export type Loan = Extract<ToWorker, { readonly kind: 'slot-lent' | 'slot-recalled' }>;
+
+export interface SpreadParts {
+  readonly compute: ComputePart;
+  receive(loan: Loan): void;
+  /** Ends the part processes. @returns the sum of their peak memories in bytes. */
+  end(): number;
+}
+
+export interface SpreadOptions {
+  /** The run folder. */
+  readonly folder: string;
+  /** Part processes at once. */
+  readonly most: number;
+  readonly send: (message: FromWorker) => void;
+  readonly context: Pick<Context, 'log'>;
+}
+
+interface WaitingPart {
+  readonly order: PartOrder;
+  computeHere(): Promise<readonly string[]>;
+  settle(names: readonly string[]): void;
+  fail(error: unknown): void;
+}
+
+/** A part process takes some tenths of a second to start: each must have this much to do. */
+const WORTH_MS = 1_500;
+
+export function createSpreadParts({ folder, most, send, context }: SpreadOptions): SpreadParts {
+  const waiting: WaitingPart[] = [];
+  /** Parts that failed in a part process. They fail here with their own error. */
+  const here: WaitingPart[] = [];
+  const processes = new Set<PartProcess>();
+  const idle: PartProcess[] = [];
+  /** Whether a lent slot is recalled, by its number. */
+  const slots = new Map<number, boolean>();
+  let isBusy = false;
+  let partMs: number | undefined;
+  let wanted = 0;
+  let isLost = false;
+
+  const note = (startMs: number): void => {
+    const tookMs = performance.now() - startMs;
+    partMs = partMs === undefined ? tookMs : partMs / 2 + tookMs / 2;
+  };
+
+  const runHere = async (): Promise<void> => {
+    if (isBusy) return;
+    isBusy = true;
+    for (let part = here.shift() ?? waiting.shift(); part !== undefined; part = here.shift() ?? waiting.shift()) {
+      const startMs = performance.now();
+      await part.computeHere().then(part.settle, part.fail);
+      note(startMs);
+      askForSlots();
+    }
+    isBusy = false;
+  };
+
+  const runInSlot = async (slot: number): Promise<void> => {
+    slots.set(slot, false);
+    const process = idle.pop() ?? openPartProcess(folder, context.log);
+    processes.add(process);
+    while (!isLost && slots.get(slot) === false) {
+      const part = waiting.shift();
+      if (part === undefined) break;
+      const startMs = performance.now();
+      const end = await process.compute(part.order);
+      if (end.kind === 'computed') {
+        note(startMs);
+        part.settle(end.names);
+        continue;
+      }
+      here.push(part);
+      if (end.kind === 'lost' && !isLost) context.log('info', `a part process ended (${end.why}); all parts are computed in the worker`);
+      isLost ||= end.kind === 'lost';
+      void runHere();
+    }
+    idle.push(process);
+    slots.delete(slot);
+    send({ kind: 'slot-returned', slot });
+    askForSlots();
+  };
+
+  /** A slot that works keeps working while there are parts. */
+  const askForSlots = (): void => {
+    const worth = partMs === undefined || isLost ? 0 : Math.min(most, Math.floor((waiting.length * partMs) / WORTH_MS));
+    const count = waiting.length === 0 ? 0 : Math.max(worth, slots.size);
+    if (count !== wanted) send({ kind: 'slots-wanted', count });
+    wanted = count;
+  };
+
+  const compute = <Input extends JsonObject>(part: Part<Input>, job: PartJob<Input>): Promise<readonly string[]> =>
+    new Promise((settle, fail) => {
+      waiting.push({ order: orderOf(part, job), computeHere: async () => part.run(job), settle, fail });
+      askForSlots();
+      void runHere();
+    });
+
+  return {
+    compute,
+    receive({ kind, slot }) {
+      if (kind === 'slot-lent') void runInSlot(slot);
+      else if (slots.has(slot)) slots.set(slot, true);
+    },
+    end() {
+      for (const process of processes) process.kill();
+      return [...processes].reduce((sum, { peakBytes }) => sum + peakBytes(), 0);
+    },
+  };
+}
+
+function orderOf<Input extends JsonObject>({ name, module }: Part<Input>, { context: _, ...job }: PartJob<Input>): PartOrder {
+  return { ...job, name, module: fileURLToPath(module) };
+}
