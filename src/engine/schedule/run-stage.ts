@@ -120,6 +120,8 @@ const MOST_LENT = 31;
 function openLentSlots({ stage, services }: StageNeeds): LentSlots | undefined {
   if (!spreadsParts(stage) || isInProcess(stage.plugin)) return undefined;
   const units = unitsHere(stage);
+  // What takes no processor by its own account would get any number of processes.
+  if ((units.cpu ?? 0) < 1) return undefined;
   const most = Math.min(MOST_LENT, services.slots.fits(units) - 1);
   return most < 1 ? undefined : createLentSlots(services.slots, units, most);
 }

@@ -60,7 +60,7 @@ it('a stage that becomes ready gets a lent slot back before the parts are done',
     { count: 160 },
     {
       // Takes no slot, so that the other one is lent when it ends.
-      first: { uses: 'spread', params: { count: 1, ms: 2_000 }, inputs: { text: 'source.txt' }, resources: { cpu: 0 } },
+      first: { uses: 'spread', params: { count: 4, ms: 500 }, inputs: { text: 'source.txt' }, resources: { cpu: 0 } },
       second: { uses: 'spread', params: { count: 1 }, inputs: { text: 'first.text' } },
     },
   );
@@ -68,4 +68,13 @@ it('a stage that becomes ready gets a lent slot back before the parts are done',
   expect(outcomes).toEqual({ spread: 'executed', first: 'executed', second: 'executed' });
   const ends = events.flatMap(event => (event.kind === 'outcome' ? [event.stage] : []));
   expect(ends).toEqual(['first', 'second', 'spread']);
+});
+
+it('a stage that takes no slot gets none', async () => {
+  const world = given({});
+  world.stages = {
+    spread: { ...world.stages.spread, params: { count: 60, ms: 40, pids: world.path('pids') }, resources: { cpu: 0 } } as StageSpec,
+  };
+  await world.build({ jobs: 2 });
+  expect(processesOf(world)).toEqual([60]);
 });
