@@ -37,6 +37,11 @@ export interface ObservedInputs {
   readonly code: PinnedCode;
 }
 
+/** Whether the input is an artifact of a result that stayed on a server, so that nothing is at its path. */
+export function isUnpublished({ ref, signature }: PinnedInput): boolean {
+  return ref.kind === 'artifact' && signature === '';
+}
+
 /** Returns "source a.txt" or "artifact a.text". */
 export function nameOf({ ref }: PinnedInput): string {
   return ref.kind === 'source' ? `source ${ref.path}` : `artifact ${ref.stage}.${ref.port}`;

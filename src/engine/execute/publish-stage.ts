@@ -6,6 +6,7 @@ import type { Published } from '../model/accepted-stage.js';
 import type { Artifact } from '../model/artifact.js';
 import { artifactFolder } from '../model/artifact-path.js';
 import { EngineError, messageOf } from '../model/engine-error.js';
+import { isLeftRemote } from '../model/outcome.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { Content } from '../store/publish.js';
@@ -69,8 +70,7 @@ export function savePublishedNames(session: Session, ends: ReadonlyMap<StageId, 
   try {
     for (const [id, { accepted, outcome }] of ends) {
       const stage = session.plan.stages.get(id);
-      const stayedRemote = outcome.kind === 'restored' && outcome.content === 'left';
-      if (stage === undefined || accepted === undefined || stayedRemote) continue;
+      if (stage === undefined || accepted === undefined || isLeftRemote(outcome)) continue;
       const { names } = placeOf(session.plan, stage);
       session.published.settle(
         nameOf(session, stage),

@@ -6,7 +6,7 @@ import { type Mask, maskJson } from '../../stage/mask.js';
 import { summarizeBuild } from '../action/build-summary.js';
 import { findBundle } from '../action/code/code-table.js';
 import { seedOf } from '../action/manifest.js';
-import type { PinnedInput, PinnedStage } from '../action/pinned-stage.js';
+import { isUnpublished, type PinnedInput, type PinnedStage } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { artifactName } from '../model/artifact-path.js';
 import type { Failure } from '../model/failure.js';
@@ -16,6 +16,7 @@ import type { StageEnd } from '../model/stage-end.js';
 import { declaredBy } from './declared-places.js';
 import type { Guard, RunGuard } from './guard/guard.js';
 import type { RunPartStore } from './parts/part-service.js';
+import type { ListedOutputs } from './remote/list-outputs.js';
 import { cannotLeave, noServer, type RemoteRuns } from './remote/remote-runs.js';
 import { findReasonToStay } from './remote/where-to-run.js';
 import { inProcessRunner } from './run/in-process-run.js';
@@ -54,9 +55,18 @@ export interface RemoteHelp {
   /** Undefined if the build has no server. */
   readonly runs: RemoteRuns | undefined;
   readonly lookup: 'use' | 'skip';
+  /** 'stay': outputs that nothing here needs stay on the server. */
+  readonly outputs: 'come' | 'stay';
   /** Runs work here in a slot of the stage, after no worker could run it. */
   readonly inSlotHere: <T>(work: () => Promise<T>) => Promise<T>;
 }
+
+export type ActionEnd =
+  /** The outputs are in the run folder, but for those that stayed on the server: then `left` lists all. */
+  | { readonly kind: 'succeeded'; readonly left?: ListedOutputs | undefined }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  /** It needs inputs here that stayed on the server. `next`: where it runs then. */
+  | { readonly kind: 'inputs-left'; readonly next: 'as-planned' | 'here' };
 
 /** Receives the messages of a run. They are masked and reported by `listenTo`. */
 export interface RunSinks extends Pick<RunListener, 'identify' | 'usage'> {
@@ -68,21 +78,26 @@ export interface RunSinks extends Pick<RunListener, 'identify' | 'usage'> {
   readonly mask: Mask;
 }
 
-/** Runs the action in its run folder. @returns undefined if it succeeded, else the failure. */
+/** Runs the action in its run folder. */
 export async function runAction(
   session: Session,
   stage: PlannedStage,
   pinned: PinnedStage,
   run: { readonly folder: string; readonly helpers: RunHelpers; readonly signal: AbortSignal; readonly sinks: RunSinks },
-): Promise<Failure | undefined> {
+): Promise<ActionEnd> {
   const { helpers } = run;
   if (helpers.remote !== undefined) {
     const end = await runOnWorker(session, stage, pinned, run, helpers.remote);
     if (end !== 'here') return end;
+    if (pinned.inputs.some(isUnpublished)) return { kind: 'inputs-left', next: 'here' };
     run.sinks.pause();
-    return helpers.remote.inSlotHere(() => runHere(session, stage, pinned, run));
+    return endOf(await helpers.remote.inSlotHere(() => runHere(session, stage, pinned, run)));
   }
-  return runHere(session, stage, pinned, run);
+  return endOf(await runHere(session, stage, pinned, run));
+}
+
+function endOf(failure: Failure | undefined): ActionEnd {
+  return failure === undefined ? { kind: 'succeeded' } : { kind: 'failed', failure };
 }
 
 type Run = Parameters<typeof runAction>[3];
@@ -110,30 +125,35 @@ async function runOnWorker(
   stage: PlannedStage,
   pinned: PinnedStage,
   run: Run,
-  { need, runs, lookup }: RemoteHelp,
-): Promise<Failure | undefined | 'here'> {
+  { need, runs, lookup, outputs }: RemoteHelp,
+): Promise<ActionEnd | 'here'> {
   // Only a stage on a board gets here with a reason: elsewhere its measurement would count as that of the board.
   const reason = findReasonToStay(stage);
-  if (reason !== undefined) return cannotLeave(reason);
-  if (runs === undefined) return noServer();
+  if (reason !== undefined) return endOf(cannotLeave(reason));
+  if (runs === undefined) return endOf(noServer());
   if (need === 'preferred' && runs.isLeftOut()) return 'here';
   const { makeRemoteJob } = await import('./remote/remote-job.js');
   const { runRemotely } = await import('./remote/remote-run.js');
-  const job = makeRemoteJob(session, stage, pinned, { runs, lookup, onRunning: run.sinks.begin });
+  const brings = outputs === 'stay' ? metricsPaths(stage) : undefined;
+  const job = makeRemoteJob(session, stage, pinned, { runs, lookup, brings, onRunning: run.sinks.begin });
   if (job === undefined) {
     const hasRuntime = session.ports.runtime !== undefined;
     const why = hasRuntime ? 'its code imports installed packages' : 'this installation has no runtime for remote workers';
-    if (isOnBoard(stage) || (need === 'required' && !hasRuntime)) return cannotLeave(why);
+    if (isOnBoard(stage) || (need === 'required' && !hasRuntime)) return endOf(cannotLeave(why));
     run.sinks.write('info', `it runs here, because ${why}${hasRuntime ? ', which do not travel to remote workers' : ''}`);
     return 'here';
   }
   const end = await runRemotely(makeOrder(session, stage, pinned, run, undefined), job);
   if (end.kind === 'ended') {
     run.sinks.write('info', `ran on a remote worker${end.worker === '' ? '' : `: ${end.worker}`}`);
-    return end.failure;
+    return end.failure === undefined ? { kind: 'succeeded', left: end.left } : endOf(end.failure);
+  }
+  if (end.kind === 'input-lost') {
+    run.sinks.write('info', 'the server has lost an input, which is made again');
+    return { kind: 'inputs-left', next: 'as-planned' };
   }
   run.sinks.write('warning', `no remote worker ran it: ${end.why}`);
-  if (need === 'required') return runs.failureOf(end);
+  if (need === 'required') return endOf(runs.failureOf(end));
   runs.noteFallback(stage.id, end);
   return 'here';
 }
@@ -238,6 +258,12 @@ function toRunInput(input: PinnedInput, beganMs: number): RunInput {
 /** Returns the path of each output port, relative to the run folder. */
 export function outputPaths(stage: PlannedStage): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.keys(stage.outputPorts).map(port => [port, `${RUN_LAYOUT.outputs}/${artifactName(stage, port)}`]));
+}
+
+/** Metrics come here in any case, for gates and tables. */
+function metricsPaths(stage: PlannedStage): ReadonlySet<string> {
+  const paths = outputPaths(stage);
+  return new Set(Object.entries(stage.outputPorts).flatMap(([port, { kind }]) => (kind === 'metrics' ? [paths[port] ?? ''] : [])));
 }
 
 function declaredEnv(stage: PlannedStage, environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {

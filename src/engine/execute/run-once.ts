@@ -15,6 +15,7 @@ import { withOpenFolders } from '../store/files/open-folders.js';
 import type { CollectedOutput } from './collect.js';
 import { collectOutputs } from './collect.js';
 import { measure } from './measure.js';
+import { collectLeft } from './remote/left-outputs.js';
 import { makeRunFolder } from './run/run-folder.js';
 import { outputPaths, type RunHelpers, runAction } from './run-action.js';
 import { openRunLog } from './run-log.js';
@@ -36,9 +37,19 @@ export interface CompletedRun {
   readonly durationMs: number;
   /** The identity of the device on which the stage measured. */
   readonly device: JsonObject | undefined;
+  /** 'server': the outputs stayed on the server, and only metrics are at their paths. */
+  readonly content: 'here' | 'server';
 }
 
-export type RunEnd = CompletedRun | FailedRun;
+export type RunEnd = CompletedRun | FailedRun | InputsLeft;
+
+/** It needs inputs here that stayed on a server. `next`: where it runs then. */
+export interface InputsLeft {
+  readonly kind: 'inputs-left';
+  readonly folder: string;
+  readonly sharedMs: undefined;
+  readonly next: 'as-planned' | 'here';
+}
 
 export interface FailedRun {
   readonly kind: 'failed';
@@ -78,10 +89,15 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
     };
     const sinks = { write, identify: device.identify, usage, mask, begin, pause };
     const act = () => runAction(session, stage, pinned, { folder, helpers, signal, sinks });
-    const failure = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
+    const end = await measure(ports, stage.id, 'run', act, () => ({ peakBytes }));
     if (timeout.signal.aborted && !ports.signal.aborted) throw timedOut(stage.timeoutMs ?? 0);
-    if (failure !== undefined) return { kind: 'failed', folder, sharedMs, failure: withLog(failure) };
-    const collect = () => collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder);
+    if (end.kind === 'inputs-left') return { kind: 'inputs-left', folder, sharedMs: undefined, next: end.next };
+    if (end.kind === 'failed') return { kind: 'failed', folder, sharedMs, failure: withLog(end.failure) };
+    const { left } = end;
+    const collect = async () =>
+      left === undefined
+        ? collectOutputs(stage, absolutePaths(folder, outputPaths(stage)), folder)
+        : collectLeft(stage, outputPaths(stage), left, folder);
     const outputs = await measure(ports, stage.id, 'collect', () => withOpenFolders(join(folder, RUN_LAYOUT.outputs), collect));
     return {
       kind: 'completed',
@@ -93,6 +109,7 @@ export async function runOnce(session: Session, stage: PlannedStage, pinned: Pin
       parts: helpers.partStore.used,
       durationMs: performance.now() - started,
       device: device.get(),
+      content: left === undefined ? 'here' : 'server',
     };
   } catch (error) {
     return { kind: 'failed', folder, sharedMs, failure: withLog(toFailure(error)) };

@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { nameOf, type PinnedInput } from '../action/pinned-stage.js';
+import { isUnpublished, nameOf, type PinnedInput } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { EngineError } from '../model/engine-error.js';
 import { isCoarse, statLink } from '../store/files/stamp.js';
@@ -16,7 +16,7 @@ import { RUN_LAYOUT } from './worker/action-document.js';
 
 /** Returns the first artifact among the inputs that has changed since it was pinned. @param beganMs see `clockOf`. */
 export async function findWritten(inputs: readonly PinnedInput[], beganMs: number): Promise<PinnedInput | undefined> {
-  for (const input of inputs) if (input.ref.kind === 'artifact' && (await isWritten(input, beganMs))) return input;
+  for (const input of inputs) if (input.ref.kind === 'artifact' && !isUnpublished(input) && (await isWritten(input, beganMs))) return input;
   return undefined;
 }
 

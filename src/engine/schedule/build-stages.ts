@@ -21,6 +21,7 @@ import { checkInSlot, runInSlot } from './run-in-slot.js';
 import { hasPartialResults, removePartial, runPartial } from './run-partial.js';
 import type { RunServices } from './run-services.js';
 import { joinRun } from './run-stage.js';
+import { runsOnWorker } from './slot-units.js';
 import { endWithFailure, type StageNeeds } from './stage-needs.js';
 
 export interface StagesToBuild {
@@ -120,7 +121,10 @@ function beginBuild(session: Session, order: StagesToBuild): StagesBuild {
       dependenciesOf: id => dependenciesIn(session.plan, id),
       needsOf: stage => needsOf(build, stage),
       runAgain: stage =>
-        runInSlot(needsOf(build, stage), build.urgency(stage.id), { whyNot: () => stoppedAlready(build), onEnd: () => undefined }),
+        runInSlot({ ...needsOf(build, stage), leaves: false }, build.urgency(stage.id), {
+          whyNot: () => stoppedAlready(build),
+          onEnd: () => undefined,
+        }),
       settle: (id, end) => replaceEnd(build, id, end),
     }),
     session,
@@ -148,8 +152,10 @@ function stoppedAlready({ session, order }: StagesBuild): StageEnd | undefined {
 
 /** Replaces the end of a stage whose result stayed remote. It is reported again if the stage had to run. */
 function replaceEnd(build: StagesBuild, stage: StageId, end: StageEnd): void {
+  const before = build.finished.get(stage)?.outcome;
   build.finished.set(stage, end);
   if (end.outcome.kind === 'failed') build.failed ??= stage;
+  if (before?.kind === 'executed' && end.outcome.kind === 'executed' && before.durationMs === end.outcome.durationMs) return;
   build.session.ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
 }
 
@@ -163,6 +169,7 @@ async function buildAndClear(build: StagesBuild, stage: PlannedStage): Promise<S
 
 async function buildOne(build: StagesBuild, stage: PlannedStage): Promise<StageEnd> {
   const { session, order, ends, lookups } = build;
+  const { services } = order;
   const dependencies = await Promise.all(dependenciesOf(stage).map(async id => [id, await (ends.get(id) ?? cancelled)] as const));
   const early = whyNot(build, dependencies);
   if (early !== undefined) return early;
@@ -178,8 +185,9 @@ async function buildOne(build: StagesBuild, stage: PlannedStage): Promise<StageE
       if (joined !== undefined) return joined;
     }
     stopReaders(build, stage.id);
-    const blocker = await build.bringInputs(stage.id);
-    if (blocker !== undefined) return { outcome: stoppedBy(blocker, endOf(build, blocker) ?? cancelled), accepted: undefined };
+    // A worker reads its inputs on the server.
+    const blocked = runsOnWorker(stage, services) ? undefined : await needs.bringInputs();
+    if (blocked !== undefined) return blocked;
     return runInSlot(needs, urgency, { whyNot: () => whyNot(build, dependencies), onEnd: end => finish(build, stage.id, end) });
   });
 }
@@ -207,6 +215,11 @@ function needsOf(build: StagesBuild, stage: PlannedStage): StageNeeds {
     forced: order.forced.has(stage.id),
     rule,
     leaves: mayLeave(build, stage),
+    place: 'as-planned',
+    async bringInputs() {
+      const blocker = await build.bringInputs(stage.id);
+      return blocker === undefined ? undefined : { outcome: stoppedBy(blocker, endOf(build, blocker) ?? cancelled), accepted: undefined };
+    },
     endOf: id => endOf(build, id),
   };
 }

@@ -1,7 +1,9 @@
 /** The reproducibility check: a second run of a stage in a new folder, with every part computed again and its outputs compared. Nothing is stored. */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDigest } from '../../base/digest.js';
+import { invariant } from '../../base/invariant.js';
 import { placeOf, type Session } from '../action/session.js';
 import { createComparingPartStore } from '../execute/parts/comparing-part-store.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
@@ -55,6 +57,7 @@ async function runAgain(needs: StageNeeds, accepted: AcceptedStage): Promise<Che
     const written = run.sharedMs === undefined ? undefined : await findWritten(pinned.inputs, run.sharedMs);
     if (written !== undefined) await repairArtifact(session, written, services.repairs);
     if (written !== undefined || (await pinner.findChanged(pinned)) !== undefined) throw inputChanged();
+    invariant(run.kind !== 'inputs-left', 'a check runs here');
     if (run.kind === 'failed') return { verdict: 'failed', stage: stage.id, failure: run.failure };
     const { names } = placeOf(plan, stage);
     const differences = await findDifferences(firstResultOf(session, stage, accepted), run.outputs, names);

@@ -5,6 +5,7 @@ import { artifactName, artifactPath, fromProject } from '../model/artifact-path.
 import type { CheckResult } from '../model/check-result.js';
 import type { GateResult } from '../model/gate-result.js';
 import { checkGate } from '../model/gate-result.js';
+import { isLeftRemote } from '../model/outcome.js';
 import type { Plan, PlannedStage, StageId } from '../model/plan.js';
 import type { RemoteSummary } from '../model/remote-summary.js';
 import type { BuildReport, LockVerdict, StageReport } from '../model/report.js';
@@ -61,7 +62,7 @@ export function reportBuild(ended: EndedBuild, gates: readonly GateResult[], dur
 function reportStage({ plan, ends, verdictOf }: EndedBuild, stage: PlannedStage): StageReport {
   const end = ends.get(stage.id) ?? cancelled;
   const outputs = Object.entries(end.accepted?.outputs ?? {});
-  const published = end.outcome.kind === 'restored' && end.outcome.content === 'left' ? [] : outputs;
+  const published = isLeftRemote(end.outcome) ? [] : outputs;
   return {
     stage: stage.id,
     outcome: end.outcome,

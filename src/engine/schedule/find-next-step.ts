@@ -6,7 +6,8 @@ import { mayShare } from '../execute/may-share.js';
 import { acceptInPlace, restoreResult } from '../execute/restore-result.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
-import { endRemote, mayStayRemote } from './left-remote.js';
+import { endRemote } from './left-remote.js';
+import { mayStayRemote } from './may-stay-remote.js';
 import type { OngoingRun } from './ongoing-runs.js';
 import { pinNow, type StageNeeds, warn } from './stage-needs.js';
 

@@ -2,45 +2,26 @@
  * Results that stay in the remote cache: a stage whose outputs nothing here reads needs only their digests.
  * Its end is known, and nothing of it is in the local cache, in the state, or under artifacts/, until a stage that runs reads it.
  */
-import { existsSync } from 'node:fs';
-import { quickKeyOf } from '../action/manifest.js';
 import type { PinnedStage } from '../action/pinned-stage.js';
-import { placeOf } from '../action/session.js';
+import { acceptUnpublished } from '../execute/leave-result.js';
 import { restoreResult } from '../execute/restore-result.js';
+import { isLeftRemote, type Outcome } from '../model/outcome.js';
 import type { PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
 import type { StageNeeds } from './stage-needs.js';
 import { endWithFailure, pinNow } from './stage-needs.js';
 
-/**
- * Whether a result of the stage may stay remote. A stage that has published something gets its new result, so that artifacts/ never mixes
- * results of two builds.
- */
-export function mayStayRemote({ session, stage, rule, leaves }: StageNeeds): boolean {
-  if (!leaves || rule !== undefined || session.state.stages.has(stage.id)) return false;
-  return !existsSync(placeOf(session.plan, stage).folder);
-}
-
-/** The end of a stage whose result stays remote. Its outputs have no signatures, because nothing is published. */
-export function endRemote(pinned: PinnedStage, { outputs, metrics, durationMs }: ActionResult): StageEnd {
-  const unpublished = Object.entries(outputs).map(([port, artifact]) => [port, { ...artifact, signature: '' }] as const);
+/** The end of a stage whose result stays remote. */
+export function endRemote(pinned: PinnedStage, result: ActionResult): StageEnd {
   return {
     outcome: { kind: 'restored', sizeBytes: 0, from: 'remote', content: 'left' },
-    accepted: {
-      key: pinned.key,
-      quickKey: quickKeyOf(pinned.manifest),
-      outputs: Object.fromEntries(unpublished),
-      folderStamp: '',
-      metrics,
-      previousMetrics: undefined,
-      durationMs,
-    },
+    accepted: acceptUnpublished(pinned, result),
   };
 }
 
 export function isLeft({ outcome }: StageEnd): boolean {
-  return outcome.kind === 'restored' && outcome.content === 'left';
+  return isLeftRemote(outcome);
 }
 
 /** Publishes a result that stayed remote. @returns undefined if the remote cache no longer gives it: then the stage must run. */
@@ -50,6 +31,10 @@ export async function bringHere(needs: StageNeeds): Promise<StageEnd | undefined
   const result = await session.remote?.bringLeft(stage.id, pinned.key);
   const end = result === undefined ? undefined : await restoreResult(session, stage, pinned, result);
   return end?.outcome.kind === 'restored' ? { ...end, outcome: { ...end.outcome, from: 'remote' } } : end;
+}
+
+function withoutContent({ durationMs }: Extract<Outcome, { readonly kind: 'executed' }>): Outcome {
+  return { kind: 'executed', durationMs };
 }
 
 /** What a build does with results that stay remote. */
@@ -74,19 +59,20 @@ export function createBringer(results: LeftResults): (stage: StageId) => Promise
     const end = results.endOf(stage.id);
     const known = brought.get(stage.id);
     if (known !== undefined || end === undefined || !isLeft(end)) return known ?? Promise.resolve(end);
-    const work = bringOrRun(stage);
+    const work = bringOrRun(stage, end);
     brought.set(stage.id, work);
     return work;
   };
-  const bringOrRun = async (stage: PlannedStage): Promise<StageEnd> => {
-    const end = await endWithFailure<StageEnd>(async () => {
+  const bringOrRun = async (stage: PlannedStage, end: StageEnd): Promise<StageEnd> => {
+    const brought = await endWithFailure<StageEnd>(async () => {
       const here = await bringHere(results.needsOf(stage));
-      if (here !== undefined) return here;
+      // It ran in this build, wherever its outputs come from now.
+      if (here !== undefined) return end.outcome.kind === 'executed' ? { ...here, outcome: withoutContent(end.outcome) } : here;
       const because = await bringInputs(stage.id);
       return because === undefined ? results.runAgain(stage) : { outcome: { kind: 'skipped', because }, accepted: undefined };
     });
-    results.settle(stage.id, end);
-    return end;
+    results.settle(stage.id, brought);
+    return brought;
   };
   return bringInputs;
 }

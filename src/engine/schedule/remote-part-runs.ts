@@ -42,7 +42,12 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
     const { makeRemoteJob } = await import('../execute/remote/remote-job.js');
     const { moduleThere, runPartsRemotely } = await import('../execute/remote/remote-run.js');
     const { createRemoteParts } = await import('../execute/remote/remote-parts.js');
-    const job = makeRemoteJob(session, stage, pinned, { runs, lookup: forced ? 'skip' : 'use', onRunning: () => undefined });
+    const job = makeRemoteJob(session, stage, pinned, {
+      runs,
+      lookup: forced ? 'skip' : 'use',
+      brings: undefined,
+      onRunning: () => undefined,
+    });
     if (job === undefined) return undefined;
     return createRemoteParts({
       jobs,

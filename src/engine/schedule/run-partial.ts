@@ -2,8 +2,10 @@
  * Partial results. A stage that describes its build, and was skipped because another one failed, runs with the inputs that have a result.
  * Its outputs are written beside the cache for people to look at. They are no result: nothing is recorded, published or locked, and no stage reads them.
  */
+
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { invariant } from '../../base/invariant.js';
 import { createCachingPartStore } from '../execute/parts/caching-part-store.js';
 import { runOnce } from '../execute/run-once.js';
 import { removeRunFolder } from '../execute/starter/remove-run-folder.js';
@@ -60,6 +62,7 @@ async function writeOutputs({ session, stage, services, parts, endOf }: StageNee
   });
   try {
     if (ports.signal.aborted) return undefined;
+    invariant(run.kind !== 'inputs-left', 'a partial run is here');
     if (run.kind === 'failed') {
       ports.emit({ kind: 'warning', stage: stage.id, code: 'stage-warning', message: `it has no partial result: ${run.failure.message}` });
       return undefined;

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { unlessAborted } from '../../base/on-abort.js';
 import { nameOf, type PinnedStage, pinDevice } from '../action/pinned-stage.js';
+import { leaveResult } from '../execute/leave-result.js';
 import { mayShare } from '../execute/may-share.js';
 import { measure } from '../execute/measure.js';
 import { createCachingPartStore } from '../execute/parts/caching-part-store.js';
@@ -9,7 +10,7 @@ import { placeToRun, spreadsParts } from '../execute/remote/where-to-run.js';
 import { repairArtifact } from '../execute/repair-artifact.js';
 import type { LentSlots } from '../execute/run/lent-slots.js';
 import type { RunHelpers } from '../execute/run-action.js';
-import { type CompletedRun, runOnce } from '../execute/run-once.js';
+import { type CompletedRun, type InputsLeft, runOnce } from '../execute/run-once.js';
 import { storeResult } from '../execute/store-result.js';
 import { findWritten } from '../execute/written-inputs.js';
 import type { Contents } from '../model/artifact.js';
@@ -19,6 +20,7 @@ import { isInProcess } from '../model/plugin-entry.js';
 import type { StageEnd } from '../model/stage-end.js';
 import { cancelled } from '../model/stage-end.js';
 import { createLentSlots } from './lent-slots.js';
+import { mayStayRemote } from './may-stay-remote.js';
 import type { OngoingRun } from './ongoing-runs.js';
 import { openRemoteParts } from './remote-part-runs.js';
 import { unitsHere } from './slot-units.js';
@@ -27,7 +29,7 @@ import { pinNow, type StageNeeds, warn } from './stage-needs.js';
 const BACK_OFF_MS = 1_000;
 
 /** Runs the stage. It runs again after a failure as often as `retries` allows, and once more if an input changed during a run. */
-export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: readonly string[]): Promise<StageEnd> {
+export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: readonly string[]): Promise<StageEnd | LeftInputs> {
   const { session, stage } = needs;
   const { emit, signal } = session.ports;
   let pinned = first;
@@ -37,6 +39,7 @@ export async function runStage(needs: StageNeeds, first: PinnedStage, reasons: r
     emit({ kind: 'stage-started', stage: stage.id, reasons, attempt });
     const conclusion = await concludeRun(needs, startRun(needs, pinned, artifacts));
     if (conclusion.kind === 'ended') return conclusion.end;
+    if (conclusion.kind === 'inputs-left') return conclusion;
     if (conclusion.kind === 'artifact-written') {
       warn(
         needs,
@@ -127,7 +130,9 @@ function openLentSlots({ stage, services }: StageNeeds): LentSlots | undefined {
 }
 
 /** What the run needs to be remote; undefined if it runs here. */
-function remoteHelp({ stage, services, forced }: StageNeeds): RunHelpers['remote'] {
+function remoteHelp(needs: StageNeeds): RunHelpers['remote'] {
+  const { stage, services, forced } = needs;
+  if (needs.place === 'here') return undefined;
   const place = placeToRun(stage, services.remote?.asked, services.remote === undefined ? 'none' : 'named');
   // A stage that must spread its parts, in a build without a server, fails like any other.
   if (place.kind === 'here' || (spreadsParts(stage) && services.remote !== undefined)) return undefined;
@@ -135,6 +140,7 @@ function remoteHelp({ stage, services, forced }: StageNeeds): RunHelpers['remote
     need: place.need,
     runs: services.remote,
     lookup: forced ? 'skip' : 'use',
+    outputs: mayShare(stage) && mayStayRemote(needs) ? 'stay' : 'come',
     inSlotHere: work => services.slots.add(work, { urgency: FIRST, units: unitsHere(stage) }),
   };
 }
@@ -142,12 +148,16 @@ function remoteHelp({ stage, services, forced }: StageNeeds): RunHelpers['remote
 /** Larger than any urgency of a stage: a run that no worker could run has waited already. */
 const FIRST = 1e18;
 
+/** The stage needs inputs here that stayed on a server. They come when its slot is free, because the stages that make them may have to run. */
+export type LeftInputs = Pick<InputsLeft, 'kind' | 'next'>;
+
 type Conclusion =
   | { readonly kind: 'ended'; readonly end: StageEnd }
   /** `what`: a source, an artifact, a program, or a module of the plugin. */
   | { readonly kind: 'input-changed'; readonly what: string }
   /** An artifact that the run read was written to. It is already restored. */
   | { readonly kind: 'artifact-written'; readonly artifact: string }
+  | LeftInputs
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** Waits for a run. Keeps its result if the inputs have not changed since the run began. */
@@ -165,8 +175,12 @@ async function concludeRun({ session, stage, services, superseded, rule }: Stage
     }
     const what = await measure(session.ports, stage.id, 'check', () => session.pinner.findChanged(withoutArtifacts(run.pinned)));
     if (what !== undefined) return { kind: 'input-changed', what };
-    if (end.kind === 'failed') return end;
+    if (end.kind === 'failed' || end.kind === 'inputs-left') return end;
     rule?.assertOutputs(stage, run.pinned.manifest, contentsOf(end));
+    if (end.content === 'server') {
+      const accepted = await leaveResult(session, stage, run.pinned, end);
+      return { kind: 'ended', end: { outcome: { kind: 'executed', durationMs: end.durationMs, content: 'left' }, accepted } };
+    }
     const before = session.state.stages.get(stage.id);
     const measured = end.device === undefined ? run.pinned : pinDevice(run.pinned, end.device);
     const accepted = await storeResult(session, stage, measured, end);

@@ -8,11 +8,16 @@ export function unitsHere({ resources }: PlannedStage): Units {
   return { cpu: 1, ...resources };
 }
 
-/** A remote run takes nothing of this machine. It keeps the named pools, which may stand for licenses or devices. */
-export function unitsOf(stage: PlannedStage, { remote }: Pick<RunServices, 'remote'>): Units {
+/** Whether the stage runs on a remote worker as a whole, as far as is known before it starts. */
+export function runsOnWorker(stage: PlannedStage, { remote }: Pick<RunServices, 'remote'>): boolean {
   const place = placeToRun(stage, remote?.asked, remote === undefined ? 'none' : 'named');
-  if (place.kind === 'here' || spreadsParts(stage) || remote === undefined || (place.need === 'preferred' && remote.isLeftOut()))
-    return unitsHere(stage);
+  if (place.kind === 'here' || spreadsParts(stage) || remote === undefined) return false;
+  return place.need === 'required' || !remote.isLeftOut();
+}
+
+/** A remote run takes nothing of this machine. It keeps the named pools, which may stand for licenses or devices. */
+export function unitsOf(stage: PlannedStage, services: Pick<RunServices, 'remote'>): Units {
+  if (!runsOnWorker(stage, services)) return unitsHere(stage);
   const { cpu: _, memory: __, ...named } = stage.resources;
   return { ...named, remote: 1 };
 }

@@ -25,6 +25,10 @@ export interface StageNeeds {
   readonly rule: ResultRule | undefined;
   /** Whether a result of the stage may stay in the remote cache. */
   readonly leaves: boolean;
+  /** 'here': no remote worker is asked, because none could run it. */
+  readonly place: 'as-planned' | 'here';
+  /** Brings the inputs that stayed on a server. @returns the end of the stage if one cannot be brought. */
+  readonly bringInputs: () => Promise<StageEnd | undefined>;
   /** Returns the end of each stage that this one depends on, directly or indirectly. */
   readonly endOf: (stage: StageId) => StageEnd | undefined;
 }

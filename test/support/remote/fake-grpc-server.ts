@@ -95,7 +95,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
   const operations = new Map<string, { readonly abort: AbortController; readonly end: Promise<FakeEnd> }>();
   const begin = (digest: { hash: string; sizeBytes: number } | undefined): string => {
     const bytes = blobs.get(nameOf(digest));
-    if (bytes === undefined) throw failure(status.FAILED_PRECONDITION, 'no action');
+    if (bytes === undefined) throw failure(status.NOT_FOUND, 'no action');
     const name = `operations/${operations.size}`;
     const abort = new AbortController();
     const end = (options.worker ?? refuse)(ACTION.decode(bytes), fake, abort.signal);

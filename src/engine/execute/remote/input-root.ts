@@ -6,15 +6,22 @@ import type { BlobDigest, BlobSource } from '../../../remote/transport/remote-ca
 import type { TreeEntry } from '../../store/files/tree.js';
 import { encodeDirectories } from '../../store/remote/tree-message.js';
 
-/** Sources of blobs by "hash/size". */
-export type BlobSources = Map<string, BlobSource>;
+/** Blobs by "hash/size", with their content, or without it where only the server has it. */
+export type BlobSources = Map<string, BlobSource | BlobDigest>;
 
 /** A file or folder of the root. */
 export type RootEntry =
   | { readonly kind: 'bytes'; readonly path: string; readonly bytes: Uint8Array }
-  | { readonly kind: 'file'; readonly path: string; readonly from: string; readonly blob: BlobDigest; readonly executable: boolean }
+  /** `from`: absolute; undefined if only the server has the content. */
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      readonly from: string | undefined;
+      readonly blob: BlobDigest;
+      readonly executable: boolean;
+    }
   /** `entries` are those of the folder `from`. */
-  | { readonly kind: 'folder'; readonly path: string; readonly from: string; readonly entries: readonly TreeEntry[] };
+  | { readonly kind: 'folder'; readonly path: string; readonly from: string | undefined; readonly entries: readonly TreeEntry[] };
 
 /** A document in the root. */
 export function jsonEntry(path: string, value: Json): RootEntry {
@@ -54,7 +61,7 @@ function treeEntriesOf(entry: RootEntry, blobs: BlobSources): readonly TreeEntry
     }
     case 'file': {
       const { path, from, blob, executable } = entry;
-      blobs.set(nameOfBlob(blob), { ...blob, path: from });
+      blobs.set(nameOfBlob(blob), from === undefined ? blob : { ...blob, path: from });
       return [{ kind: 'file', path, digest: blob.hash, sizeBytes: blob.sizeBytes, executable }];
     }
     case 'folder':
@@ -62,7 +69,7 @@ function treeEntriesOf(entry: RootEntry, blobs: BlobSources): readonly TreeEntry
       return entry.entries.map(inner => {
         if (inner.kind === 'file') {
           const blob = { hash: inner.digest, sizeBytes: inner.sizeBytes };
-          blobs.set(nameOfBlob(blob), { ...blob, path: `${entry.from}/${inner.path}` });
+          blobs.set(nameOfBlob(blob), entry.from === undefined ? blob : { ...blob, path: `${entry.from}/${inner.path}` });
         }
         return { ...inner, path: `${entry.path}/${inner.path}` };
       });

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { getDefined, InternalError } from '../../../base/invariant.js';
 import { findBundle } from '../../action/code/code-table.js';
-import type { PinnedInput, PinnedStage } from '../../action/pinned-stage.js';
+import { isUnpublished, type PinnedInput, type PinnedStage } from '../../action/pinned-stage.js';
 import type { Session } from '../../action/session.js';
 import type { PlannedStage } from '../../model/plan.js';
 import { isInProcess } from '../../model/plugin-entry.js';
@@ -15,7 +15,7 @@ export function makeRemoteJob(
   session: Session,
   stage: PlannedStage,
   pinned: PinnedStage,
-  { runs, lookup, onRunning }: { readonly runs: RemoteRuns; readonly lookup: 'use' | 'skip'; readonly onRunning: () => void },
+  { runs, lookup, brings, onRunning }: Pick<RemoteJob, 'lookup' | 'brings' | 'onRunning'> & { readonly runs: RemoteRuns },
 ): RemoteJob | undefined {
   const { runtime } = session.ports;
   const program = programOf(session, stage, pinned);
@@ -30,6 +30,7 @@ export function makeRemoteJob(
     program,
     tools: Object.fromEntries(pinned.tools.map(({ name, source }) => [name, source.artifact.digest])),
     contentOf: async ({ to }) => contentOf(session, getDefined(byPath.get(to), to)),
+    brings,
     timeoutMs: stage.timeoutMs,
     properties: stage.properties ?? {},
     lookup: stage.determinism === 'measured' || runs.lookup === 'skip' ? 'skip' : lookup,
@@ -51,10 +52,13 @@ function workerName(main: string): string {
   return /([\w-]+)\.cjs$/.exec(main)?.[1] ?? '';
 }
 
-async function contentOf({ store, plan }: Session, { artifact, tree, path }: PinnedInput): Promise<InputContent> {
+async function contentOf({ store, plan, remote }: Session, input: PinnedInput): Promise<InputContent> {
+  const { artifact, tree, path } = input;
+  const at = isUnpublished(input) ? 'server' : 'here';
   if (artifact.kind === 'file')
-    return { kind: 'file', blob: { hash: artifact.digest, sizeBytes: artifact.sizeBytes }, executable: artifact.executable };
-  const entries: readonly TreeEntry[] | undefined = tree ?? decodeTree((await store.read(artifact.digest))?.toString() ?? '');
+    return { kind: 'file', blob: { hash: artifact.digest, sizeBytes: artifact.sizeBytes }, executable: artifact.executable, at };
+  const document = remote?.leftTree(artifact.digest) ?? (await store.read(artifact.digest))?.toString() ?? '';
+  const entries: readonly TreeEntry[] | undefined = tree ?? decodeTree(document);
   if (entries === undefined) throw new InternalError(`the tree of ${join(plan.projectFolder, path)} is not in the cache`);
-  return { kind: 'tree', entries };
+  return { kind: 'tree', entries, at };
 }

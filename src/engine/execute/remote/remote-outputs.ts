@@ -4,20 +4,27 @@ import { dirname, join } from 'node:path';
 import type { RemoteCache } from '../../../remote/transport/remote-cache.js';
 import type { WireResult } from '../../../remote/wire/reapi.js';
 import { groupsOf, LARGE_BYTES } from '../../store/remote/bring-blobs.js';
-import { listOutputs, lostOutput, type OutputFile } from './list-outputs.js';
+import { type ListedOutputs, listOutputs, lostOutput, type OutputFile } from './list-outputs.js';
 
 type Source = Pick<RemoteCache, 'readBlobs' | 'readFile'>;
 
 /**
- * Writes all outputs, or none.
+ * Writes the outputs that are to come here, or none.
+ * @param paths `declared`: those that the result may name; `brings`: those that come here.
  * @param folder where the outputs are written, at the declared paths.
+ * @returns all outputs.
  * @throws RemoteError as `listOutputs`, and `remote-damaged` for content that does not match; file system errors.
  */
-export async function downloadOutputs(cache: Source, result: WireResult, declared: ReadonlySet<string>, folder: string): Promise<void> {
+export async function downloadOutputs(
+  cache: Source,
+  result: WireResult,
+  { declared, brings }: Readonly<Record<'declared' | 'brings', ReadonlySet<string>>>,
+  folder: string,
+): Promise<ListedOutputs> {
   try {
-    const { files, trees } = await listOutputs(cache, result, declared);
-    const wanted: OutputFile[] = [...files];
-    for (const { path, entries } of trees) {
+    const listed = await listOutputs(cache, result, declared);
+    const wanted: OutputFile[] = listed.files.filter(({ path }) => brings.has(path));
+    for (const { path, entries } of listed.trees.filter(tree => brings.has(tree.path))) {
       await mkdir(join(folder, path), { recursive: true });
       for (const entry of entries) {
         const at = join(folder, path, entry.path);
@@ -35,6 +42,7 @@ export async function downloadOutputs(cache: Source, result: WireResult, declare
       cache,
       wanted.map(file => ({ ...file, path: join(folder, file.path) })),
     );
+    return listed;
   } catch (error) {
     for (const path of declared) await rm(join(folder, path), { recursive: true, force: true });
     throw error;

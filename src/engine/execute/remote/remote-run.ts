@@ -18,15 +18,17 @@ import { PARTS_OUTPUT } from '../worker/parts-document.js';
 import { type ExecutionDocument, ROOT_LAYOUT, RUNTIME_LAYOUT, systemOf } from './execution-document.js';
 import type { FromExecution } from './execution-messages.js';
 import { jsonEntry, makeInputRoot, type RootEntry } from './input-root.js';
+import type { ListedOutputs } from './list-outputs.js';
 import { type PartOutputs, takePartOutputs } from './part-outputs.js';
 import type { ExecutionEnd, ExecutionOrder, RemoteExecutor } from './remote-executor.js';
 import { downloadOutputs } from './remote-outputs.js';
 import type { RuntimeDigests } from './runtime-tree.js';
+import { InputLost } from './upload.js';
 
 /** The content of an input: a file, or the entries of a folder. */
 export type InputContent =
-  | { readonly kind: 'file'; readonly blob: BlobDigest; readonly executable: boolean }
-  | { readonly kind: 'tree'; readonly entries: readonly TreeEntry[] };
+  | { readonly kind: 'file'; readonly blob: BlobDigest; readonly executable: boolean; readonly at: 'here' | 'server' }
+  | { readonly kind: 'tree'; readonly entries: readonly TreeEntry[]; readonly at: 'here' | 'server' };
 
 /** What a remote run needs besides the order of every run. */
 export interface RemoteJob {
@@ -38,6 +40,8 @@ export interface RemoteJob {
   readonly program: ProgramOfPlugin;
   readonly tools: Readonly<Record<string, Digest>>;
   readonly contentOf: (link: InputLink) => Promise<InputContent>;
+  /** Declared paths of the outputs that come here: the others stay on the server. Undefined: all come. */
+  readonly brings: ReadonlySet<string> | undefined;
   readonly timeoutMs: number | undefined;
   readonly properties: Readonly<Record<string, string>>;
   readonly lookup: 'use' | 'skip';
@@ -53,7 +57,10 @@ export type ProgramOfPlugin =
   | { readonly kind: 'in-process'; readonly plugin: string };
 
 export type RemoteRunEnd =
-  | { readonly kind: 'ended'; readonly failure: Failure | undefined; readonly worker: string }
+  /** `left`: the outputs, if some stayed on the server. */
+  | { readonly kind: 'ended'; readonly failure: Failure | undefined; readonly worker: string; readonly left?: ListedOutputs | undefined }
+  /** The server has lost inputs of which there is no copy here. */
+  | { readonly kind: 'input-lost' }
   /** The workers could not run it. Nothing is said about the action itself. */
   | { readonly kind: 'impossible'; readonly code: string; readonly why: string; readonly server: 'usable' | 'unusable' };
 
@@ -62,9 +69,14 @@ export async function runRemotely(order: RunOrder, job: RemoteJob): Promise<Remo
   try {
     const root = makeInputRoot(await entriesOf(order, job));
     const declared = new Set(Object.values(order.action.outputs));
-    const take: ExecutionOrder['take'] = (result, cache) => downloadOutputs(cache, result, declared, order.folder);
-    return readEnd(order, job, await execute(order, job, root, take));
+    let listed: ListedOutputs | undefined;
+    const take: ExecutionOrder['take'] = async (result, cache) => {
+      listed = await downloadOutputs(cache, result, { declared, brings: job.brings ?? declared }, order.folder);
+    };
+    const end = readEnd(order, job, await execute(order, job, root, take));
+    return end.kind === 'ended' && end.failure === undefined && job.brings !== undefined ? { ...end, left: listed } : end;
   } catch (error) {
+    if (error instanceof InputLost) return { kind: 'input-lost' };
     if (order.signal.aborted) return { kind: 'ended', failure: toFailure(order.signal.reason), worker: '' };
     if (!(error instanceof RemoteError)) throw error;
     return { kind: 'impossible', code: 'remote-execution', why: error.message, server: 'unusable' };
@@ -128,7 +140,7 @@ export async function runPartsRemotely(
   entries: readonly RootEntry[],
   local: Pick<LocalStores, 'store' | 'cache'>,
   signal: AbortSignal,
-): Promise<{ readonly end: RemoteRunEnd; readonly outputs: PartOutputs | undefined }> {
+): Promise<{ readonly end: Exclude<RemoteRunEnd, { readonly kind: 'input-lost' }>; readonly outputs: PartOutputs | undefined }> {
   const action: RunOrder['action'] = {
     format: 1,
     plugin: 'parts',
@@ -163,8 +175,9 @@ export function moduleThere({ program }: RemoteJob, installRoot: string): (path:
 }
 
 function entryOf({ link, to }: InputLink, content: InputContent): RootEntry {
-  if (content.kind === 'file') return { kind: 'file', path: link, from: to, blob: content.blob, executable: content.executable };
-  return { kind: 'folder', path: link, from: to, entries: content.entries };
+  const from = content.at === 'here' ? to : undefined;
+  if (content.kind === 'file') return { kind: 'file', path: link, from, blob: content.blob, executable: content.executable };
+  return { kind: 'folder', path: link, from, entries: content.entries };
 }
 
 /** The document without the members that are undefined, as a file has it. */
@@ -210,7 +223,7 @@ const REFUSAL_CODES = {
   document: 'remote-runtime',
 } as const;
 
-function readEnd(order: Executing, job: RemoteJob, end: ExecutionEnd): RemoteRunEnd {
+function readEnd(order: Executing, job: RemoteJob, end: ExecutionEnd): Exclude<RemoteRunEnd, { readonly kind: 'input-lost' }> {
   if (end.kind === 'failed') return { kind: 'impossible', code: 'remote-execution', why: end.message, server: 'usable' };
   if (end.kind === 'timed-out') return { kind: 'ended', failure: toFailure(timedOut(job.timeoutMs)), worker: '' };
   const { exitCode, last, worker, stderr } = end;

@@ -19,6 +19,7 @@ import type { Artifact } from '../../model/artifact.js';
 import { type ActionResult, decodeRecord, encodeRecord } from '../action-records.js';
 import type { BlobStore } from '../blob-store.js';
 import { decodeTree, encodeTree, type TreeEntry } from '../files/tree.js';
+import { NO_REMOTE_CONTENT, type RemoteContent } from './remote-content.js';
 import { decodeTreeMessage, encodeTreeMessage } from './tree-message.js';
 
 /** The format of entries. Another format gives other actions, so that old and new versions never meet. */
@@ -57,22 +58,27 @@ export interface Entry {
   readonly result: WireResult;
   /** Everything that the result names. */
   readonly blobs: readonly BlobSource[];
+  /** What it names and only the server has. */
+  readonly there: readonly BlobDigest[];
 }
 
-/** @param signRecord the signature of the record. @returns undefined if the local cache no longer has all of the result. */
+/** @param remote what may be on the server alone. @param signRecord the signature of the record. @returns undefined if some of the result is nowhere. */
 export async function encodeEntry(
   store: BlobStore,
   manifest: JsonObject,
   result: ActionResult,
+  remote: RemoteContent = NO_REMOTE_CONTENT,
   signRecord: (record: BlobDigest) => Uint8Array = () => new Uint8Array(0),
 ): Promise<Entry | undefined> {
   const blobs: BlobSource[] = [];
+  const there: BlobDigest[] = [];
   const outputFiles: Partial<OutputFile>[] = [];
   const outputDirectories: WireResult['outputDirectories'][number][] = [];
   const addFile = async (digest: Artifact['digest'], sizeBytes: number): Promise<boolean> => {
     const path = await store.locate(digest);
     if (path !== undefined) blobs.push({ hash: digest, sizeBytes, path });
-    return path !== undefined;
+    else if (remote.blobs.has(digest)) there.push({ hash: digest, sizeBytes });
+    return path !== undefined || remote.blobs.has(digest);
   };
   for (const [port, { kind, digest, sizeBytes, executable }] of Object.entries(result.outputs)) {
     if (kind === 'file') {
@@ -80,7 +86,7 @@ export async function encodeEntry(
       outputFiles.push({ path: OUTPUTS + port, digest: { hash: digest, sizeBytes }, isExecutable: executable });
       continue;
     }
-    const entries = decodeTree((await store.read(digest))?.toString() ?? '');
+    const entries = decodeTree((await store.read(digest))?.toString() ?? remote.documents.get(digest) ?? '');
     if (entries === undefined) return undefined;
     for (const entry of entries) if (entry.kind === 'file' && !(await addFile(entry.digest, entry.sizeBytes))) return undefined;
     const tree = encodeTreeMessage(entries);
@@ -110,7 +116,7 @@ export async function encodeEntry(
     stderrRaw: signRecord(record),
     executionMetadata: { worker: 'tanren' },
   };
-  return { result: ACTION_RESULT.decode(ACTION_RESULT.encode(message)), blobs };
+  return { result: ACTION_RESULT.decode(ACTION_RESULT.encode(message)), blobs, there };
 }
 
 /** What an entry names, as far as the result alone shows it. */

@@ -16,6 +16,8 @@ export interface Ends {
 /** A result that the server has, with all that it names. */
 export interface FoundResult {
   readonly result: ActionResult;
+  /** Tree documents of its outputs. */
+  readonly documents: readonly string[];
   /** Brings it into the local cache, complete and verified. @throws RemoteError. */
   bring(): Promise<ActionResult>;
 }
@@ -29,7 +31,7 @@ export async function findResult(ends: Ends, key: string): Promise<FoundResult |
   const head = readHead(wire);
   checkSignature(use.signatures, { holds: 'result', key, digest: head.record.hash }, wire.stderrRaw);
   const entry = await readWhole(ends, key, head);
-  return { result: entry.result, bring: () => bring(ends, key, entry) };
+  return { result: entry.result, documents: entry.documents, bring: () => bring(ends, key, entry) };
 }
 
 async function bring(ends: Ends, key: string, entry: ReadEntry): Promise<ActionResult> {

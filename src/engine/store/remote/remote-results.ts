@@ -4,14 +4,17 @@
  */
 import PQueue from 'p-queue';
 import { after } from '../../../base/after.js';
+import { type Digest, digestBytes } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
 import { onAbort } from '../../../base/on-abort.js';
 import { isTrouble, RemoteError } from '../../../remote/error/remote-error.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { RemoteSummary } from '../../model/remote-summary.js';
 import type { ActionResult } from '../action-records.js';
+import { bringBlobs } from './bring-blobs.js';
 import { findResult } from './fetch-result.js';
 import type { Pack } from './part-index.js';
+import type { RemoteContent } from './remote-content.js';
 import { fetchIndex, fetchPack, sendParts } from './remote-parts.js';
 import type { LocalStores, RemoteUse } from './remote-use.js';
 import { sendResult } from './send-result.js';
@@ -26,6 +29,10 @@ export interface RemoteResults {
   bring(stage: string, key: string, what?: 'content' | 'digests'): Promise<ActionResult | undefined>;
   /** Brings what was left. @returns undefined if the server no longer gives it: then the key counts as a miss. Trouble is a warning. */
   bringLeft(stage: string, key: string): Promise<ActionResult | undefined>;
+  /** Notes a result whose outputs are on the server alone. `bringLeft` may bring it later. */
+  leave(key: string, manifest: JsonObject, result: ActionResult, content: RemoteContent): void;
+  /** The tree document of an output that was left; undefined if there is none. */
+  leftTree(digest: Digest): string | undefined;
   /** Brings a part of a stage into the local cache, with others of its pack. @returns whether it is there. Never throws for trouble. */
   bringPart(stage: string, plugin: string, key: string): Promise<boolean>;
   /** Sends a result beside the build, and then its parts. They are read from the local cache. */
@@ -54,6 +61,10 @@ interface State {
   readonly asked: Map<string, Promise<ActionResult | undefined>>;
   /** Results that were found and not brought, by key. */
   readonly left: Map<string, () => Promise<ActionResult>>;
+  /** Content of results that were made by workers and not brought, by key. */
+  readonly leftContent: Map<string, RemoteContent>;
+  /** Tree documents of what was left, by digest. */
+  readonly leftTrees: Map<Digest, string>;
   /** Indexes of packs by stage and plugin, and packs by digest. */
   readonly indexes: Map<string, Promise<ReadonlyMap<string, Pack>>>;
   readonly packs: Map<string, Promise<boolean>>;
@@ -80,6 +91,8 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
     warn,
     asked: new Map(),
     left: new Map(),
+    leftContent: new Map(),
+    leftTrees: new Map(),
     indexes: new Map(),
     packs: new Map(),
     uploads: new PQueue({ concurrency: UPLOADS_AT_ONCE }),
@@ -107,6 +120,8 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
       // Another stage with an equal action may have left it.
       return what === 'content' && state.left.has(key) ? bringLeft(state, stage, key) : asked;
     },
+    leave: (key, manifest, result, content) => leave(state, key, { manifest, result, content }),
+    leftTree: digest => state.leftTrees.get(digest),
     bringPart: (stage, plugin, key) => bringPart(state, stage, plugin, key),
     offer(stage, key, manifest, result) {
       if (!use.write || state.leftOut) return;
@@ -140,10 +155,36 @@ async function bringLeft(state: State, stage: string, key: string): Promise<Acti
   return brought;
 }
 
+interface LeftResult {
+  readonly manifest: JsonObject;
+  readonly result: ActionResult;
+  readonly content: RemoteContent;
+}
+
+function leave(state: State, key: string, { manifest, result, content }: LeftResult): void {
+  const { use, local } = state;
+  for (const [digest, document] of content.documents) state.leftTrees.set(digest, document);
+  state.leftContent.set(key, content);
+  state.asked.set(key, Promise.resolve(result));
+  state.left.set(key, async () => {
+    await bringBlobs(
+      use.cache,
+      local,
+      [...content.blobs].map(([hash, sizeBytes]) => ({ hash, sizeBytes })),
+    );
+    for (const document of content.documents.values()) await local.store.storeBytes(document, 'no-flush');
+    await local.records.merge(key, { manifest, results: [result] });
+    return result;
+  });
+}
+
 async function lookUp(state: State, stage: string, key: string, what: 'content' | 'digests'): Promise<ActionResult | undefined> {
   try {
     const found = await findResult(state, key);
-    if (found !== undefined && what === 'digests') state.left.set(key, found.bring);
+    if (found !== undefined && what === 'digests') {
+      state.left.set(key, found.bring);
+      for (const document of found.documents) state.leftTrees.set(digestBytes(document), document);
+    }
     const result = found !== undefined && what === 'content' ? await found.bring() : found?.result;
     if (result === undefined) state.misses++;
     else {
@@ -208,7 +249,7 @@ function startUpload(state: State, stage: string, key: string, manifest: JsonObj
   const upload = async (): Promise<void> => {
     if (state.leftOut) return void state.dropped.add(stage);
     try {
-      if (await sendResult(state, key, manifest, result)) state.sent++;
+      if (await sendResult(state, key, manifest, result, state.leftContent.get(key))) state.sent++;
       else state.dropped.add(stage);
       if (result.parts !== undefined && typeof manifest.plugin === 'string') await sendParts(state, stage, manifest.plugin, result);
     } catch (error) {

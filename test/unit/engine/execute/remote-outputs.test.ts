@@ -21,14 +21,22 @@ const DIGEST: WireDigest = { hash: digestBytes(ONE), sizeBytes: ONE.length };
 const resultOf = (result: Parameters<typeof ACTION_RESULT.encode>[0]): WireResult => ACTION_RESULT.decode(ACTION_RESULT.encode(result));
 const file = (path: string, digest = DIGEST) => ({ path, digest, isExecutable: false, contents: new Uint8Array(0) });
 const tree = (path: string, sizeBytes: number) => ({ path, treeDigest: { ...DIGEST, sizeBytes }, rootDirectoryDigest: undefined });
+const all = (...paths: string[]) => ({ declared: new Set(paths), brings: new Set(paths) });
 const cache: Pick<RemoteCache, 'readBlobs' | 'readFile'> = {
   readBlobs: async blobs => new Map(blobs.map(({ hash }) => [hash, ONE])),
   readFile: async () => 'missing',
 };
 
 it('takes each declared output once', async () => {
-  await downloadOutputs(cache, resultOf({ outputFiles: [file('a'), file('b')] }), new Set(['a', 'b']), folder);
+  await downloadOutputs(cache, resultOf({ outputFiles: [file('a'), file('b')] }), all('a', 'b'), folder);
   expect(readFileSync(join(folder, 'b'), 'utf8')).toBe('one');
+});
+
+it('states outputs that do not come, and writes none of them', async () => {
+  const result = resultOf({ outputFiles: [file('a'), file('b', { ...DIGEST, sizeBytes: 2 ** 30 })] });
+  const paths = { declared: new Set(['a', 'b']), brings: new Set(['a']) };
+  const { files } = await downloadOutputs(cache, result, paths, folder);
+  expect([files.map(({ path }) => path), readdirSync(folder)]).toEqual([['a', 'b'], ['a']]);
 });
 
 it.each([
@@ -42,7 +50,7 @@ it.each([
   ],
   ['trees of more than 256 MB together', { outputDirectories: [tree('a', 200 << 20), tree('b', 200 << 20)] }],
 ])('refuses %s', async (_what, result) => {
-  const taken = downloadOutputs(cache, resultOf(result), new Set(['a', 'b']), folder);
+  const taken = downloadOutputs(cache, resultOf(result), all('a', 'b'), folder);
   await expect(taken).rejects.toMatchObject({ code: 'remote-damaged' });
 });
 
@@ -60,7 +68,7 @@ it('fails when the other large files have ended, and leaves nothing of the resul
     },
   };
   const result = resultOf({ outputFiles: [file('lost', large('lost')), file('slow', large('slow'))] });
-  await expect(downloadOutputs(slow, result, new Set(['lost', 'slow']), folder)).rejects.toMatchObject({ code: 'remote-missing' });
+  await expect(downloadOutputs(slow, result, all('lost', 'slow'), folder)).rejects.toMatchObject({ code: 'remote-missing' });
   expect([ended, readdirSync(folder)]).toEqual([[join(folder, 'slow')], []]);
 });
 
@@ -80,7 +88,7 @@ describe('what a command said', () => {
     properties: {},
     lookup: 'use',
     salt: '',
-    take: (result, from) => downloadOutputs(from, result, new Set(), folder),
+    take: async (result, from) => void (await downloadOutputs(from, result, all(), folder)),
     onMessage: message => said.push(message),
     onRunning: () => undefined,
     signal: new AbortController().signal,
