@@ -92,14 +92,22 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Bazel's remote worker: gRPC on the first port, the HTTP cache on the second. Its source is compiled once per machine. */
-export async function startWorker(): Promise<RealServer> {
+/**
+ * Bazel's remote worker: gRPC on the first port, the HTTP cache on the second. Its source is compiled once per machine.
+ * @param workPath where it runs actions; default: a folder of its own.
+ */
+export async function startWorker(workPath?: string): Promise<RealServer> {
   const classes = join(tmpdir(), `tanren-remote-worker-${process.getuid?.() ?? 0}`);
   if (!existsSync(join(classes, 'complete'))) compileWorker(classes);
   const folder = mkdtempSync(join(tmpdir(), 'tanren-worker-'));
   for (const name of ['work', 'cas']) mkdirSync(join(folder, name));
   const ports = [await freePort(), await freePort()];
-  const options = [`--listen_port=${ports[0]}`, `--http_listen_port=${ports[1]}`, `--work_path=${folder}/work`, `--cas_path=${folder}/cas`];
+  const options = [
+    `--listen_port=${ports[0]}`,
+    `--http_listen_port=${ports[1]}`,
+    `--work_path=${workPath ?? `${folder}/work`}`,
+    `--cas_path=${folder}/cas`,
+  ];
   return start('java', ['-Xmx512m', '-cp', `${classes}:${WORKER_JAR}`, WORKER_CLASS, ...options], ports, folder);
 }
 

@@ -68,16 +68,26 @@ export async function execAction(root: string, ports: ExecActionPorts): Promise<
   const { say } = ports;
   try {
     const failure = await runIn(realpathSync(root), ports);
-    say(failure === undefined ? { kind: 'done' } : { kind: 'failed', failure });
-    return failure === undefined ? EXECUTION_EXIT.done : EXECUTION_EXIT.failed;
+    if (failure !== undefined) return sayFailure(failure, say);
+    say({ kind: 'done' });
+    return EXECUTION_EXIT.done;
   } catch (error) {
     if (error instanceof Refused) {
       say({ kind: 'refused', reason: error.reason, message: error.message });
       return EXECUTION_EXIT.refused;
     }
-    say({ kind: 'failed', failure: toFailure(error) });
-    return EXECUTION_EXIT.failed;
+    return sayFailure(toFailure(error), say);
   }
+}
+
+/** What a stage says on a full disk is not about the stage: another machine may run it. */
+function sayFailure(failure: Failure, say: ExecActionPorts['say']): number {
+  if (failure.code === 'disk-full') {
+    say({ kind: 'refused', reason: 'disk', message: `the disk of the worker is full: ${failure.message}` });
+    return EXECUTION_EXIT.refused;
+  }
+  say({ kind: 'failed', failure });
+  return EXECUTION_EXIT.failed;
 }
 
 async function runIn(root: string, ports: ExecActionPorts): Promise<Failure | undefined> {

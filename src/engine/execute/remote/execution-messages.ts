@@ -5,13 +5,13 @@ import type { Failure } from '../../model/failure.js';
 import { type FromWorker, isFromWorker } from '../worker/messages.js';
 
 /** What makes a machine refuse an action. Another machine may run it. */
-export type Refusal = 'system' | 'platform-class' | 'tool' | 'document';
+export type Refusal = 'system' | 'platform-class' | 'tool' | 'document' | 'disk';
 
 export type FromExecution =
   | Exclude<FromWorker, { readonly kind: 'find-part' | 'keep-part' | 'drop-part' }>
   | { readonly kind: 'refused'; readonly reason: Refusal; readonly message: string };
 
-const REFUSALS: ReadonlySet<unknown> = new Set<Refusal>(['system', 'platform-class', 'tool', 'document']);
+const REFUSALS: ReadonlySet<unknown> = new Set<Refusal>(['system', 'platform-class', 'tool', 'document', 'disk']);
 
 /** Longer lines and more of them are not read: a worker of another kind may write anything. */
 const MOST_LINE_CHARACTERS = 1 << 20;

@@ -221,6 +221,7 @@ const REFUSAL_CODES = {
   'platform-class': 'remote-class',
   tool: 'remote-tool',
   document: 'remote-runtime',
+  disk: 'remote-disk',
 } as const;
 
 function readEnd(order: Executing, job: RemoteJob, end: ExecutionEnd): Exclude<RemoteRunEnd, { readonly kind: 'input-lost' }> {

@@ -74,6 +74,7 @@ const HELP: Readonly<Record<string, string>> = {
     'use workers with the same processor features and ONNX Runtime, select them with `properties`, or build with --executor auto',
   'remote-system': 'build from the system of the workers, for example in their container image, or build with --executor auto',
   'remote-tool': 'install the same program on the workers, or build with --executor local',
+  'remote-disk': 'free space on the workers, or build with --executor auto or local',
   'remote-runtime': 'look at the log of the stage; the worker needs the C library of this machine or a later one',
 };
 
