@@ -68,6 +68,12 @@ export const CACHE: Declared = group('cache', 'show, check, shrink, export and i
       run: async (_words, options) => (await import('../commands/cache/cache-remote.js')).runRemotePing(options),
     }),
     command({
+      words: 'runtime <folder>',
+      description: 'write what remote workers need to a new folder, for an image of theirs, and print its digest',
+      options: { json },
+      run: async ([folder = ''], options) => (await import('../commands/cache/write-runtime.js')).runWriteRuntime(folder, options),
+    }),
+    command({
       words: 'push [targets...]',
       description: "send the results of the targets' last build",
       options: ON_REMOTE,

@@ -14,7 +14,7 @@ const IMAGES = ['sharp', '@img/colour', 'detect-libc', 'semver'];
 const LOADED = /\.(js|cjs|mjs|json|node|dll|dylib)$|\.so(\.\d+)*$/;
 const NOT_LOADED = /(^|\/)(src|script|scripts|install|test|esm|node_modules|\.bin)\/|\.d\.ts$|providers_(cuda|tensorrt|rocm)/;
 
-/** @param worker the worker's main module; those that decode images get the libraries for it. */
+/** @param worker the worker's main module, or WHOLE_RUNTIME; those that decode images get the libraries for it. */
 export function listRuntimeFiles(installRoot: string, worker: string | undefined): readonly RuntimeFile[] {
   const files: RuntimeFile[] = [{ path: 'bin/node', from: process.execPath, executable: true }];
   const add = (path: string, from: string): void => void files.push({ path: slashed(path), from, executable: false });

@@ -28,6 +28,9 @@ export interface PlatformClassPort {
 }
 
 /** @param worker the main module of the worker that runs the plugin; undefined for a plugin without one. */
+export const WHOLE_RUNTIME = 'whole';
+
+/** With WHOLE_RUNTIME: the files that any plugin of Tanren needs. */
 export type RuntimePort = (worker: string | undefined) => Promise<readonly RuntimeFile[]>;
 
 export interface RuntimeFile {

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { type Digest, digestBytes } from '../../../src/base/digest.js';
 import type { RuntimePort } from '../../../src/engine/model/ports.js';
@@ -111,7 +111,12 @@ function makeWritable(folder: string): void {
 function run(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>, signal: AbortSignal) {
   return new Promise<{ exitCode: number; stdout: Buffer; stderr: Buffer }>(resolve => {
     const [program = '', ...words] = argv;
-    const child = spawn(join(cwd, program), words, { cwd, env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const child = spawn(isAbsolute(program) ? program : join(cwd, program), words, {
+      cwd,
+      env: { ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
     child.stdout.on('data', (data: Buffer) => stdout.push(data));
     child.stderr.on('data', (data: Buffer) => stderr.push(data));

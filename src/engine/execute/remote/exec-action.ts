@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type JsonReader, readJsonShape } from '../../../base/json/json-shape.js';
-import { parseJson } from '../../../base/json.js';
+import { isJsonObject, parseJson } from '../../../base/json.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { hasCode } from '../../../base/system-error.js';
 import type { StagePlugin } from '../../../stage/define-stage.js';
@@ -38,6 +38,7 @@ import { ACTION_DOCUMENT, type ActionDocument, mapInputs } from '../worker/actio
 import { PARTS_DOCUMENT, PARTS_DOCUMENT_NAME } from '../worker/parts-document.js';
 import { EXECUTION_DOCUMENT, EXECUTION_EXIT, type ExecutionDocument, ROOT_LAYOUT, systemOf } from './execution-document.js';
 import type { FromExecution, Refusal } from './execution-messages.js';
+import { RUNTIME_DOCUMENT_NAME } from './promised-runtime.js';
 
 export interface ExecActionPorts {
   /** The folder with `workers/`. */
@@ -94,6 +95,7 @@ async function runIn(root: string, ports: ExecActionPorts): Promise<Failure | un
   const execution = readDocument(join(root, ROOT_LAYOUT.execution), readerOf(EXECUTION_DOCUMENT));
   const action = readDocument(join(root, ROOT_LAYOUT.action), readerOf(ACTION_DOCUMENT));
   const environment = { ...ports.environment, PATH: ports.environment.PATH ?? USUAL_PATH };
+  assertRuntime(execution, ports.installRoot);
   await assertMachine(execution, ports);
   const tools = await findTools(execution, root, environment.PATH);
   assertInner(action);
@@ -152,6 +154,15 @@ function assertInner({ inputs, outputs }: ActionDocument): void {
   ];
   for (const path of paths)
     if (!isInnerPath(path)) throw new Refused('document', `the action document names "${path}", which is not a path inside the input root`);
+}
+
+/** An image may have the runtime of another version. @throws Refused. */
+function assertRuntime({ runtime }: ExecutionDocument, installRoot: string): void {
+  if (runtime === undefined) return;
+  const path = join(installRoot, '..', RUNTIME_DOCUMENT_NAME);
+  const document = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
+  const own = isJsonObject(document) && typeof document.digest === 'string' ? document.digest : 'not stated';
+  if (own !== runtime) throw new Refused('document', `the runtime of this worker is ${own}, expected ${runtime}`);
 }
 
 /** The bytes of an exact stage are equal only on machines of one class. @throws Refused. */

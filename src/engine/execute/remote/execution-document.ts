@@ -17,7 +17,10 @@ export const EXECUTION_DOCUMENT = object(
     }),
     env: mapOf(anyText(), { description: 'Values of the declared environment variables.' }),
   },
-  { platformClass: text('Defined only if the plugin runs models. A machine of another class refuses the action.') },
+  {
+    platformClass: text('Defined only if the plugin runs models. A machine of another class refuses the action.'),
+    runtime: text('Digest of the runtime that the worker has promised. A worker with another one refuses the action.'),
+  },
 );
 
 export type ExecutionDocument = FromSchema<typeof EXECUTION_DOCUMENT>;

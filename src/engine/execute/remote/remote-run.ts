@@ -20,6 +20,7 @@ import type { FromExecution } from './execution-messages.js';
 import { jsonEntry, makeInputRoot, type RootEntry } from './input-root.js';
 import type { ListedOutputs } from './list-outputs.js';
 import { type PartOutputs, takePartOutputs } from './part-outputs.js';
+import { assertPromised, PROMISED_COMMAND, RUNTIME_PROPERTY } from './promised-runtime.js';
 import type { ExecutionEnd, ExecutionOrder, RemoteExecutor } from './remote-executor.js';
 import { downloadOutputs } from './remote-outputs.js';
 import type { RuntimeDigests } from './runtime-tree.js';
@@ -77,6 +78,7 @@ export async function runRemotely(order: RunOrder, job: RemoteJob): Promise<Remo
     return end.kind === 'ended' && end.failure === undefined && job.brings !== undefined ? { ...end, left: listed } : end;
   } catch (error) {
     if (error instanceof InputLost) return { kind: 'input-lost' };
+    if (error instanceof EngineError) return { kind: 'ended', failure: toFailure(error), worker: '' };
     if (order.signal.aborted) return { kind: 'ended', failure: toFailure(order.signal.reason), worker: '' };
     if (!(error instanceof RemoteError)) throw error;
     return { kind: 'impossible', code: 'remote-execution', why: error.message, server: 'unusable' };
@@ -94,9 +96,9 @@ function execute(
   take: ExecutionOrder['take'],
 ): Promise<ExecutionEnd> {
   const { properties, timeoutMs, lookup, salt, onRunning } = job;
-  const node = `${ROOT_LAYOUT.runtime}/${RUNTIME_LAYOUT.node}`;
+  const own = [RUNTIME_LAYOUT.node, RUNTIME_LAYOUT.main].map(path => `${ROOT_LAYOUT.runtime}/${path}`);
   return job.executor.execute({
-    arguments: [node, `${ROOT_LAYOUT.runtime}/${RUNTIME_LAYOUT.main}`],
+    arguments: job.properties[RUNTIME_PROPERTY] === undefined ? own : PROMISED_COMMAND,
     root,
     outputs: Object.values(order.action.outputs),
     properties,
@@ -116,12 +118,14 @@ async function entriesOf(order: RunOrder, job: RemoteJob): Promise<readonly Root
   return entries;
 }
 
-type CodeOfJob = Pick<RemoteJob, 'runtime' | 'runtimeDigests' | 'program' | 'tools' | 'platformClass'>;
+type CodeOfJob = Pick<RemoteJob, 'runtime' | 'runtimeDigests' | 'program' | 'tools' | 'platformClass' | 'properties'>;
 
 /** What does not depend on the inputs: runtime, modules of the plugin, and the document of the execution. */
 async function entriesOfCode(job: CodeOfJob, env: Readonly<Record<string, string>>): Promise<readonly RootEntry[]> {
   const main = job.program.kind === 'worker' ? job.program.main : undefined;
   const { program, files } = await programOf(job.program);
+  const promised = job.properties[RUNTIME_PROPERTY];
+  if (promised !== undefined) await assertPromised(promised, job.runtime, job.runtimeDigests);
   const document: ExecutionDocument = {
     format: 1,
     system: systemOf(process),
@@ -129,7 +133,9 @@ async function entriesOfCode(job: CodeOfJob, env: Readonly<Record<string, string
     tools: job.tools,
     env,
     ...(job.platformClass === undefined ? {} : { platformClass: job.platformClass }),
+    ...(promised === undefined ? {} : { runtime: promised }),
   };
+  if (promised !== undefined) return [...files, jsonEntry(ROOT_LAYOUT.execution, document)];
   const runtime = await job.runtimeDigests.entriesOf(await job.runtime(main), ROOT_LAYOUT.runtime);
   return [...runtime, ...files, jsonEntry(ROOT_LAYOUT.execution, document)];
 }
