@@ -15,6 +15,7 @@ import { cpuUnits, poolUnits } from './cpu-units.js';
 import { computePriority, computeUrgency } from './critical-path.js';
 import { findNextStep, type NextStep } from './find-next-step.js';
 import { createBringer, isLeft } from './left-remote.js';
+import { mayLeave } from './may-stay-remote.js';
 import { outlookOf } from './outlook-of.js';
 import type { ResultRule } from './result-rule.js';
 import { checkInSlot, runInSlot } from './run-in-slot.js';
@@ -214,7 +215,7 @@ function needsOf(build: StagesBuild, stage: PlannedStage): StageNeeds {
     superseded,
     forced: order.forced.has(stage.id),
     rule,
-    leaves: mayLeave(build, stage),
+    leaves: mayLeave(session, order, stage),
     place: 'as-planned',
     async bringInputs() {
       const blocker = await build.bringInputs(stage.id);
@@ -222,13 +223,6 @@ function needsOf(build: StagesBuild, stage: PlannedStage): StageNeeds {
     },
     endOf: id => endOf(build, id),
   };
-}
-
-/** Outputs of targets come here if they are asked for. A checked stage is compared byte for byte. */
-function mayLeave({ session, order }: StagesBuild, { id }: PlannedStage): boolean {
-  const download = session.remote?.use.download ?? 'all';
-  if (download === 'all' || order.checked.size > 0) return false;
-  return download === 'none' || !order.targets.has(id);
 }
 
 /** Returns a stage's end with the state's current result, because artifacts may have been restored since the stage ended. */

@@ -35,12 +35,14 @@ interface Followed {
   /** Broken streams since the last message. */
   broken: number;
   forgotten: number;
+  /** The stream of standard output that is, or was, followed. */
+  output: string | undefined;
 }
 
 /** @throws RemoteError; the reason of the abort. */
 export async function executeAction(execution: Execution, action: ActionDigest, how: HowToExecute): Promise<Executed> {
   const { patience } = execution;
-  const followed: Followed = { name: undefined, broken: 0, forgotten: 0 };
+  const followed: Followed = { name: undefined, broken: 0, forgotten: 0, output: undefined };
   for (;;) {
     try {
       how.signal.throwIfAborted();
@@ -86,6 +88,7 @@ async function followOnce(
   // The server accepts an action soon. An operation that is followed may have no news for long.
   let stopTimer = followed.name === undefined ? after(patience.callMs, () => stop.abort()) : after(SILENCE_MS, fallSilent);
   let stopGrace: (() => void) | undefined;
+  const output = new AbortController();
   // An operation whose name has not arrived yet could not be cancelled.
   const forget = onAbort(how.signal, () => {
     if (followed.name === undefined) stopGrace = after(NAME_MS, () => stop.abort());
@@ -98,7 +101,8 @@ async function followOnce(
     if (operation.name !== '') followed.name = operation.name;
     if (how.signal.aborted) stop.abort();
     if (operation.done) done = operation;
-    const at = stageOf(operation);
+    const { at, stdoutStream } = progressOf(operation);
+    if (stdoutStream !== '') void followOutput(execution, stdoutStream, how, followed, output.signal);
     if (at === undefined || at === stage) return;
     stage = at;
     how.onStage?.(at);
@@ -117,16 +121,31 @@ async function followOnce(
     forget();
     stopTimer();
     stopGrace?.();
+    output.abort();
   }
   if (done !== undefined || (isSilent && !how.signal.aborted)) return done;
   throw new RemoteError('remote-unavailable', 'passing', 'Execute: the stream ended before the action did');
 }
 
-function stageOf({ metadata }: Operation): ExecutionStage | undefined {
-  if (metadata === undefined || !metadata.typeUrl.endsWith('ExecuteOperationMetadata')) return undefined;
-  const { stage } = EXECUTE_METADATA.decode(metadata.value);
-  if (stage !== 2 && stage !== 3) return undefined;
-  return stage === 2 ? 'queued' : 'running';
+function progressOf({ metadata }: Operation): { readonly at: ExecutionStage | undefined; readonly stdoutStream: string } {
+  if (metadata === undefined || !metadata.typeUrl.endsWith('ExecuteOperationMetadata')) return { at: undefined, stdoutStream: '' };
+  const { stage, stdoutStreamName } = EXECUTE_METADATA.decode(metadata.value);
+  const at = stage === 2 ? 'queued' : stage === 3 ? 'running' : undefined;
+  return { at, stdoutStream: stdoutStreamName };
+}
+
+/** Follows the standard output of a command once per execution. The result has all of it, so trouble with the stream is none. */
+async function followOutput(
+  { channel, traffic }: Execution,
+  resourceName: string,
+  { onOutput }: HowToExecute,
+  followed: Followed,
+  signal: AbortSignal,
+): Promise<void> {
+  if (onOutput === undefined || followed.output !== undefined) return;
+  followed.output = resourceName;
+  traffic.calls++;
+  await channel.listen(METHODS.read, { resourceName }, { onMessage: ({ data }) => onOutput(data), signal }).catch(() => undefined);
 }
 
 /** @throws RemoteError `remote-broken` if the operation has no response, or one that says that no attempt would succeed. */

@@ -21,6 +21,8 @@ export interface HowToExecute {
   readonly signal: AbortSignal;
   /** Called when the action changes between waiting and running. */
   readonly onStage?: (stage: ExecutionStage) => void;
+  /** Called with standard output while the command runs, from its first byte on, where the server offers that. What is lost is in the result. */
+  readonly onOutput?: (data: Uint8Array) => void;
 }
 
 export type ExecutionStage = 'queued' | 'running';

@@ -1,9 +1,11 @@
 /** Builds whose stages run on a remote worker: equal bytes, what travels and what does not, and what follows when a worker cannot run them. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
+import { digestRuntime } from '../../../src/engine/execute/remote/promised-runtime.js';
+import { openRuntimeDigests } from '../../../src/engine/execute/remote/runtime-tree.js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';
 import type { RemoteUse } from '../../../src/engine/store/remote/remote-use.js';
 import type { StageSpec } from '../../support/plan-of.js';
@@ -118,6 +120,70 @@ describe('a build on remote workers', () => {
   it('has a coded failure where the process of the stage is killed on the worker', async () => {
     const { report } = await build(rig.checkout(act({ end: 'kill' })));
     expect(report.stages.get('act' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'worker-died' } });
+  });
+});
+
+describe('a log', () => {
+  afterEach(() => {
+    delete options.logs;
+  });
+
+  it('arrives while the action runs where the server offers that, and each line once', async () => {
+    options.logs = 'live';
+    const goOn = join(folder, 'go-on');
+    const world = rig.checkout(act({ says: 'it has begun', until: goOn }));
+    // The action ends only after its line has arrived.
+    const emit = (event: BuildEvent): void => {
+      if (event.kind === 'log' && event.message === 'it has begun') writeFileSync(goOn, '');
+    };
+    const { outcomes, warnings } = await build(world, { write: false }, { emit });
+    expect([outcomes, warnings]).toEqual([{ act: 'executed' }, []]);
+    expect(world.read('cache/logs/pipeline/act.log').match(/it has begun/g)).toHaveLength(1);
+  });
+});
+
+describe('a runtime that workers have promised', () => {
+  const runtimeThere = async (digest: string): Promise<string> => {
+    const place = join(folder, 'image');
+    for (const { path, from, executable } of await smallRuntime(folder)(undefined)) {
+      mkdirSync(dirname(join(place, path)), { recursive: true });
+      copyFileSync(from, join(place, path));
+      chmodSync(join(place, path), executable ? 0o755 : 0o644);
+    }
+    writeFileSync(join(place, 'runtime.json'), JSON.stringify({ digest }));
+    return place;
+  };
+  const ownDigest = () => digestRuntime(smallRuntime(folder), openRuntimeDigests({ root: folder }));
+
+  it('does not travel, and the workers are asked for by the property', async () => {
+    const tanren = await ownDigest();
+    const place = await runtimeThere(tanren);
+    const work = createFakeWorker({ environment: { TANREN_RUNTIME: place, PATH: process.env.PATH ?? '' } });
+    const asked: unknown[] = [];
+    options.worker = (action, fake, signal) => {
+      asked.push(action.platform?.properties);
+      return work(action, fake, signal);
+    };
+    const world = rig.checkout(act({}, { properties: { tanren } }));
+    const { outcomes, warnings } = await build(world, { write: false });
+    expect([outcomes, warnings, asked]).toEqual([{ act: 'executed' }, [], [[{ name: 'tanren', value: tanren }]]]);
+    expect(world.read('artifacts/act/text')).toBe('one\ntwo');
+    expect([...server.blobs.values()].reduce((sum, bytes) => sum + bytes.length, 0)).toBeLessThan(40_000);
+  });
+
+  it('of another version is refused before anything is sent, or by the worker whose image has it', async () => {
+    const world = rig.checkout(act({}, { properties: { tanren: 'a'.repeat(64) } }));
+    const { report } = await build(world, { write: false });
+    expect(report.stages.get('act' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-runtime' } });
+    expect(executions()).toBe(0);
+    const tanren = await ownDigest();
+    const place = await runtimeThere('b'.repeat(64));
+    options.worker = createFakeWorker({ environment: { TANREN_RUNTIME: place, PATH: process.env.PATH ?? '' } });
+    const { report: refused } = await build(rig.checkout(act({}, { properties: { tanren } })), { write: false });
+    expect(refused.stages.get('act' as never)?.outcome).toMatchObject({
+      kind: 'failed',
+      failure: { code: 'remote-runtime', message: expect.stringContaining('bbbb') },
+    });
   });
 });
 

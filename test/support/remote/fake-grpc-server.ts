@@ -1,4 +1,5 @@
 /** A cache in memory that speaks the Remote Execution API, with the habits of real servers as options. */
+import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   Metadata,
@@ -35,6 +36,8 @@ export interface FakeServerOptions {
   readonly updateEnabled?: boolean;
   /** Runs actions, as a worker does. Without it, the server executes nothing. Read at each call, so that a caller may change it. */
   worker?: FakeWorker;
+  /** 'live': standard output can be read while the command runs. */
+  logs?: 'live';
   /** Bytes that the server sends as the metadata of an operation. */
   metadata?: Uint8Array;
 }
@@ -42,7 +45,12 @@ export interface FakeServerOptions {
 /** The end of an action: its result, or the status of an execution without one. */
 export type FakeEnd = { readonly result: Partial<WireResult> } | { readonly status: Of<typeof STATUS> };
 
-export type FakeWorker = (action: Of<typeof ACTION>, server: FakeServer, signal: AbortSignal) => Promise<FakeEnd>;
+export type FakeWorker = (
+  action: Of<typeof ACTION>,
+  server: FakeServer,
+  signal: AbortSignal,
+  say?: (stdout: Buffer) => void,
+) => Promise<FakeEnd>;
 
 export interface FakeServer {
   readonly port: number;
@@ -92,14 +100,17 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     blobs.set(nameOf(digest), Buffer.from(data));
   };
 
+  const logs = new Map<string, PassThrough>();
   const operations = new Map<string, { readonly abort: AbortController; readonly end: Promise<FakeEnd> }>();
   const begin = (digest: { hash: string; sizeBytes: number } | undefined): string => {
     const bytes = blobs.get(nameOf(digest));
     if (bytes === undefined) throw failure(status.NOT_FOUND, 'no action');
     const name = `operations/${operations.size}`;
     const abort = new AbortController();
-    const end = (options.worker ?? refuse)(ACTION.decode(bytes), fake, abort.signal);
-    end.catch(() => undefined);
+    const said = new PassThrough();
+    const end = (options.worker ?? refuse)(ACTION.decode(bytes), fake, abort.signal, data => void said.write(data));
+    end.catch(() => undefined).finally(() => said.end());
+    logs.set(`logs/${operations.size}`, said);
     operations.set(name, { abort, end });
     return name;
   };
@@ -195,7 +206,8 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
         const name = method === 'execute' ? begin(asked.actionDigest) : (asked.name ?? '');
         const operation = operations.get(name);
         if (operation === undefined) throw failure(status.NOT_FOUND, 'no such operation');
-        const metadata = options.metadata ?? EXECUTE_METADATA.encode({ stage: 3 });
+        const stdoutStreamName = options.logs === 'live' ? name.replace('operations', 'logs') : '';
+        const metadata = options.metadata ?? EXECUTE_METADATA.encode({ stage: 3, stdoutStreamName });
         call.write({
           name,
           metadata: { typeUrl: 'type.googleapis.com/build.bazel.remote.execution.v2.ExecuteOperationMetadata', value: metadata },
@@ -211,6 +223,11 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     enter('read', call.metadata)
       .then(async () => {
         const { resourceName, readOffset: offset } = call.request;
+        const log = logs.get(resourceName);
+        if (log !== undefined) {
+          for await (const data of log as AsyncIterable<Buffer>) call.write({ data });
+          return void call.end();
+        }
         const data = blobs.get(resourceName.split('/').slice(-2).join('/'));
         if (data === undefined) throw failure(status.NOT_FOUND, 'no such blob');
         for (let at = readOffset === 'honored' ? offset : 0; at < data.length; at += 1 << 16)

@@ -36,14 +36,14 @@ type MissingBlob = { readonly missing: string };
 
 /** Every worker has a folder of its own for each action, and removes it. */
 export function createFakeWorker(habits: WorkerHabits = {}): FakeWorker {
-  return async (action, server, signal) => {
+  return async (action, server, signal, say) => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-fake-worker-')));
     try {
       const command = COMMAND.decode(blobOf(server, action.commandDigest));
       materialize(server, action.inputRootDigest, folder, habits);
       habits.prepare?.(folder);
       for (const path of command.outputPaths) mkdirSync(dirname(join(folder, path)), { recursive: true });
-      const { exitCode, stdout, stderr } = await run(command.arguments, folder, habits.environment ?? {}, signal);
+      const { exitCode, stdout, stderr } = await run(command.arguments, folder, habits.environment ?? {}, signal, say);
       return {
         result: {
           exitCode,
@@ -108,7 +108,13 @@ function makeWritable(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) makeWritable(join(folder, entry.name));
 }
 
-function run(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>, signal: AbortSignal) {
+function run(
+  argv: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  say: (data: Buffer) => void = () => undefined,
+) {
   return new Promise<{ exitCode: number; stdout: Buffer; stderr: Buffer }>(resolve => {
     const [program = '', ...words] = argv;
     const child = spawn(isAbsolute(program) ? program : join(cwd, program), words, {
@@ -118,7 +124,10 @@ function run(argv: readonly string[], cwd: string, env: Readonly<Record<string, 
       detached: true,
     });
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
-    child.stdout.on('data', (data: Buffer) => stdout.push(data));
+    child.stdout.on('data', (data: Buffer) => {
+      stdout.push(data);
+      say(data);
+    });
     child.stderr.on('data', (data: Buffer) => stderr.push(data));
     // An action can be cancelled after its process has ended.
     const hasEnded = (): boolean => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;

@@ -17,15 +17,13 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type JsonReader, readJsonShape } from '../../../base/json/json-shape.js';
-import { isJsonObject, parseJson } from '../../../base/json.js';
+import { parseJson } from '../../../base/json.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { hasCode } from '../../../base/system-error.js';
 import type { StagePlugin } from '../../../stage/define-stage.js';
 import { makeMask } from '../../../stage/mask.js';
-import { resolveTool } from '../../action/tools.js';
 import { messageOf } from '../../model/engine-error.js';
 import { type Failure, toFailure } from '../../model/failure.js';
-import { digestPath } from '../../store/files/digest-file.js';
 import { isInnerPath } from '../../store/files/tree.js';
 import type { RunPartStore } from '../parts/part-service.js';
 import { inProcessRunner } from '../run/in-process-run.js';
@@ -36,9 +34,12 @@ import { workerRunner } from '../run/worker-run.js';
 import { createStarters } from '../starter/starters.js';
 import { ACTION_DOCUMENT, type ActionDocument, mapInputs } from '../worker/action-document.js';
 import { PARTS_DOCUMENT, PARTS_DOCUMENT_NAME } from '../worker/parts-document.js';
-import { EXECUTION_DOCUMENT, EXECUTION_EXIT, type ExecutionDocument, ROOT_LAYOUT, systemOf } from './execution-document.js';
-import type { FromExecution, Refusal } from './execution-messages.js';
-import { RUNTIME_DOCUMENT_NAME } from './promised-runtime.js';
+import { EXECUTION_DOCUMENT, EXECUTION_EXIT, type ExecutionDocument, ROOT_LAYOUT } from './execution-document.js';
+import type { FromExecution } from './execution-messages.js';
+import { assertMachine, assertRuntime, findTools, Refused } from './prove-machine.js';
+
+/** Programs of a worker whose environment has no PATH. The PATH of the client never arrives here. */
+const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface ExecActionPorts {
   /** The folder with `workers/`. */
@@ -50,18 +51,6 @@ export interface ExecActionPorts {
   readonly findInProcess: (name: string) => StagePlugin | undefined;
   readonly say: (message: FromExecution) => void;
   readonly signal: AbortSignal;
-}
-
-/** Programs of a worker whose environment has no PATH. The PATH of the client never arrives here. */
-const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-
-class Refused extends Error {
-  readonly reason: Refusal;
-
-  constructor(reason: Refusal, message: string) {
-    super(message);
-    this.reason = reason;
-  }
 }
 
 /** @param root the input root. Outputs are written to it, at the paths that the action document names. @returns the exit code. */
@@ -96,7 +85,7 @@ async function runIn(root: string, ports: ExecActionPorts): Promise<Failure | un
   const action = readDocument(join(root, ROOT_LAYOUT.action), readerOf(ACTION_DOCUMENT));
   const environment = { ...ports.environment, PATH: ports.environment.PATH ?? USUAL_PATH };
   assertRuntime(execution, ports.installRoot);
-  await assertMachine(execution, ports);
+  await assertMachine(execution, ports.platformClass);
   const tools = await findTools(execution, root, environment.PATH);
   assertInner(action);
   const folder = newRunFolder(root);
@@ -154,47 +143,6 @@ function assertInner({ inputs, outputs }: ActionDocument): void {
   ];
   for (const path of paths)
     if (!isInnerPath(path)) throw new Refused('document', `the action document names "${path}", which is not a path inside the input root`);
-}
-
-/** An image may have the runtime of another version. @throws Refused. */
-function assertRuntime({ runtime }: ExecutionDocument, installRoot: string): void {
-  if (runtime === undefined) return;
-  const path = join(installRoot, '..', RUNTIME_DOCUMENT_NAME);
-  const document = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
-  const own = isJsonObject(document) && typeof document.digest === 'string' ? document.digest : 'not stated';
-  if (own !== runtime) throw new Refused('document', `the runtime of this worker is ${own}, expected ${runtime}`);
-}
-
-/** The bytes of an exact stage are equal only on machines of one class. @throws Refused. */
-async function assertMachine({ system, platformClass }: ExecutionDocument, ports: ExecActionPorts): Promise<void> {
-  const own = systemOf(process);
-  if (system !== own) throw new Refused('system', `this worker is ${own}, expected ${system}`);
-  if (platformClass === undefined) return;
-  const found = await ports.platformClass().catch((error: unknown) => {
-    throw new Refused('platform-class', `the platform class of this worker cannot be computed: ${messageOf(error)}`);
-  });
-  if (found !== platformClass)
-    throw new Refused('platform-class', `this worker is of the platform class "${found}", expected "${platformClass}"`);
-}
-
-/** Paths of the declared programs. @throws Refused if one is missing or has other content. */
-async function findTools({ tools }: ExecutionDocument, root: string, path: string): Promise<Readonly<Record<string, string>>> {
-  const found: Record<string, string> = {};
-  for (const [name, expected] of Object.entries(tools)) {
-    const at = resolveOrRefuse(name, root, path);
-    const digest = await digestPath(at, lstatSync(realpathSync(at)).size);
-    if (digest !== expected) throw new Refused('tool', `${at} on this worker has the digest ${digest}, expected ${expected} for "${name}"`);
-    found[name] = at;
-  }
-  return found;
-}
-
-function resolveOrRefuse(name: string, root: string, path: string): string {
-  try {
-    return resolveTool(name, root, path);
-  } catch (error) {
-    throw new Refused('tool', `on this worker, ${messageOf(error)}`);
-  }
 }
 
 function modulePathOf({ program }: ExecutionDocument, root: string): string {

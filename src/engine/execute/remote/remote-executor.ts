@@ -4,9 +4,10 @@ import type { BlobDigest, RemoteCache } from '../../../remote/transport/remote-c
 import type { Executed, HowToExecute, RemoteExecution } from '../../../remote/transport/remote-execution.js';
 import { ACTION, COMMAND, type WireResult } from '../../../remote/wire/reapi.js';
 import { EXECUTION_EXIT } from './execution-document.js';
-import { decodeLine, type FromExecution } from './execution-messages.js';
+import type { FromExecution } from './execution-messages.js';
 import { addBytes, type BlobSources, type InputRoot } from './input-root.js';
 import { checkDigest } from './list-outputs.js';
+import { createSaidMessages, type SaidMessages } from './said-messages.js';
 import { createUploader } from './upload.js';
 
 /** What a worker runs. Nothing in it depends on this machine. */
@@ -76,10 +77,11 @@ export function createRemoteExecutor(cache: RemoteCache, execution: RemoteExecut
       await uploader.send(blobs);
       for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
         order.signal.throwIfAborted();
-        const end = await execution.execute(action, howOf(order, lookup));
+        const said = createSaidMessages(order.onMessage);
+        const end = await execution.execute(action, { ...howOf(order, lookup), onOutput: said.hear });
         if (end.kind === 'timed-out') return end;
         if (end.kind === 'ended') {
-          const ended = await takeEnd(cache, end, order);
+          const ended = await takeEnd(cache, end, order, said);
           if (ended.kind === 'ended' && (saysEnd(ended) || ++unfit >= MOST_WORKERS)) return ended;
           if (ended.kind === 'ended') continue;
           problem = ended.message;
@@ -131,20 +133,18 @@ function addAction(blobs: BlobSources, order: ExecutionOrder): BlobDigest {
 type TakenEnd = Exclude<ExecutionEnd, { readonly kind: 'timed-out' }>;
 
 /** Passes on what the command said, and brings its outputs. */
-async function takeEnd(cache: RemoteCache, { result }: Extract<Executed, { kind: 'ended' }>, order: ExecutionOrder): Promise<TakenEnd> {
+async function takeEnd(
+  cache: RemoteCache,
+  { result }: Extract<Executed, { kind: 'ended' }>,
+  order: ExecutionOrder,
+  said: SaidMessages,
+): Promise<TakenEnd> {
   const { exitCode, executionMetadata } = result;
   try {
     const stdout = await readSaid(cache, result.stdoutRaw, result.stdoutDigest, order);
     const stderr = await readSaid(cache, result.stderrRaw, result.stderrDigest, order);
     if (exitCode === EXECUTION_EXIT.done) await order.take(result, cache);
-    let last: FromExecution | undefined;
-    for (const line of stdout.split('\n')) {
-      if (line === '') continue;
-      const message = decodeLine(line);
-      if (message.kind === 'done' || message.kind === 'failed' || message.kind === 'refused') last = message;
-      else order.onMessage(message);
-    }
-    return { kind: 'ended', exitCode, last, worker: executionMetadata?.worker ?? '', stderr };
+    return { kind: 'ended', exitCode, last: said.end(stdout), worker: executionMetadata?.worker ?? '', stderr: stderr.toString() };
   } catch (error) {
     // Content that is lost or damaged on the server: the action runs again.
     if (error instanceof RemoteError && (error.trouble === 'missing' || error.code === 'remote-damaged'))
@@ -158,13 +158,13 @@ async function readSaid(
   raw: Uint8Array,
   digest: WireResult['stdoutDigest'],
   { onMessage }: Pick<ExecutionOrder, 'onMessage'>,
-): Promise<string> {
-  if (raw.length > 0 || digest === undefined || digest.sizeBytes === 0) return Buffer.from(raw).toString();
+): Promise<Buffer> {
+  if (raw.length > 0 || digest === undefined || digest.sizeBytes === 0) return Buffer.from(raw);
   const blob = checkDigest(digest, 'what the command said');
   if (blob.sizeBytes > MOST_SAID_BYTES) {
     const message = `the command wrote ${blob.sizeBytes} bytes of output, more than ${MOST_SAID_BYTES}, so its log and progress are not read`;
     onMessage({ kind: 'log', level: 'warning', message });
-    return '';
+    return Buffer.alloc(0);
   }
-  return Buffer.from((await cache.readBlobs([blob])).get(blob.hash) ?? '').toString();
+  return Buffer.from((await cache.readBlobs([blob])).get(blob.hash) ?? '');
 }
