@@ -6,8 +6,8 @@ import type { AcceptedStage } from '../model/accepted-stage.js';
 import { messageOf } from '../model/engine-error.js';
 import type { PlannedStage } from '../model/plan.js';
 import type { ActionResult } from '../store/action-records.js';
+import { contentOfLeft } from './left-outputs.js';
 import { mayShare } from './may-share.js';
-import { contentOfLeft } from './remote/left-outputs.js';
 import type { CompletedRun } from './run-once.js';
 
 export async function leaveResult(session: Session, stage: PlannedStage, pinned: PinnedStage, run: CompletedRun): Promise<AcceptedStage> {

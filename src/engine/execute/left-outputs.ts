@@ -1,13 +1,13 @@
 /** Outputs of a remote run that stay on the server: what is known of them here. */
 import { join } from 'node:path';
-import type { Digest } from '../../../base/digest.js';
-import { ARTIFACT_KINDS } from '../../../stage/ports.js';
-import { EngineError } from '../../model/engine-error.js';
-import type { PlannedStage } from '../../model/plan.js';
-import { encodeTree, treeArtifact } from '../../store/files/tree.js';
-import type { RemoteContent } from '../../store/remote/remote-content.js';
-import type { CollectedOutput } from '../collect.js';
-import type { ListedOutputs } from './list-outputs.js';
+import type { Digest } from '../../base/digest.js';
+import { ARTIFACT_KINDS } from '../../stage/ports.js';
+import { EngineError } from '../model/engine-error.js';
+import type { PlannedStage } from '../model/plan.js';
+import { encodeTree, treeArtifact } from '../store/files/tree.js';
+import type { RemoteContent } from '../store/remote/remote-content.js';
+import type { CollectedOutput } from './collect.js';
+import type { ListedOutputs } from './remote/list-outputs.js';
 
 /**
  * The outputs of a stage by port, as if they had been collected here.
