@@ -11,7 +11,7 @@ export interface BuildRenderer {
   readonly emit: (event: BuildEvent) => void;
   /** Erases the live area. */
   readonly end: () => void;
-  /** The lines of warnings that have been printed, unless few lines followed the first one. */
+  /** The lines of warnings that have been printed, of each stage the first ones, unless few lines followed the first one. */
   readonly warnings: () => readonly string[];
 }
 
@@ -28,7 +28,8 @@ interface BuildView {
   readonly idWidth: number;
   readonly running: Map<StageId, Running>;
   readonly timeLeft: TimeLeft;
-  readonly warnings: Set<string>;
+  /** By stage; undefined: of none. */
+  readonly warnings: Map<StageId | undefined, Set<string>>;
   /** Number of lines printed since the first warning. */
   linesSince: number;
   /** Redraws while stages run. */
@@ -46,13 +47,13 @@ export function makeBuildRenderer(console: Console, idWidth: number, lines: Rend
     idWidth,
     running: new Map(),
     timeLeft: trackTimeLeft(),
-    warnings: new Set(),
+    warnings: new Map(),
     linesSince: 0,
     timer: undefined,
   };
   return {
     emit: event => show(view, event),
-    warnings: () => (view.linesSince < SCROLLED_AWAY ? [] : [...view.warnings]),
+    warnings: () => (view.linesSince < SCROLLED_AWAY ? [] : listWarnings(view)),
     end() {
       view.running.clear();
       view.area.erase();
@@ -69,11 +70,28 @@ function show(view: BuildView, event: BuildEvent): void {
   if (line !== undefined) {
     view.area.erase();
     view.console.line(line);
-    if (event.kind === 'warning') view.warnings.add(line);
+    if (event.kind === 'warning') addWarning(view, event.stage, line);
     if (view.warnings.size > 0) view.linesSince += 1;
   }
   // Progress comes often, and the timer shows it.
   if (line !== undefined || changesRunning(event)) draw(view);
+}
+
+function addWarning({ warnings }: BuildView, stage: StageId | undefined, line: string): void {
+  const known = warnings.get(stage);
+  if (known === undefined) warnings.set(stage, new Set([line]));
+  else known.add(line);
+}
+
+/** Warnings per stage that are repeated at the end: more of them would push the figures off the screen. */
+const MOST_WARNINGS = 2;
+
+function listWarnings({ warnings }: BuildView): readonly string[] {
+  return [...warnings].flatMap(([stage, lines]) => {
+    const more = stage === undefined ? 0 : lines.size - MOST_WARNINGS;
+    if (more <= 0) return [...lines];
+    return [...[...lines].slice(0, MOST_WARNINGS), `  ${countOf(more, 'more warning')} of ${stage}: tanren log ${stage}`];
+  });
 }
 
 /** The line of an ended stage also states how many have ended: "[7/24]". */

@@ -24,13 +24,18 @@ export function describeJoin(graph: Graph, { node, inputs, movedBy }: UnlikeJoin
 
 /** One sentence, then the fix. */
 export function warnOfJoin({ node, output, inputs, separable }: JoinEntry, bits: number): string {
-  const worst = inputs.reduce((least, input) => ((input.sqnrDb ?? Infinity) < (least.sqnrDb ?? Infinity) ? input : least));
+  const worst = inputs.reduce((most, input) => (lossOf(input) > lossOf(most) ? input : most));
   const ranges = inputs.map(({ name, dataRange: [low = 0, high = 0] }) => `"${name}" (${format(low)} … ${format(high)})`).join(', ');
   const loss = `${bits} bits at one scale leave "${worst.name}" ${formatDb(worst.sqnrDb)}, at its own ${formatDb(worst.ownSqnrDb)}`;
   const fix = separable
     ? 'quantize with `joins: separate` keeps a scale for each'
     : `quantize with overrides: [{tensor: "${output}", set: {dtype: int16}}], or rewrite with conv-of-concat`;
   return `Concat "${node}" joins values of unlike ranges: ${ranges}; ${loss}: ${fix}`;
+}
+
+/** What one scale for all costs, in dB. */
+function lossOf({ sqnrDb, ownSqnrDb }: JoinEntry['inputs'][number]): number {
+  return sqnrDb === null ? 0 : (ownSqnrDb ?? Number.POSITIVE_INFINITY) - sqnrDb;
 }
 
 const format = (value: number): string => String(Number(value.toPrecision(3)));

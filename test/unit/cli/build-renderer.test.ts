@@ -51,6 +51,23 @@ describe('a build that is not on a terminal', () => {
     ]);
   });
 
+  it('repeats two warnings of each stage where many lines followed, and names the log with the others', () => {
+    const renderer = makeBuildRenderer(makeTextConsole(), 4);
+    const warn = (stage: StageId | undefined, message: string): void =>
+      renderer.emit({ kind: 'warning', stage, code: 'stage-warning', message });
+    for (const name of ['one', 'two', 'three', 'four']) warn(id('a'), name);
+    expect(renderer.warnings()).toEqual([]);
+    for (let line = 0; line < 20; line++) renderer.emit(started(`s${line}`));
+    warn(id('b'), 'alone');
+    renderer.end();
+    expect(renderer.warnings().map(line => line.replace(/^warning\[stage-warning\]: /, ''))).toEqual([
+      'a: one',
+      'a: two',
+      '  2 more warnings of a: tanren log a',
+      'b: alone',
+    ]);
+  });
+
   it('prints warnings, retries and waits, but no log lines, progress or gates', () => {
     expect(
       screen(

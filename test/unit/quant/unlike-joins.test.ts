@@ -88,6 +88,13 @@ describe('a Concat of unlike ranges', () => {
     );
   });
 
+  it('is explained by the value that loses most to the shared scale, not by one that is coarse at any', () => {
+    const input = (name: string, sqnrDb: number, ownSqnrDb: number) => ({ name, dataRange: [-1, 1], sqnrDb, ownSqnrDb });
+    const inputs = [input('coarse', 15, 15), input('small', 20, 45)];
+    const text = warnOfJoin({ node: 'joined', output: 'y', inputs, separable: true, separated: false }, 8);
+    expect(text).toContain('8 bits at one scale leave "small" 20 dB, at its own 45 dB');
+  });
+
   it('stays in float with `joins: separate`, with all that only moves its result, and every input keeps its scale', async () => {
     const model = joined(400, MOVED);
     const { joins = [], inFloat } = await quantize(model, { joins: 'separate' });
