@@ -9,6 +9,7 @@ import { correctBiases } from './correct-biases/stage.js';
 import { describe } from './describe/stage.js';
 import { evaluate } from './evaluate/stage.js';
 import { evaluateClasses } from './evaluate-classes/stage.js';
+import { evaluateSegmentation } from './evaluate-segmentation/stage.js';
 import { exportStage } from './export/stage.js';
 import { importStage } from './import/stage.js';
 import { quantize } from './quantize/stage.js';
@@ -54,6 +55,7 @@ export const BUILT_IN_PLUGINS: readonly BuiltInPlugin[] = [
   { plugin: bench, module: 'stages/bench/stage.js' },
   { plugin: evaluate, module: 'stages/evaluate/stage.js' },
   { plugin: evaluateClasses, module: 'stages/evaluate-classes/stage.js' },
+  { plugin: evaluateSegmentation, module: 'stages/evaluate-segmentation/stage.js' },
   { plugin: report, module: 'stages/report/stage.js' },
   { plugin: toolchain, module: 'stages/toolchain/stage.js' },
   { plugin: command, module: 'stages/command/stage.js' },

@@ -1,6 +1,7 @@
 /** `tanren init`: what it writes builds at once, for models of several forms and from the examples. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
@@ -100,6 +101,34 @@ describe('init --model', () => {
     expect(world.read('pipeline.yaml')).toMatch(/samples: 2, preprocess: \*preprocess/);
   });
 });
+
+it('init --model of a segmentation network has an evaluation as comments, which work with masks', async () => {
+  giveModel('free sizes');
+  world.run('init', '--model', 'net.onnx', '--size', '32x48');
+  const pipeline = world.read('pipeline.yaml').replace(/^ {2}# (evaluate-(?:float|int8): )/gm, '  $1');
+  world.write(
+    'pipeline.yaml',
+    pipeline
+      .replace('\nstages:', '  masks: masks\n\nstages:')
+      .replaceAll('masks: masks}', 'masks: "${sources.masks}"}')
+      .replaceAll('masks: masks, base', 'masks: "${sources.masks}", base'),
+  );
+  mkdirSync(join(world.folder, 'masks'));
+  for (const name of readdirSync(join(world.folder, 'examples/shapes/data/calib'))) {
+    const { width = 0, height = 0 } = await sharp(join(world.folder, 'examples/shapes/data/calib', name)).metadata();
+    const data = Uint8Array.from({ length: width * height }, (_, index) => index % 6);
+    await sharp(data, { raw: { width, height, channels: 1 } })
+      .toColourspace('b-w')
+      .png()
+      .toFile(join(world.folder, 'masks', name.replace(/\.\w+$/, '.png')));
+  }
+  const built = world.run('build', 'evaluate-int8', '--json');
+  expect([built.stderr, built.exitCode]).toEqual([expect.any(String), 0]);
+  const { stages } = JSON.parse(built.stdout) as { stages: { stage: string; metrics?: { miou: number; delta?: { miou: number } } }[] };
+  const metrics = stages.find(({ stage }) => stage === 'evaluate-int8')?.metrics;
+  expect(metrics?.miou).toBeGreaterThan(0);
+  expect(metrics?.delta?.miou).toBeCloseTo(0, 1);
+}, 120_000);
 
 describe('init --annotations and --recover', () => {
   it('draft a pipeline that evaluates in float and int8, and recovers accuracy', () => {

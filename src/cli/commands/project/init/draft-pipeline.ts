@@ -102,13 +102,15 @@ ${recovers ? BIASES : ''}
     uses: compile
     with: {target: ryzen-ai, dtype: "${preset}"}
     inputs: {models: {model: ${quantized}}}
-${request.presets === undefined ? measuredBy(network, int8) : ''}${(isWhole ? evaluateWhole(found) : evaluateOf(classes, decoding, request)).replaceAll('quantize.model', request.presets === undefined ? int8 : 'quantize@a8w8.model')}${request.presets === undefined ? pageOf(request) : ''}`;
+${request.presets === undefined ? measuredBy(network, int8) : ''}${(isWhole ? evaluateWhole(found) : evaluateOf(classes, decoding, request) + evaluatePixels(facts, what)).replaceAll('quantize.model', request.presets === undefined ? int8 : 'quantize@a8w8.model')}${request.presets === undefined ? pageOf(request) : ''}`;
   return { text, what, needsImages: true, isDetector: decoding !== undefined };
 }
 
+const SEGMENTS = 'a segmentation network';
+
 function nameNetwork(facts: ModelFacts): string {
   const pixels = findPixelClasses(facts);
-  return pixels === undefined ? 'a network that takes images' : `a segmentation network of ${classesOf(pixels.classes)}`;
+  return pixels === undefined ? 'a network that takes images' : `${SEGMENTS} of ${classesOf(pixels.classes)}`;
 }
 
 const SAMPLES = 16;
@@ -231,6 +233,19 @@ function evaluateOf(classes: number | undefined, decoding: FoundDecoder | undefi
   # With COCO annotations, as a source val: {annotations: instances.json, images: images}:
   # evaluate-float: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: simplify.model}, recipe: detector.recipe, data: "\${sources.val}"}}
   # evaluate-int8: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
+`;
+}
+
+/** The evaluation of a segmentation network, as comments: the draft has no masks. */
+function evaluatePixels(facts: ModelFacts, what: string): string {
+  const pixels = what.startsWith(SEGMENTS) ? findPixelClasses(facts) : undefined;
+  if (pixels === undefined) return '';
+  const settings = `{output: ${quote(pixels.output)}, preprocess: *preprocess}`;
+  const inputs = 'images: "${sources.images}", masks: masks';
+  return `
+  # With a folder of masks, PNG files with a class number per pixel and the names of the images:
+  # evaluate-float: {uses: evaluate-segmentation, with: ${settings}, inputs: {model: simplify.model, ${inputs}}}
+  # evaluate-int8: {uses: evaluate-segmentation, with: ${settings}, inputs: {model: quantize.model, ${inputs}, baseline: evaluate-float.metrics}}
 `;
 }
 

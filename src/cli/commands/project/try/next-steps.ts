@@ -8,7 +8,7 @@ const GOOD_DB = 20;
 const WORTH_DB = 6;
 const MOST_STEPS = 3;
 /** Drafts of these have stages that measure accuracy. */
-const HAS_FIGURES = /^a (classifier|detector|whole detector)/;
+const HAS_FIGURES = /^a (classifier|detector|whole detector|segmentation network)/;
 
 export function adviseNext(
   { what, rows, images, unreadable, failed }: Omit<Tried, 'next'>,
@@ -34,9 +34,7 @@ export function adviseNext(
     ...adviseRewrites(linted),
     ...adviseBits(eight, sixteen),
     ...(save === 'open' ? [`keep it: tanren try ${model} --save pipeline.yaml writes the pipeline, with all settings to edit`] : []),
-    ...(HAS_FIGURES.test(what)
-      ? ['measure accuracy with labels: the drafted pipeline has `evaluate` or `evaluate-classes` as comments']
-      : []),
+    ...(HAS_FIGURES.test(what) ? ['measure accuracy with labels: the drafted pipeline has an evaluation as comments'] : []),
     'open artifacts/…/compile@a8w8/report.json, or run tanren lint, for the reason of every node on the CPU',
   ].slice(0, MOST_STEPS);
 }

@@ -1,0 +1,134 @@
+/** The class of each pixel of an image, from the output of a segmentation network. */
+import { formatShape } from '../../tensor/shape.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import { DetectionError } from '../error/detection-error.js';
+import type { Placement } from '../image/placement.js';
+
+/** Row-major classes of an image. */
+export interface PixelClasses {
+  readonly width: number;
+  readonly height: number;
+  /** Number of classes; undefined: the network chose them itself. */
+  readonly of: number | undefined;
+  /** `OUTSIDE` where the network's input does not show the pixel. */
+  readonly classes: Int32Array;
+}
+
+export const OUTSIDE = -1;
+
+/**
+ * Scores per class, float32 [1, classes, h, w], are resized bilinearly to the image, each pixel takes the class with the highest score, and of equal ones
+ * the lowest. Classes that the network chose, integers [1, h, w] or [1, 1, h, w], are taken from the nearest cell. Only the cells that show the image count.
+ * @throws DetectionError `pixel-scores` for other outputs.
+ * @see torch.nn.functional.interpolate, mode="bilinear", align_corners=False.
+ */
+export function findPixelClasses(output: Tensor | undefined, name: string, placement: Placement): PixelClasses {
+  const dims = output?.dims ?? [];
+  const [first, channels = 0, rows = 0, columns = 0] = dims;
+  if (output?.dtype === 'float32' && dims.length === 4 && first === 1 && channels > 1)
+    return choose(output.data, { channels, rows, columns }, placement);
+  const chosen = output === undefined ? undefined : readChosen(output);
+  if (chosen !== undefined) return take(chosen, placement);
+  throw new DetectionError(
+    'pixel-scores',
+    `output "${name}" is ${output?.dtype ?? 'missing'} ${formatShape(dims)}, expected scores float32 [1, classes, height, width] or classes int64 [1, height, width]`,
+    { help: 'set `output` to the name of the output with a score per class and pixel' },
+  );
+}
+
+interface Grid {
+  readonly channels: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** For each pixel of one axis of the image: two cells, and the share of the second; or a share of NaN outside of the input. */
+interface AxisCells {
+  readonly low: Int32Array;
+  readonly high: Int32Array;
+  readonly share: Float64Array;
+}
+
+/** @param before, scale, original, input place and size of the image in the input on this axis. */
+function placeAxis(
+  cells: number,
+  original: number,
+  { before, scale, input }: { readonly before: number; readonly scale: number; readonly input: number },
+): AxisCells {
+  const [low, high, share] = [new Int32Array(original), new Int32Array(original), new Float64Array(original)];
+  const perPixel = cells / input;
+  const [start, end] = [Math.max(0, before * perPixel), Math.min(cells, (before + original * scale) * perPixel)];
+  for (let pixel = 0; pixel < original; pixel++) {
+    const center = (before + (pixel + 0.5) * scale) * perPixel;
+    const at = Math.min(Math.max(center - 0.5, start), Math.max(start, end - 1));
+    low[pixel] = Math.min(Math.floor(at), cells - 1);
+    high[pixel] = Math.min((low[pixel] as number) + 1, cells - 1);
+    share[pixel] = center < 0 || center > cells ? Number.NaN : at - (low[pixel] as number);
+  }
+  return { low, high, share };
+}
+
+function placeCells({ rows, columns }: Pick<Grid, 'rows' | 'columns'>, { original, left, top, scaleX, scaleY, input }: Placement) {
+  return {
+    x: placeAxis(columns, original.width, { before: left, scale: scaleX, input: input.width }),
+    y: placeAxis(rows, original.height, { before: top, scale: scaleY, input: input.height }),
+  };
+}
+
+function choose(scores: Float32Array, grid: Grid, placement: Placement): PixelClasses {
+  const { width, height } = placement.original;
+  const { x, y } = placeCells(grid, placement);
+  const classes = new Int32Array(width * height);
+  const best = new Float64Array(width);
+  const plane = grid.rows * grid.columns;
+  for (let row = 0; row < height; row++) {
+    const [top, bottom, down] = [(y.low[row] as number) * grid.columns, (y.high[row] as number) * grid.columns, y.share[row] as number];
+    best.fill(Number.NEGATIVE_INFINITY);
+    const line = classes.subarray(row * width, (row + 1) * width);
+    for (let label = 0; label < grid.channels; label++) {
+      const from = label * plane;
+      for (let column = 0; column < width; column++) {
+        const [a, b, across] = [x.low[column] as number, x.high[column] as number, x.share[column] as number];
+        const upper = mix(scores[from + top + a] as number, scores[from + top + b] as number, across);
+        const score = mix(upper, mix(scores[from + bottom + a] as number, scores[from + bottom + b] as number, across), down);
+        if (score > (best[column] as number)) {
+          best[column] = score;
+          line[column] = label;
+        }
+      }
+    }
+    for (let column = 0; column < width; column++) {
+      if (Number.isNaN(x.share[column]) || Number.isNaN(down)) line[column] = OUTSIDE;
+      else if (!Number.isFinite(best[column])) throw new DetectionError('pixel-scores', 'the output has scores that are not finite');
+    }
+  }
+  return { width, height, of: grid.channels, classes };
+}
+
+const mix = (a: number, b: number, share: number): number => a * (1 - share) + b * share;
+
+function readChosen({
+  dims,
+  data,
+  dtype,
+}: Tensor): { readonly rows: number; readonly columns: number; readonly data: ArrayLike<number | bigint> } | undefined {
+  const [rows, columns] = dims.slice(-2);
+  const leading = dims.slice(0, -2);
+  if (!/^u?int/.test(dtype) || dtype === 'int4' || dtype === 'uint4' || rows === undefined || columns === undefined) return undefined;
+  return leading.length <= 2 && leading.every(dim => dim === 1) ? { rows, columns, data: data as ArrayLike<number | bigint> } : undefined;
+}
+
+function take(chosen: NonNullable<ReturnType<typeof readChosen>>, placement: Placement): PixelClasses {
+  const { width, height } = placement.original;
+  const { x, y } = placeCells(chosen, placement);
+  const classes = new Int32Array(width * height);
+  const cellOf = ({ low, share }: AxisCells, pixel: number, cells: number): number =>
+    Math.min((low[pixel] as number) + ((share[pixel] as number) >= 0.5 ? 1 : 0), cells - 1);
+  for (let row = 0; row < height; row++)
+    for (let column = 0; column < width; column++) {
+      const isOutside = Number.isNaN(x.share[column]) || Number.isNaN(y.share[row]);
+      const at = cellOf(y, row, chosen.rows) * chosen.columns + cellOf(x, column, chosen.columns);
+      classes[row * width + column] = isOutside ? OUTSIDE : Number(chosen.data[at]);
+    }
+  return { width, height, of: undefined, classes };
+}
