@@ -87,6 +87,16 @@ function connectBeside(
   return found;
 }
 
+/** Reports references in `inputs` that lead nowhere, for a stage whose ports are not known because it has other errors. */
+export function checkReferences(inputs: Located, around: Surroundings, diagnostics: DiagnosticSink): void {
+  if (inputs.kind === 'map') for (const { value } of membersOf(inputs).values()) checkReferences(value, around, diagnostics);
+  if (inputs.kind !== 'scalar' || typeof inputs.value !== 'string') return;
+  const source = parseSourceReference(inputs.value);
+  // Its port may take a source that is a record.
+  if (source !== undefined && source.key === undefined) findSource(source.name, inputs.span, around, diagnostics);
+  else connectOne('any', inputs, around, diagnostics);
+}
+
 function connectOne(kind: KindName, value: Located, around: Surroundings, diagnostics: DiagnosticSink): InputRef | undefined {
   if (value.kind !== 'scalar' || typeof value.value !== 'string') {
     diagnostics.error('bad-reference', value.span, 'this port takes one artifact', 'write "stage.port" or "${sources.name}"');

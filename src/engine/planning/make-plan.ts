@@ -12,7 +12,7 @@ import type { Plan, StageId } from '../model/plan.js';
 import type { PluginRegistry } from '../model/plugin-entry.js';
 import { checkFolders } from './check-folders.js';
 import { checkSources } from './check-sources.js';
-import type { Source, Surroundings } from './connect.js';
+import { checkReferences, type Source, type Surroundings } from './connect.js';
 import { expandStage, type Instance, MAX_STAGES } from './expand.js';
 import type { FileFacts } from './narrow-folders.js';
 import { orderStages } from './order.js';
@@ -55,6 +55,7 @@ export function makePlan(request: PlanRequest, diagnostics: DiagnosticList): Pla
     files: { ...request.files, projectFolder: request.projectFolder, findWritten, narrowed },
   };
   const pools = Object.fromEntries([...membersOf(findMember(root, 'pools'))].map(([name, member]) => [name, unitsOf(member.value)]));
+  for (const instance of instances) if (!prepared.has(instance.id)) checkInputs(instance, around, diagnostics);
   const planned = new Map([...prepared.values()].map(ready => [ready.instance.id, planStage(ready, around, pools, diagnostics)]));
   checkSources({ declared: findMember(root, 'sources'), sources, stages: planned.values(), narrowed, findWritten }, diagnostics);
   // With errors there is no warning, because an unresolved stage may be the one that uses the parameter.
@@ -102,6 +103,12 @@ function prepareStages(instances: readonly Instance[], request: PlanRequest, dia
     if (ready !== undefined) prepared.set(instance.id, ready);
   }
   return prepared;
+}
+
+/** The references of a stage that has other errors, so that all are reported at once. */
+function checkInputs({ definition, scope }: Instance, around: Surroundings, diagnostics: DiagnosticList): void {
+  const inputs = findMember(definition, 'inputs');
+  if (inputs !== undefined) checkReferences(interpolate(inputs, scope, diagnostics), around, diagnostics);
 }
 
 /** Maximum number of references shown of a cycle. */

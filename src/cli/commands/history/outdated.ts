@@ -23,4 +23,4 @@ export async function findOutdated(plan: Plan, options: PipelineOptions, newest:
 }
 
 /** Explains the mark "(outdated)". */
-export const OUTDATED_NOTE = '(outdated): the result of earlier files, params or code; tanren status says what changed';
+export const OUTDATED_NOTE = '(outdated): of earlier files, params or code; tanren status says what changed';

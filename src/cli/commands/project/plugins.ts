@@ -1,6 +1,6 @@
 /** `tanren plugins`: lists the plugins with their inputs, outputs and params. */
 import { BUILT_IN_PLUGINS } from '../../../../stages/registry.js';
-import { isJsonObject, type JsonObject } from '../../../base/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../base/json.js';
 import { findClosest } from '../../../base/text/did-you-mean.js';
 import type { Diagnostic } from '../../../engine/model/diagnostic.js';
 import type { Ports } from '../../../stage/ports.js';
@@ -74,11 +74,20 @@ function formatParams(schema: JsonObject, console: Console): void {
   const properties = isJsonObject(schema.properties) ? schema.properties : {};
   for (const [name, param] of Object.entries(properties)) {
     if (!isJsonObject(param)) continue;
-    const value = param.default === undefined ? '' : ` = ${JSON.stringify(param.default)}`;
+    const value = param.default === undefined ? '' : ` = ${spacedJson(param.default)}`;
     const description = typeof param.description === 'string' ? param.description : '';
     for (const line of wrapText(`${console.style('cyan', name)}${value}  ${description}`, console.width() - 4).map(
       (line, index) => `${index === 0 ? '  ' : '    '}${line}`,
     ))
       console.line(line);
   }
+}
+
+/** JSON on one line with spaces between members, where lines can break. */
+function spacedJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${JSON.stringify(name)}: ${spacedJson(member)}`)
+    .join(', ')}}`;
 }

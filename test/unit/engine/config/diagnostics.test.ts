@@ -305,6 +305,22 @@ describe('a mistake in the pipeline file', () => {
     ]);
   });
 
+  it('the references of a stage are checked too where its plugin or settings are wrong', async () => {
+    const text = `version: 1
+sources: {list: {a: x}}
+stages:
+  a: {uses: mak, inputs: {in: z.out, more: {b: "\${sources.lost}"}, all: "\${sources.list}", one: "\${sources.list.c}"}}
+  b: {uses: make, with: {siez: 3}, inputs: {in: "a.anything"}}
+`;
+    expect(headsOf(await planText(text)).map(head => head.split(':').slice(0, 2).join(':'))).toEqual([
+      '4:13 error[unknown-plugin]',
+      '4:31 error[unknown-stage]',
+      '4:48 error[unknown-source]',
+      '4:97 error[unknown-source]',
+      '5:26 error[unknown-setting]',
+    ]);
+  });
+
   it('a duplicate key hides no other error: its first value is checked with the rest of the file', async () => {
     const loaded = await planText(
       `${STAGES}  a: {uses: mak, with: &level {size: 1}}\n  a: {uses: make, with: &other {size: 1}}\n  b: {uses: make, with: {<<: *other, siez: 1}}\n`,

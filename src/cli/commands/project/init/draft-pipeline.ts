@@ -223,9 +223,9 @@ function categoriesOf({ classes }: FoundDecoder): string {
 function evaluateOf(classes: number | undefined, decoding: FoundDecoder | undefined, { annotations }: DraftRequest): string {
   if (classes !== undefined)
     return `
-  # With labels, a line "name label" per image:
-  # evaluate-float: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: simplify.model, images: "\${sources.images}", labels: labels.txt}}
-  # evaluate-int8: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: quantize.model, images: "\${sources.images}", labels: labels.txt, baseline: evaluate-float.metrics}}
+  # With labels, a line "name label" per image, as a source labels: labels.txt:
+  # evaluate-float: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: simplify.model, images: "\${sources.images}", labels: "\${sources.labels}"}}
+  # evaluate-int8: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: quantize.model, images: "\${sources.images}", labels: "\${sources.labels}", baseline: evaluate-float.metrics}}
 `;
   if (decoding === undefined) return '';
   if (annotations !== undefined) return EVALUATION;
@@ -241,9 +241,9 @@ function evaluatePixels(facts: ModelFacts, what: string): string {
   const pixels = what.startsWith(SEGMENTS) ? findPixelClasses(facts) : undefined;
   if (pixels === undefined) return '';
   const settings = `{output: ${quote(pixels.output)}, preprocess: *preprocess}`;
-  const inputs = 'images: "${sources.images}", masks: masks';
+  const inputs = 'images: "${sources.images}", masks: "${sources.masks}"';
   return `
-  # With a folder of masks, PNG files with a class number per pixel and the names of the images:
+  # With masks, PNG files with a class number per pixel and the names of the images, as a source masks: masks:
   # evaluate-float: {uses: evaluate-segmentation, with: ${settings}, inputs: {model: simplify.model, ${inputs}}}
   # evaluate-int8: {uses: evaluate-segmentation, with: ${settings}, inputs: {model: quantize.model, ${inputs}, baseline: evaluate-float.metrics}}
 `;
