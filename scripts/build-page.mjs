@@ -6,7 +6,19 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Folders whose modules or types the page imports. */
-const SOURCES = ['src/web', 'src/report', 'src/base', 'src/engine', 'src/detection', 'src/onnx/describe', 'src/quant', 'src/target/report'];
+const SOURCES = [
+  'src/web',
+  'src/report',
+  'src/base',
+  'src/engine',
+  'src/detection',
+  'src/onnx/describe',
+  'src/quant',
+  'src/target/report',
+  'src/target/advice',
+  'src/runtime/measure',
+  'src/runtime/device',
+];
 
 export async function buildPage(root) {
   const stamp = join(root, 'dist/page/sources.sha256');

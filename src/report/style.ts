@@ -4,7 +4,7 @@ import { declareColors } from './colors.js';
 export const STYLE = `
 ${declareColors()}
 *{box-sizing:border-box}
-html{scroll-behavior:smooth;-webkit-text-size-adjust:100%;scroll-padding-top:3.5rem}
+html{scroll-behavior:smooth;-webkit-text-size-adjust:100%;scroll-padding-top:5rem}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 header,main,footer{max-width:1120px;margin:0 auto;padding:0 1.25rem}
 header{padding-top:2.25rem}
@@ -21,8 +21,8 @@ a:focus-visible,summary:focus-visible,button:focus-visible,.scroll:focus-visible
 code,.mono{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;overflow-wrap:anywhere}
 .view-links a{margin-right:.5rem}
 nav{position:sticky;top:0;z-index:2;background:var(--paper);border-bottom:1px solid var(--line)}
-nav div{max-width:1120px;margin:0 auto;padding:0 1.25rem;display:flex;gap:1.15rem;align-items:center;overflow-x:auto;scrollbar-width:none}
-nav a{color:var(--soft);text-decoration:none;font-size:13.5px;white-space:nowrap;padding:.65rem 0}
+nav div{max-width:1120px;margin:0 auto;padding:0 1.25rem;display:flex;flex-wrap:wrap;gap:0 1rem;align-items:center;padding-block:.3rem}
+nav a{color:var(--soft);text-decoration:none;font-size:13.5px;white-space:nowrap;padding:.3rem 0}
 nav a:hover{color:var(--ink);text-decoration:underline}
 nav button{margin-left:auto;flex:none}
 button{font:inherit;font-size:13px;color:var(--soft);background:none;border:1px solid var(--line);border-radius:6px;padding:.2rem .6rem;cursor:pointer}
@@ -95,6 +95,7 @@ tr:has(.cut-outs)>*{vertical-align:middle}.cut-outs{display:flex;gap:.4rem}.cut-
 caption{max-width:calc(100vw - 2rem)}td.t{min-width:7.5rem}
 header{padding-top:1.5rem}h1{font-size:1.45rem}
 header,main,footer,nav div{padding-left:1rem;padding-right:1rem}
+nav div{flex-wrap:nowrap;overflow-x:auto;scrollbar-width:thin}
 .chart-wide{display:none}.chart-narrow{display:block}
 .figure{padding:.7rem .75rem}
 .tiles{grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));gap:.5rem}

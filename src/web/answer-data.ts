@@ -11,14 +11,19 @@ import { RequestError, readJsonBody } from './http/read-body.js';
 import type { DataRequest } from './http/serve.js';
 import type { ModelReader } from './model/read-model-view.js';
 import type { TensorReader } from './model/read-tensor.js';
+import type { TrialReader } from './model/read-trial.js';
+import type { TrialView } from './model/trial-view.js';
+import { findRewrite, getCompiledModel } from './project/compiled-model.js';
 import type { LiveProject, ProjectState } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import type { StartedBuilds } from './project/started-builds.js';
-import { answerArtifact, findArtifact, findFolder } from './views/artifact-file.js';
+import { answerArtifact, findArtifact } from './views/artifact-file.js';
 import { answerInput } from './views/input-file.js';
 import { viewPipeline } from './views/pipeline-view.js';
 import { saveBaseline, viewComparison, viewRuns } from './views/runs-view.js';
 import { viewStage } from './views/stage-view.js';
+import { makeTensorOrder } from './views/tensor-order.js';
+import { makeTrialOrder } from './views/trial-order.js';
 
 export interface DataContext {
   readonly ports: ProjectPorts;
@@ -27,6 +32,7 @@ export interface DataContext {
   readonly edits: EditSession;
   readonly models: ModelReader;
   readonly tensors: TensorReader;
+  readonly trials: TrialReader;
   /** Takes the response of a request for events. @returns false if there are too many. */
   readonly follow: (request: DataRequest) => boolean;
 }
@@ -70,18 +76,21 @@ const READS: Readonly<Record<string, Handler>> = {
   tensor: async ({ query, response }, { project, tensors }) => {
     const left = leftSignal(response);
     const state = await project.state();
-    const plan = getPlan(state.plan);
-    const model = await findFile(plan, state, get(query, 'stage'), get(query, 'port'));
-    const other = query.get('other-stage');
-    const order = {
-      model,
-      other: other === null ? undefined : await findFile(plan, state, other, get(query, 'other-port')),
-      value: get(query, 'value'),
-      captured: findFolder(plan, state, get(query, 'captured')),
-      sample: Number(query.get('sample') ?? 0),
-    };
+    const order = await makeTensorOrder(getPlan(state.plan), state, query);
     const view = await tensors.read(order, left);
     return view === 'left' ? 'taken' : jsonAnswer(view);
+  },
+  trial: async ({ query, response }, { project, trials }) => {
+    const left = leftSignal(response);
+    const state = await project.state();
+    const plan = getPlan(state.plan);
+    const compiled = getCompiledModel(plan, get(query, 'stage'), get(query, 'model'));
+    const order = await makeTrialOrder(plan, state, compiled);
+    const files = [order.model, ...(order.profile === undefined ? [] : [order.profile])].map(keyOf);
+    const advice = await trials.read(order, JSON.stringify([order, files]), left);
+    if (advice === 'left') return 'taken';
+    const view: TrialView = { advice, rewrite: findRewrite(plan, compiled.ref) };
+    return jsonAnswer(view);
   },
   input: async ({ query }, { project }) => {
     const state = await project.state();
@@ -102,13 +111,13 @@ const WRITES: Readonly<Record<string, Handler>> = {
   },
   'preview-edit': async ({ message }, { project, edits }) => {
     const body = await readJsonBody(message);
-    const { edit, group } = parseEdit(body, getPlan((await project.state()).plan));
-    return jsonAnswer(await edits.preview(edit, group));
+    const { edit, place } = parseEdit(body, getPlan((await project.state()).plan));
+    return jsonAnswer(await edits.preview(edit, place));
   },
   edit: async ({ message }, { project, edits }) => {
     const body = await readJsonBody(message);
-    const { edit, group } = parseEdit(body, getPlan((await project.state()).plan));
-    const applied = await edits.apply(edit, group, String(body.digest ?? ''));
+    const { edit, place } = parseEdit(body, getPlan((await project.state()).plan));
+    const applied = await edits.apply(edit, place, String(body.digest ?? ''));
     project.note();
     return jsonAnswer(applied);
   },

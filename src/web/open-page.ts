@@ -10,6 +10,7 @@ import { openPageFiles } from './http/page-files.js';
 import { listen } from './http/serve.js';
 import { openModelReader } from './model/read-model-view.js';
 import { openTensorReader } from './model/read-tensor.js';
+import { openTrialReader } from './model/read-trial.js';
 import { followBuilds } from './project/follow-builds.js';
 import type { LiveEvent } from './project/live-event.js';
 import { openLiveProject } from './project/live-project.js';
@@ -62,6 +63,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
   ];
   const edits = openEdits(ports.file.path, ports.check);
   const tensors = openTensorReader(ports.engine.installRoot);
+  const trials = openTrialReader(ports.engine.installRoot);
   const context = {
     ports,
     project,
@@ -69,6 +71,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     edits,
     models: openModelReader(ports.engine.installRoot),
     tensors,
+    trials,
     follow: ({ response }: { response: Parameters<typeof stream.add>[0] }) => stream.add(response, first()),
   };
   const { server, port } = await listen(tryPorts, {
@@ -87,6 +90,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     async close() {
       builds.cancel();
       tensors.close();
+      trials.close();
       follower.close();
       project.close();
       stream.close();

@@ -9,12 +9,17 @@ const SETTINGS = {
 } as const;
 
 const STAGE = text('Id of a stage that uses `quantize`.');
+const COMPILE = text('Id of a stage that uses `compile`; the rule goes to the stage that rewrites its model.');
 const VALUE = text('Name of a tensor of the float model.');
 
 /** A request also has the digest of the file that was shown. */
 export const EDIT_SCHEMA = anyOf([
   openObject({ kind: constant('exclude'), stage: STAGE, value: VALUE }),
   openObject({ kind: constant('override'), stage: STAGE, value: VALUE, set: SETTINGS }),
+  openObject(
+    { kind: constant('rule'), stage: COMPILE, model: text('Name of the model in the report of `compile`.'), rule: text() },
+    { form: text() },
+  ),
   openObject({ kind: constant('param'), name: text(), to: anyOf([anyText(), number(), flag()]) }),
 ]);
 

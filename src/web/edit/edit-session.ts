@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import { refuse } from './edit-error.js';
 import type { Edit } from './edit-schema.js';
 import { type DiffLine, diffLines } from './line-diff.js';
-import { type PlannedEdit, planEdit } from './plan-edit.js';
+import { type EditedStage, type PlannedEdit, planEdit } from './plan-edit.js';
 
 export interface EditPreview {
   readonly place: string;
@@ -17,9 +17,9 @@ export interface EditPreview {
 
 export interface EditSession {
   /** @throws RequestError `ui-edit-place`, `ui-edit-invalid`. */
-  preview(edit: Edit, group: string): Promise<EditPreview>;
+  preview(edit: Edit, place: EditedStage): Promise<EditPreview>;
   /** @throws RequestError `ui-edit-changed` if the file is not the one that was previewed; those of `preview`. */
-  apply(edit: Edit, group: string, digest: string): Promise<EditPreview>;
+  apply(edit: Edit, place: EditedStage, digest: string): Promise<EditPreview>;
   /** Takes back the last edit. @throws RequestError `ui-edit-changed` if there is none, or the file was changed since. */
   undo(): void;
   /** What `undo` would take back. */
@@ -39,18 +39,18 @@ export function openEdits(path: string, check: (text: string) => Promise<readonl
   const done: Done[] = [];
   const plan = async (
     edit: Edit,
-    group: string,
+    place: EditedStage,
   ): Promise<{ readonly before: string; readonly planned: PlannedEdit; readonly preview: EditPreview }> => {
     const before = readFileSync(path, 'utf8');
-    const planned = planEdit(before, edit, group);
+    const planned = planEdit(before, edit, place);
     const [problem] = (await check(planned.text)).filter(({ severity }) => severity === 'error');
     if (problem !== undefined) throw refuse('ui-edit-invalid', `the edited file would have an error: ${problem.message}`, problem.help);
     return { before, planned, preview: { place: planned.place, diff: diffLines(before, planned.text), digest: digestBytes(before) } };
   };
   return {
-    preview: async (edit, group) => (await plan(edit, group)).preview,
-    async apply(edit, group, digest) {
-      const { before, planned, preview } = await plan(edit, group);
+    preview: async (edit, place) => (await plan(edit, place)).preview,
+    async apply(edit, place, digest) {
+      const { before, planned, preview } = await plan(edit, place);
       if (preview.digest !== digest || digestOf(path) !== digest) throw changed();
       replaceFile(path, planned.text);
       done.push({ before, after: digestBytes(planned.text), what: planned.place });

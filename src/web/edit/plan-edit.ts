@@ -4,7 +4,9 @@ import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { refuse } from './edit-error.js';
 import type { Edit } from './edit-schema.js';
-import { addItem, addMember, applyChange, replaceNode, type TextChange } from './insert-yaml.js';
+import { dataOf, getMap, type Planned, shared, valueAt, withValue } from './file-place.js';
+import { addItem, addMember, applyChange, replaceNode } from './insert-yaml.js';
+import { planRule } from './plan-rule.js';
 
 export interface PlannedEdit {
   readonly text: string;
@@ -12,27 +14,35 @@ export interface PlannedEdit {
   readonly place: string;
 }
 
-/**
- * @param group the name in the file of the stage that is edited.
- * @throws RequestError `ui-edit-place` if the place is shared or not a plain value.
- */
-export function planEdit(text: string, edit: Edit, group: string): PlannedEdit {
+/** The stage that is edited, and which of its instances. */
+export interface EditedStage {
+  /** Its name in the file. */
+  readonly group: string;
+  /** The text after the "@"; undefined for the only instance of a stage. */
+  readonly item: string | undefined;
+}
+
+/** @throws RequestError `ui-edit-place` if the place is shared or not a plain value. */
+export function planEdit(text: string, edit: Edit, place: EditedStage): PlannedEdit {
   const document = parseDocument(text, { version: '1.2', merge: true, uniqueKeys: false, logLevel: 'silent' });
   if (document.errors.length > 0 || !isMap(document.contents))
     throw refuse('ui-edit-place', 'the pipeline file has errors', 'correct them first');
-  const planned =
-    edit.kind === 'param' ? planParam(document, document.contents, edit) : planList(text, document, document.contents, edit, group);
+  const planned = planIn(text, document, document.contents, edit, place);
   const changed = applyChange(text, planned.change);
   checkEffect(changed, planned.expected);
   const line = text.slice(0, planned.change.from).split('\n').length;
   return { text: changed, place: `${planned.path.join('.')}, line ${line}` };
 }
 
-interface Planned {
-  readonly change: TextChange;
-  readonly path: readonly string[];
-  /** The file's content after the edit, as plain data. */
-  readonly expected: Json;
+function planIn(text: string, document: Document, root: YAMLMap, edit: Edit, place: EditedStage): Planned {
+  switch (edit.kind) {
+    case 'param':
+      return planParam(document, root, edit);
+    case 'rule':
+      return planRule(text, document, root, edit, place);
+    default:
+      return planList(text, document, root, edit, place.group);
+  }
 }
 
 function planParam(document: Document, root: YAMLMap, { name, to }: Extract<Edit, { kind: 'param' }>): Planned {
@@ -93,49 +103,6 @@ function merge(before: JsonObject, after: JsonObject): JsonObject {
   const { scale, zeroPoint, ...others } = before;
   const kept = 'range' in after ? others : before;
   return { ...kept, ...after };
-}
-
-function getMap(document: Document, root: YAMLMap, path: readonly string[]): YAMLMap {
-  let map: YAMLMap = root;
-  for (const [depth, key] of path.entries()) {
-    const next = map.get(key, true) as Node | undefined;
-    if (!isMap(next))
-      throw next === undefined
-        ? refuse('ui-edit-place', `the file has no ${path.slice(0, depth + 1).join('.')}`)
-        : shared(path.slice(0, depth + 1), next);
-    if (next.anchor !== undefined && isUsed(document, next.anchor)) throw shared(path.slice(0, depth + 1), next);
-    map = next;
-  }
-  return map;
-}
-
-function isUsed(document: Document, anchor: string): boolean {
-  return new RegExp(`\\*${anchor.replaceAll(/[^\w-]/g, '\\$&')}(?![\\w-])`).test(document.toString());
-}
-
-function shared(path: readonly string[], node?: unknown): Error {
-  const name = path.join('.');
-  const why = isAlias(node)
-    ? `is an alias of "${node.source}", which other places share`
-    : isScalar(node) && /\$\{/.test(String(node.value))
-      ? `is the reference ${String(node.value)}`
-      : 'is shared, or not written out here';
-  return refuse('ui-edit-place', `${name} ${why}`, 'edit the file: the page changes only values that belong to one place');
-}
-
-function dataOf(document: Document): Json {
-  return document.toJS({ maxAliasCount: 10_000 }) as Json;
-}
-
-function valueAt(data: Json, [key, ...rest]: readonly string[]): Json | undefined {
-  if (key === undefined) return data;
-  return isJsonObject(data) && Object.hasOwn(data, key) ? valueAt(data[key] as Json, rest) : undefined;
-}
-
-function withValue(data: Json, [key, ...rest]: readonly string[], value: Json): Json {
-  if (key === undefined) return value;
-  const map = isJsonObject(data) ? data : {};
-  return { ...map, [key]: withValue(Object.hasOwn(map, key) ? (map[key] as Json) : {}, rest, value) };
 }
 
 /** The text is read again: it must say what the edit means, and nothing else. */

@@ -1,82 +1,10 @@
 /** Values of models on captured samples, computed in a process that ends after each answer. */
-import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { RequestError } from '../http/read-body.js';
-import type { TensorAnswer, TensorOrder, TensorView } from './tensor-view.js';
+import { openProcessQueue, type ProcessQueue } from './one-process.js';
+import type { TensorOrder, TensorView } from './tensor-view.js';
 
-export interface TensorReader {
-  /**
-   * @param left aborted when nobody waits for the answer any more. @returns 'left' if it was aborted first.
-   * @throws RequestError with the code of the process, `ui-too-large`, `ui-too-many`; an Error for a defect of the process.
-   */
-  read(order: TensorOrder, left: AbortSignal): Promise<TensorView | 'left'>;
-  /** Ends the process. Open and later reads answer 'left'. */
-  close(): void;
-}
+export type TensorReader = ProcessQueue<TensorOrder, TensorView>;
 
-/** A value that takes longer is too large for the page. */
-const LONGEST_MS = 60_000;
-
-/** With the one that is computed. A page asks for one value at a time, and leaves it when its user goes on. */
-const MOST_OPEN = 8;
-
-/** The end of what a process wrote before it died says why. */
-const MOST_SAID = 2_000;
-
-/** One process at a time: a model may need gigabytes. */
 export function openTensorReader(installRoot: string): TensorReader {
-  const module = join(installRoot, 'src/web/model/tensor-process.js');
-  const closed = new AbortController();
-  let last: Promise<unknown> = Promise.resolve();
-  let open = 0;
-  return {
-    async read(order, left) {
-      if (open >= MOST_OPEN)
-        throw new RequestError(503, 'ui-too-many', `${open} values wait to be computed`, 'wait for them, or close other pages');
-      open++;
-      const end = AbortSignal.any([left, closed.signal]);
-      const work = last.then(() => (end.aborted ? 'left' : runProcess(module, order, end)));
-      last = work.catch(() => undefined);
-      return work.finally(() => open--);
-    },
-    close: () => closed.abort(),
-  };
-}
-
-function runProcess(module: string, order: TensorOrder, end: AbortSignal): Promise<TensorView | 'left'> {
-  return new Promise((resolve, reject) => {
-    const child = fork(module, [], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-    const said = endOf(child);
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      reject(new RequestError(413, 'ui-too-large', 'the value takes too long to compute'));
-    }, LONGEST_MS);
-    const leave = (): void => void child.kill('SIGKILL');
-    end.addEventListener('abort', leave);
-    child.on('message', (answer: TensorAnswer) => {
-      if (answer.kind === 'read') resolve(answer.view);
-      else if (answer.kind === 'refused') reject(new RequestError(422, answer.code, answer.message, answer.help));
-      else reject(Object.assign(new Error(`the value cannot be computed: ${answer.message}`), { stack: answer.stack }));
-    });
-    child.on('error', reject);
-    // Unlike "exit", "close" comes after the last message.
-    child.on('close', (code, signal) => {
-      clearTimeout(timer);
-      end.removeEventListener('abort', leave);
-      if (end.aborted) resolve('left');
-      else reject(new Error(`the process that computes the value ended (${signal ?? `exit code ${code}`})${said()}`));
-    });
-    child.send(order, error => {
-      if (error !== null && !end.aborted) reject(error);
-    });
-  });
-}
-
-/** Collects the end of what a process writes about its defects, as V8 does where memory is exhausted. */
-function endOf({ stderr }: ChildProcess): () => string {
-  let text = '';
-  stderr?.setEncoding('utf8').on('data', (piece: string) => {
-    text = (text + piece).slice(-MOST_SAID);
-  });
-  return () => (text.trim() === '' ? '' : `: ${text.trim()}`);
+  return openProcessQueue(join(installRoot, 'src/web/model/tensor-process.js'), { what: 'the value', many: 'values' });
 }

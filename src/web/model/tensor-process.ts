@@ -1,5 +1,10 @@
 /** Runs models up to one value on a captured sample, in a process of its own: the memory of the runtime goes when it ends. */
-import { isCodedError } from '../../base/coded-error.js';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { getDefined } from '../../base/invariant.js';
+import { decodeImage } from '../../detection/image/decode-image.js';
+import { openDetector } from '../../detection/open-detector.js';
+import { readDefinition } from '../../detection/read-definition.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { sortTopologically } from '../../onnx/ir/sort.js';
 import { readModel } from '../../onnx/serde/model-file.js';
@@ -10,37 +15,20 @@ import { findCapturedPart, matchCapturedInputs } from '../../runtime/capture/cap
 import { openOutputs } from '../../runtime/capture/run-outputs.js';
 import { listModelInputs, type NamedTensors } from '../../runtime/session/model-inputs.js';
 import { RuntimeError } from '../../runtime/session/runtime-error.js';
+import { readJsonFile } from '../../stage/json-file.js';
 import { compareArrays, figuresOf } from '../../tensor/compare.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import type { TensorAnswer, TensorData, TensorOrder, TensorView } from './tensor-view.js';
+import { answerOrder } from './answer-order.js';
+import type { CapturedFeed, ImageFeed, TensorData, TensorOrder, TensorView } from './tensor-view.js';
 
 /** More elements are no picture, and take the page seconds. */
 const MOST_ELEMENTS = 8_000_000;
 
-// Nobody waits for the answer any more, also where the server was killed.
-process.once('disconnect', () => process.exit());
+answerOrder(readTensors);
 
-process.once('message', (order: TensorOrder) => {
-  readTensors(order)
-    .then(
-      (view): TensorAnswer => ({ kind: 'read', view }),
-      (error: unknown): TensorAnswer => {
-        if (!isCodedError(error)) return describeDefect(error);
-        const { code, message, help } = error;
-        return { kind: 'refused', code, message, help };
-      },
-    )
-    .then(answer => process.send?.(answer, () => process.disconnect()));
-});
-
-function describeDefect(error: unknown): TensorAnswer {
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { kind: 'failed', message, stack: stack ?? message };
-}
-
-async function readTensors({ model: path, other: otherPath, value, captured, sample }: TensorOrder): Promise<TensorView> {
+async function readTensors({ model: path, other: otherPath, value, fed }: TensorOrder): Promise<TensorView> {
   const model = await load(path);
-  const feeds = await readFeeds(model, captured, sample);
+  const feeds = fed.kind === 'captured' ? await readFeeds(model, fed) : await feedImage(model, fed);
   const own = await runTo(model, value, feeds.tensors);
   const view = { dims: own.dims, samples: feeds.samples, own: encode(value, own) };
   if (otherPath === undefined) return view;
@@ -59,7 +47,12 @@ async function load(path: string): Promise<Model> {
   return model;
 }
 
-async function readFeeds(model: Model, folder: string, index: number): Promise<{ tensors: NamedTensors; samples: readonly string[] }> {
+interface Feeds {
+  readonly tensors: NamedTensors;
+  readonly samples: readonly string[];
+}
+
+async function readFeeds(model: Model, { folder, sample: index }: CapturedFeed): Promise<Feeds> {
   const captured = await openCaptured(folder);
   const inputs = listModelInputs(model);
   const part = findCapturedPart(captured.index, inputs, undefined);
@@ -72,6 +65,27 @@ async function readFeeds(model: Model, folder: string, index: number): Promise<{
     return tensor === undefined ? [] : [[name, tensor]];
   });
   return { tensors: Object.fromEntries(named), samples: captured.index.samples.map(({ id }) => String(id)) };
+}
+
+/** The inputs of the part that has the model's inputs. Parts before it run. */
+async function feedImage(model: Model, { image, parts, recipe, config, fit, optimization }: ImageFeed): Promise<Feeds> {
+  const files = { recipe: await readJsonFile(recipe), config: config === undefined ? undefined : await readJsonFile(config), fit };
+  const detector = await openDetector(
+    { definition: readDefinition(files), models: { kind: 'parts', parts } },
+    { optimization: optimization ?? 'all' },
+  );
+  try {
+    const given = await detector.findInputs(await decodeImage(await readFile(image), basename(image)));
+    const inputs = listModelInputs(model).map(({ name }) => name);
+    const own = Object.values(given).find(values => inputs.every(name => Object.hasOwn(values, name)));
+    if (own === undefined)
+      throw new RuntimeError('part-unknown', `no part of the detector has the inputs ${inputs.join(', ')}`, {
+        help: 'choose a model of a part',
+      });
+    return { tensors: Object.fromEntries(inputs.map(name => [name, getDefined(own[name], name)])), samples: [basename(image)] };
+  } finally {
+    await detector.close();
+  }
 }
 
 /** The counterpart in the other model, whichever of the two is the quantized one. */

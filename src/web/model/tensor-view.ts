@@ -1,4 +1,6 @@
-/** A value of a model on one captured sample, and its counterpart in another model. */
+/** A value of a model on one captured sample or image, and its counterpart in another model. */
+import type { FitPolicy } from '../../detection/detector/detector-family.js';
+import type { SessionOptions } from '../../runtime/session/session.js';
 import type { ComparisonFigures } from '../../tensor/compare.js';
 
 /** What the process that runs the models is asked. Paths are absolute. */
@@ -7,10 +9,29 @@ export interface TensorOrder {
   /** A model to compare with; its value is found by name, or by equal computation. */
   readonly other: string | undefined;
   readonly value: string;
-  /** The output folder of `capture`. */
-  readonly captured: string;
+  readonly fed: CapturedFeed | ImageFeed;
+}
+
+/** A sample of a stage that uses `capture`. */
+export interface CapturedFeed {
+  readonly kind: 'captured';
+  /** Its output folder. */
+  readonly folder: string;
   /** Index of the sample. */
   readonly sample: number;
+}
+
+/** What a detector gives its parts for an image. */
+export interface ImageFeed {
+  readonly kind: 'image';
+  readonly image: string;
+  /** The models of the parts. */
+  readonly parts: Readonly<Record<string, string>>;
+  readonly recipe: string;
+  readonly config: string | undefined;
+  /** Params of the stage. */
+  readonly fit?: FitPolicy;
+  readonly optimization?: SessionOptions['optimization'];
 }
 
 export interface TensorView {
@@ -27,9 +48,3 @@ export interface TensorData {
   /** float32 in little-endian order, row-major, in base64. */
   readonly base64: string;
 }
-
-export type TensorAnswer =
-  | { readonly kind: 'read'; readonly view: TensorView }
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly help?: string | undefined }
-  /** A defect. The stack is for the terminal. */
-  | { readonly kind: 'failed'; readonly message: string; readonly stack: string };

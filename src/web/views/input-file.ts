@@ -34,6 +34,24 @@ export async function answerInput(
   return { status: 200, headers: { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store' }, body: readRegular(path) };
 }
 
+/** The path of an input that is one file, or of a file in it. @throws RequestError `ui-not-found`, `ui-bad-request`. */
+export async function findInputFile(
+  plan: Plan,
+  state: Pick<ProjectState, 'results' | 'cache'>,
+  stage: string,
+  name: string,
+  inner?: string,
+): Promise<string> {
+  const ref = findRef(plan, stage, name);
+  if (ref === undefined) throw new RequestError(404, 'ui-not-found', `${stage} has no input "${name}"`);
+  const found =
+    ref.kind === 'source'
+      ? foundAt(findInside(resolve(plan.projectFolder, ref.path), inner, ref.name))
+      : await findArtifact(plan, state, ref.stage, ref.port, inner);
+  if (found.kind === 'folder') throw new RequestError(422, 'ui-bad-request', `the input "${name}" of ${stage} is a folder`);
+  return found.path;
+}
+
 function findRef(plan: Plan, stage: string, name: string): InputRef | undefined {
   const inputs = plan.stages.get(stage as StageId)?.inputs ?? {};
   const [port = '', ...rest] = name.split('.');

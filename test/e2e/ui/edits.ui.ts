@@ -52,6 +52,45 @@ describeInBrowser('an edit in the page', path => {
     expect(opened.heard).toEqual([]);
   });
 
+  it('takes a fix that was tried: the rule goes to the item of its model, and a build puts the model on the NPU', async () => {
+    writeFileSync(file(), original.replace('rules: [{name: conv-transpose-depth-to-space}]', 'rules: []'));
+    const before = readFileSync(file(), 'utf8');
+    expect(before).not.toBe(original);
+    const share = (): number =>
+      JSON.parse(readFileSync(join(project.folder, 'artifacts/compile/metrics.json'), 'utf8')).mask_head.npuMacShare;
+    project.build('compile');
+    const own = share();
+    expect(own).toBeLessThan(1);
+
+    const opened = await given.open();
+    const { page } = opened;
+    await opened.go('/compile?model=mask_head');
+    await page.getByRole('button', { name: 'Try the fixes' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'conv-transpose-depth-to-space' });
+    // The trial begins where the stage stands.
+    await row.getByText(`${(100 * own).toFixed(1)}`).waitFor();
+    await row.getByText('100.0').waitFor();
+    await page.getByRole('button', { name: 'Apply conv-transpose-depth-to-space' }).click();
+    await page.getByText('stages.rewrite.foreach.mask_head.rules').waitFor();
+    expect(readFileSync(file(), 'utf8')).toBe(before);
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('✓ Written').waitFor();
+    expect(readFileSync(file(), 'utf8')).toBe(before.replace('rules: []', 'rules: [{name: conv-transpose-depth-to-space, matches: any}]'));
+    expect(project.build('compile').exitCode).toBe(0);
+    expect(share()).toBe(1);
+    await page.getByText('No unit is left to the CPU').waitFor();
+    await page.getByRole('button', { name: 'Undo edit' }).click();
+    await page.getByRole('button', { name: 'Undo edit' }).waitFor({ state: 'detached' });
+    expect(readFileSync(file(), 'utf8')).toBe(before);
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('has no place for a rule where no stage rewrites the model', async () => {
+    const order = { kind: 'rule', stage: 'compile', model: 'box_head', rule: 'split-slice' };
+    const { status, body } = await given.server().post('preview-edit', order);
+    expect([status, JSON.parse(body).error.code]).toEqual([409, 'ui-edit-place']);
+  });
+
   const edit = { kind: 'override', stage: 'quantize@backbone', value: VALUE, set: { range: { low: -4, high: 4 } } };
   const preview = async (
     change: object = {},

@@ -14,6 +14,13 @@ import { startTanren } from '../../support/start-tanren.js';
 describeInBrowser('the page of the default pipeline', path => {
   const page = givenPage(path, () => {
     const project = givenShapesProject(24);
+    // The images that are evaluated, captured by another way than the page computes them.
+    project.edit('pipeline.yaml', text =>
+      text.replace(
+        /^ {2}capture:$/m,
+        '  capture-val: {uses: capture, with: {samples: 2}, inputs: {detector: *rewritten, recipe: export.recipe, config: "${sources.config}", data: "${sources.val}"}}\n\n  capture:',
+      ),
+    );
     expect(project.build().exitCode).toBe(0);
     return project;
   });
@@ -36,6 +43,8 @@ describeInBrowser('the page of the default pipeline', path => {
     ['/model?stage=quantize@backbone&color=device', 'NPU'],
     ['/tensor?stage=rewrite@backbone&against=quantize@backbone.model&value=feature_0', 'All channels'],
     ['/compile?model=box_head&unit=1', 'Memory of part'],
+    ['/compile?model=backbone&unit=5', 'its range and errors'],
+    ['/tensor?of=evaluate-int8&image=000000001007.jpg', 'its detections'],
   ] as const;
 
   it.each(VIEWS)('%s shows its content, logs nothing and asks no other server', async (at, text) => {
@@ -182,6 +191,46 @@ describeInBrowser('the page of the default pipeline', path => {
     expect(scale).toBeGreaterThan(0);
     expect(Math.max(...steps.map(step => Math.abs(step - Math.round(step))))).toBeLessThan(1e-3);
     expect(view.other?.figures.sqnrDb).toBeGreaterThan(15);
+  });
+
+  it('computes what each part of a detector is given for an image, as capture records it', async () => {
+    const folder = page.project().path('artifacts/capture-val/captured');
+    const { samples } = JSON.parse(readFileSync(`${folder}/index.json`, 'utf8')) as {
+      readonly samples: readonly { readonly source: string; readonly parts: Readonly<Record<string, { readonly file: string }>> }[];
+    };
+    for (const [part, value] of [
+      ['backbone', 'feature_0'],
+      ['box_head', 'class_logits'],
+    ] as const) {
+      const archive = await readNpz(`${folder}/${samples[1]?.parts[part]?.file}`);
+      const recorded = archive.get(`output:${value}`).data as Float32Array;
+      const model = part === 'backbone' ? 'rewrite@backbone' : 'simplify@box_head';
+      const view = await page
+        .server()
+        .json<TensorView>(`tensor?stage=${model}&port=model&value=${value}&of=evaluate-rewritten&image=${samples[1]?.source}`);
+      const own = decodeFloats(view.own.base64);
+      expect(own.length).toBe(recorded.length);
+      const most = Math.max(...recorded.map(Math.abs));
+      // As above: sessions that end at another value may fuse operators differently.
+      expect(Math.max(...own.map((one, index) => Math.abs(one - (recorded[index] ?? 0))))).toBeLessThan(1e-5 * most);
+    }
+    for (const query of ['of=evaluate-int8&image=../../pipeline.yaml', 'of=compile&image=a.jpg', 'of=evaluate-int8&image=none.jpg']) {
+      const { status } = await page.server().ask(`/api/tensor?stage=rewrite@backbone&port=model&value=feature_0&${query}`);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(500);
+    }
+  });
+
+  it('draws a mask for every object of a detector with masks, and none without', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    await opened.go('/results?left=evaluate-float&right=evaluate-int8&image=1007');
+    await tab.locator('.overlay path.mask').first().waitFor({ state: 'attached' });
+    const count = (side: string, what: string): Promise<number> => tab.locator(`.two figure:${side}-child ${what}`).count();
+    expect(await count('first', 'path.mask')).toBe(await count('first', 'rect.object'));
+    await tab.getByLabel('masks').click();
+    expect(await count('first', 'path.mask')).toBe(0);
+    expect(await count('first', 'rect.object')).toBeGreaterThan(0);
   });
 
   describe('saved as one file by report', () => {

@@ -1,9 +1,6 @@
-/** Curves and kinds of error that the view "Results" computes, and the list that it exports. */
+/** Curves and kinds of error that the view "Results" computes. */
 import type { Json } from '../../../src/base/json.js';
-import { filterRows } from '../../../src/web/page/results/filter-rows.js';
 import { judgeResults } from '../../../src/web/page/results/judge-results.js';
-import { listObjects } from '../../../src/web/page/results/object-list.js';
-import type { ImageRow, ObjectBox } from '../../../src/web/page/results/result-types.js';
 
 const bytes = (value: Json): ArrayBuffer => new TextEncoder().encode(JSON.stringify(value)).buffer as ArrayBuffer;
 
@@ -42,41 +39,4 @@ describe('judgments of both sides', () => {
     // A recall of 1, and of a third: the points 0 … 0.33.
     expect(recalls).toEqual([101, 34]);
   });
-});
-
-const box = (category: string, score: number): ObjectBox => ({ box: [-1, 2, 3, 4.5], category, score, crowd: false });
-
-it('exports one line per object, quoted, and no text that a spreadsheet would compute', () => {
-  const row: ImageRow = {
-    id: '7',
-    file: '=SUM(1).jpg',
-    width: 1,
-    height: 1,
-    truth: [],
-    objects: [
-      { kind: 'lost', left: box('1', 0.5), right: undefined },
-      { kind: 'changed', left: box('2', 0.25), right: box('2', 0.75), iou: 0.6 },
-    ],
-  };
-  expect(listObjects([{ row, shown: row.objects }], { '1': 'a, "b"' })).toBe(
-    [
-      'image,file,kind,class,left score,right score,iou,x,y,width,height',
-      `7,'=SUM(1).jpg,lost,"a, ""b""",0.5,,,-1,2,3,4.5`,
-      `7,'=SUM(1).jpg,changed,2,0.25,0.75,0.6,-1,2,3,4.5`,
-      '',
-    ].join('\r\n'),
-  );
-});
-
-it('filters by kind, class, size and score together', () => {
-  const objects = [
-    { kind: 'lost', left: box('1', 0.9), right: undefined },
-    { kind: 'lost', left: box('2', 0.9), right: undefined },
-    { kind: 'found', left: undefined, right: box('1', 0.2) },
-  ] as const;
-  const rows: readonly ImageRow[] = [{ id: '1', file: '', width: 1, height: 1, truth: [], objects }];
-  const count = (query: Record<string, string>): number => filterRows({ rows }, query).flatMap(({ shown }) => shown).length;
-  expect([{}, { kind: 'lost' }, { kind: 'lost', class: '1' }, { score: '0.5', class: '1' }, { size: 'large' }].map(count)).toEqual([
-    3, 2, 1, 1, 0,
-  ]);
 });

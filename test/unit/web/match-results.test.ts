@@ -1,5 +1,7 @@
 /** Detections of two sides as the page compares them. */
+
 import { matchResults } from '../../../src/web/page/results/match-results.js';
+import { imageAt } from '../../../src/web/page/results/object-columns.js';
 
 const bytes = (text: string): ArrayBuffer => new TextEncoder().encode(text).buffer;
 
@@ -21,7 +23,8 @@ const result = (image_id: number | string, category_id: number, bbox: readonly n
 });
 const match = (left: object | string, right: object | string) => {
   const [one, other] = [left, right].map(side => bytes(typeof side === 'string' ? side : JSON.stringify(side)));
-  return matchResults({ left: one ?? bytes(''), right: other ?? bytes(''), annotations: bytes(dataset) });
+  const { result } = matchResults({ left: one ?? bytes(''), right: other ?? bytes(''), annotations: bytes(dataset) });
+  return { ...result, rows: result.images.map((_, index) => imageAt(result, index)) };
 };
 
 describe('detections of two sides', () => {
@@ -47,8 +50,25 @@ describe('detections of two sides', () => {
       ['b', 'b.png'],
     ]);
     expect(rows[0]?.truth).toEqual([{ box: [0, 0, 10, 10], category: '3', score: 1, crowd: true }]);
-    expect(categories).toEqual({ 3: 'cat', 7: 'dog' });
+    expect(categories).toEqual([
+      { id: '3', name: 'cat' },
+      { id: '7', name: 'dog' },
+    ]);
     expect(totals).toEqual({ equal: 0, changed: 0, lost: 1, found: 1 });
+  });
+
+  it('have the box, score and IoU of each side, and a class that the data set lacks', () => {
+    const { rows, categories } = match([result(1, 9, box, 0.9)], [result(1, 9, [12, 10, 20, 20], 0.5)]);
+    expect(rows[0]?.objects).toEqual([
+      {
+        index: 0,
+        kind: 'changed',
+        left: { box, category: '9', score: 0.9, crowd: false },
+        right: { box: [12, 10, 20, 20], category: '9', score: 0.5, crowd: false },
+        iou: expect.closeTo(18 / 22, 6),
+      },
+    ]);
+    expect(categories.at(-1)).toEqual({ id: '9', name: 'class 9' });
   });
 
   it('without any detection list every image', () => {

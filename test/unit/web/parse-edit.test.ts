@@ -16,12 +16,12 @@ describe('an edit', () => {
     override,
     { kind: 'exclude', stage: 'quantize@b', value: 'x' },
   ])('%j is read with the name that the file has for its stage', edit => {
-    expect(parseEdit({ ...edit, digest: 'abc' }, plan)).toEqual({ edit, group: 'quantize' });
+    expect(parseEdit({ ...edit, digest: 'abc' }, plan)).toEqual({ edit, place: { group: 'quantize', item: 'b' } });
   });
 
   it('of a parameter has no stage', () => {
     const edit = { kind: 'param', name: 'preset', to: 'a8w8' };
-    expect(parseEdit(edit, plan)).toEqual({ edit, group: '' });
+    expect(parseEdit(edit, plan)).toEqual({ edit, place: { group: '', item: undefined } });
   });
 
   it.each<[JsonObject, RegExp]>([

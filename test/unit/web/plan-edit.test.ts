@@ -9,6 +9,8 @@ const exclude: Edit = { kind: 'exclude', stage: 'quantize@a', value: 'a/conv' };
 const widen: Edit = { kind: 'override', stage: 'quantize@a', value: 'a/conv', set: { dtype: 'int16' } };
 const ENTRY = { tensor: 'a/conv', matches: 'any' };
 
+const QUANTIZE = { group: 'quantize', item: 'a' };
+
 /** The stage in several layouts, each with comments, before other text. */
 const LAYOUTS: Readonly<Record<string, string>> = {
   flow: '  quantize: # of the model\n    uses: quantize\n    with: {preset: "${preset}"} # settings\n    inputs: {model: x.model}\n',
@@ -36,7 +38,7 @@ describe.each(Object.entries(LAYOUTS))('a stage written as %s', (_name, stage) =
     ['an exclusion', exclude, 'exclude', ENTRY],
     ['a wider type', widen, 'overrides', { ...ENTRY, set: { dtype: 'int16' } }],
   ] as const)('gets %s at the end of its list, with all comments and other bytes kept', (_what, edit, list, entry) => {
-    const { text: changed, place } = planEdit(text, edit, 'quantize');
+    const { text: changed, place } = planEdit(text, edit, QUANTIZE);
     const expected = parse(text);
     expected.stages.quantize.with ??= {};
     expected.stages.quantize.with[list] = [...(expected.stages.quantize.with[list] ?? []), entry];
@@ -49,7 +51,7 @@ describe.each(Object.entries(LAYOUTS))('a stage written as %s', (_name, stage) =
 
   it('keeps line ends of Windows', () => {
     const windows = text.replaceAll('\n', '\r\n');
-    const { text: changed } = planEdit(windows, exclude, 'quantize');
+    const { text: changed } = planEdit(windows, exclude, QUANTIZE);
     expect(changed.replaceAll('\r\n', '')).not.toMatch(/\n/);
     expect(parse(changed).stages.quantize.with.exclude).toContainEqual(ENTRY);
   });
@@ -59,12 +61,12 @@ describe('an override', () => {
   const text = `${HEAD}  quantize:\n    uses: quantize\n    with: {overrides: [{tensor: a/conv, set: {scale: 0.5, dtype: int8}}]}\n`;
 
   it('of a value that has one is joined with it', () => {
-    const { text: changed } = planEdit(text, widen, 'quantize');
+    const { text: changed } = planEdit(text, widen, QUANTIZE);
     expect(parse(changed).stages.quantize.with.overrides).toEqual([{ tensor: 'a/conv', set: { scale: 0.5, dtype: 'int16' } }]);
   });
 
   it('with a range takes the place of a fixed scale, as both contradict each other', () => {
-    const { text: changed } = planEdit(text, { ...widen, set: { range: { low: -1, high: 1 } } }, 'quantize');
+    const { text: changed } = planEdit(text, { ...widen, set: { range: { low: -1, high: 1 } } }, QUANTIZE);
     expect(parse(changed).stages.quantize.with.overrides).toEqual([
       { tensor: 'a/conv', set: { dtype: 'int8', range: { low: -1, high: 1 } } },
     ]);
@@ -76,7 +78,7 @@ describe('a parameter', () => {
     ['preset', 'a8w8', { preset: 'a8w8' }],
     ['size', 32, { size: { type: 'integer', default: 32, description: 'Size.' } }],
   ] as const)('%s is changed where its value is', (name, to, expected) => {
-    const { text } = planEdit(HEAD + TAIL, { kind: 'param', name, to }, '');
+    const { text } = planEdit(HEAD + TAIL, { kind: 'param', name, to }, { group: '', item: undefined });
     expect(parse(text).params).toMatchObject(expected);
     expect(commentsOf(text)).toEqual(commentsOf(HEAD + TAIL));
   });
@@ -107,7 +109,7 @@ describe('a place that is not one is refused', () => {
       'excluded already',
     ],
   ])('%s', (_what, text, message) => {
-    expect(() => planEdit(text, exclude, 'quantize')).toThrow(message);
+    expect(() => planEdit(text, exclude, QUANTIZE)).toThrow(message);
   });
 });
 
@@ -122,7 +124,7 @@ describe('any name of a value', () => {
           const text = HEAD + stage + TAIL;
           let changed: string;
           try {
-            changed = planEdit(text, { ...exclude, value }, 'quantize').text;
+            changed = planEdit(text, { ...exclude, value }, QUANTIZE).text;
           } catch (error) {
             // Line breaks in a name cannot be written in one line.
             expect(String(error)).toMatch(/one line|excluded already|cannot edit/);
@@ -133,5 +135,77 @@ describe('any name of a value', () => {
         },
       ),
     );
+  });
+});
+
+describe('a rewrite rule', () => {
+  const rule: Edit = { kind: 'rule', stage: 'compile', model: 'a', rule: 'split-slice', form: 'x' };
+  const ADDED = { name: 'split-slice', form: 'x', matches: 'any' };
+  const only = { group: 'rewrite', item: undefined };
+  const ofItem = { group: 'rewrite', item: 'a' };
+  const at = (text: string, ...path: readonly string[]): unknown =>
+    path.reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>>)[key], parse(text).stages.rewrite);
+
+  it.each([
+    ['a list in flow', '  rewrite: {uses: rewrite, with: {rules: [{name: b}]}}\n', [{ name: 'b' }, ADDED]],
+    [
+      'a list in block',
+      '  rewrite:\n    uses: rewrite\n    with:\n      rules:\n        - {name: b} # why\n      samples: 1\n',
+      [{ name: 'b' }, ADDED],
+    ],
+    ['settings without rules', '  rewrite:\n    uses: rewrite\n    with: {samples: 1} # few\n', [ADDED]],
+    ['no settings', '  rewrite:\n    uses: rewrite\n', [ADDED]],
+  ])('goes to the end of %s', (_what, stage, expected) => {
+    const text = HEAD + stage + TAIL;
+    const { text: changed, place } = planEdit(text, rule, only);
+    expect(at(changed, 'with', 'rules')).toEqual(expected);
+    expect(place).toMatch(/^stages\.rewrite\.with\.rules, line \d+$/);
+    expect(commentsOf(changed)).toEqual(commentsOf(text));
+  });
+
+  const FOREACH =
+    '  rewrite:\n    foreach:\n      a: {model: m.a, rules: [{name: b, form: "${maxpool}"}]} # of a\n      c: {model: m.c, rules: [{name: d}]}\n' +
+    '    uses: rewrite\n    with: {rules: "${item.rules}"}\n';
+
+  it('goes to the item of `foreach` that the list refers to, and to no other', () => {
+    const { text: changed, place } = planEdit(HEAD + FOREACH + TAIL, rule, ofItem);
+    expect(at(changed, 'foreach', 'a', 'rules')).toEqual([{ name: 'b', form: '${maxpool}' }, ADDED]);
+    expect(at(changed, 'foreach', 'c', 'rules')).toEqual([{ name: 'd' }]);
+    expect(place).toMatch(/^stages\.rewrite\.foreach\.a\.rules, line 7$/);
+    expect(commentsOf(changed)).toEqual(commentsOf(HEAD + FOREACH + TAIL));
+  });
+
+  it('goes to an item that is the list itself', () => {
+    const stage = '  rewrite:\n    foreach: {a: [{name: b}], c: []}\n    uses: rewrite\n    with: {rules: "${item}"}\n';
+    expect(at(planEdit(HEAD + stage + TAIL, rule, ofItem).text, 'foreach', 'a')).toEqual([{ name: 'b' }, ADDED]);
+  });
+
+  it.each([
+    ['a list that is a parameter', '  rewrite: {uses: rewrite, with: {rules: "${rules}"}}\n', only, 'reference ${rules}'],
+    ['a list that is an alias', '  x: &l [{name: b}]\n  rewrite: {uses: rewrite, with: {rules: *l}}\n', only, 'alias of "l"'],
+    ['a list with an anchor', '  rewrite: {uses: rewrite, with: {rules: &l [{name: b}]}}\n', only, 'shared'],
+    [
+      'items that are an alias',
+      '  x: &i {a: {rules: []}}\n  rewrite: {uses: rewrite, foreach: *i, with: {rules: "${item.rules}"}}\n',
+      ofItem,
+      'alias of "i"',
+    ],
+    [
+      'one item that is an alias',
+      '  x: &i {rules: []}\n  rewrite: {uses: rewrite, foreach: {a: *i}, with: {rules: "${item.rules}"}}\n',
+      ofItem,
+      'alias of "i"',
+    ],
+    ['items that are a list', '  rewrite: {uses: rewrite, foreach: [a], with: {rules: "${item.rules}"}}\n', ofItem, 'shared'],
+    [
+      'a list inside an item that is a reference',
+      '  rewrite: {uses: rewrite, foreach: {a: {rules: "${maxpool}"}}, with: {rules: "${item.rules}"}}\n',
+      ofItem,
+      'reference ${maxpool}',
+    ],
+    ['settings that merge others', '  x: &s {samples: 1}\n  rewrite: {uses: rewrite, with: {<<: *s}}\n', only, 'merges another map'],
+    ['a rule that the list has', '  rewrite: {uses: rewrite, with: {rules: [{name: split-slice, form: x}]}}\n', only, 'already'],
+  ] as const)('is refused for %s', (_what, stage, place, message) => {
+    expect(() => planEdit(HEAD + stage + TAIL, rule, place)).toThrow(message);
   });
 });

@@ -16,7 +16,7 @@ process.once('message', ({ value, model }) => {
   else if (value === 'defect') answer({ kind: 'failed', message: 'x is not y', stack: 'TypeError: x is not y\\n  at here' });
   else if (value === 'die') { process.stderr.write('out of memory'); process.stderr.end(() => process.abort()); }
   else if (value === 'hang') setInterval(() => {}, 1000);
-  else answer({ kind: 'read', view });
+  else answer({ kind: 'done', result: view });
 });
 `;
 
@@ -28,8 +28,7 @@ describe('the reader of values', () => {
     model: join(root, `${name}.pid`),
     other: undefined,
     value,
-    captured: '',
-    sample: 0,
+    fed: { kind: 'captured', folder: '', sample: 0 },
   });
 
   beforeEach(() => {

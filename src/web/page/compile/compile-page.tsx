@@ -6,31 +6,40 @@ import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
-import { type ColumnSpec, DataTable } from '../parts/data-table.js';
-import { NameCell } from '../parts/name-cell.js';
+import { DataTable } from '../parts/data-table.js';
 import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { FilterField, Select } from '../parts/select.js';
-import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
-import { type CompiledModel, parseCompileReport, type Unit } from './compile-report.js';
+import { BoardTimes } from './board-times.js';
+import { type CompiledModel, parseCompileReport } from './compile-report.js';
+import { Fixes } from './fixes.js';
+import { Gantt } from './gantt.js';
 import { MemoryChart } from './memory-chart.js';
+import { Origin, Reasons } from './reasons.js';
 import { Roofline } from './roofline.js';
+import { type ModelSource, UnitPanel } from './unit-panel.js';
+import { UNIT_COLUMNS } from './units-table.js';
 
 export function CompilePage({ pipeline }: ViewProps) {
   const { query } = usePlace();
   const stages = pipeline.stages.filter(({ plugin, built, outputs }) => plugin === 'compile' && built && holdsReport(outputs));
   const stage = stages.find(({ id }) => id === query.stage) ?? stages[0];
   if (stage === undefined) return <Empty>No stage that uses “compile” is built, so nothing is placed on a target.</Empty>;
-  return <CompiledStage key={stage.id} stage={stage} stages={stages} />;
+  return <CompiledStage key={stage.id} stage={stage} stages={stages} pipeline={pipeline} />;
 }
 
 function holdsReport(outputs: StageRow['outputs']): boolean {
   return outputs.some(({ port, absent }) => port === 'report' && absent !== true);
 }
 
-function CompiledStage({ stage, stages }: { readonly stage: StageRow; readonly stages: readonly StageRow[] }) {
+interface StageProps extends ViewProps {
+  readonly stage: StageRow;
+  readonly stages: readonly StageRow[];
+}
+
+function CompiledStage({ stage, stages, pipeline }: StageProps) {
   const { query } = usePlace();
   const digest = stage.outputs.find(({ port }) => port === 'report')?.digest?.slice(0, 16);
   const { data, error } = useData(address('artifact', { stage: stage.id, port: 'report', v: digest }), 'once', parseCompileReport);
@@ -63,83 +72,115 @@ function CompiledStage({ stage, stages }: { readonly stage: StageRow; readonly s
         {data.target.title}, {data.target.device}, {data.target.dtype}, version {data.target.version}. All times here are estimates, not
         measurements.
       </p>
-      {model === undefined ? <Empty>The report has no models.</Empty> : <ModelReport key={model.name} model={model} />}
+      {model === undefined ? (
+        <Empty>The report has no models.</Empty>
+      ) : (
+        <ModelReport key={model.name} model={model} stage={stage} pipeline={pipeline} />
+      )}
+      <BoardTimes report={data} stages={pipeline.stages} />
     </View>
   );
 }
 
-function ModelReport({ model }: { readonly model: CompiledModel }) {
+interface ModelProps extends ViewProps {
+  readonly model: CompiledModel;
+  readonly stage: StageRow;
+}
+
+function ModelReport({ model, stage, pipeline }: ModelProps) {
   const { query } = usePlace();
   const [filter, setFilter] = useState('');
-  const { counts, units, parts, estimate, findings } = model;
-  const perImage = estimate?.image?.perImage;
+  const { units, parts, estimate, findings } = model;
   const shown = units.filter(({ name, opType }) => `${name} ${opType}`.toLowerCase().includes(filter.toLowerCase()));
   const picked = units.find(({ id }) => String(id) === query.unit);
   const pick = (id: number): void => setQuery({ unit: String(id) === query.unit ? undefined : String(id) }, 'replace');
   const onCpu = units.filter(({ device }) => device === 'cpu');
+  const isWhole = [...findings, ...onCpu].length === 0;
   return (
-    <>
-      <dl class="facts tiles">
-        <Fact
-          term="On the NPU"
-          value={`${formatShare(counts.npuMacShare)} of the work`}
-          note={`${formatCount(counts.npuUnits)} of ${formatCount(counts.units)} units`}
-        />
-        <Fact term="Parts" value={formatCount(parts.length)} note={`${formatCount(counts.npuParts)} on the NPU`} />
-        <Fact term="Multiply-accumulates" value={formatNumber(counts.macs)} note="per call" />
-        {perImage !== undefined && (
-          <Fact
-            term="Time per image, estimated"
-            value={`${formatNumber(perImage.ms)} ms`}
-            note={`${formatNumber(perImage.lowMs)} … ${formatNumber(perImage.highMs)} ms, ${formatNumber(estimate?.image?.calls ?? 1)} calls`}
-          />
+    <div class={picked === undefined ? '' : 'view split wide-panel'}>
+      <div class="main-column">
+        <Tiles model={model} />
+        {isWhole ? <p class="good">✓ No unit is left to the CPU.</p> : <Reasons units={onCpu} findings={findings} pick={pick} />}
+        {!isWhole && model.place !== 'cpu' && pipeline.project.access !== 'saved' && (
+          <Fixes stage={stage.id} model={model.name} digest={model.digest} canEdit={pipeline.project.access === 'full'} />
         )}
-      </dl>
-      {[...findings, ...onCpu.flatMap(unit => unit.findings)].length === 0 && onCpu.length === 0 ? (
-        <p class="good">✓ No unit is left to the CPU.</p>
-      ) : (
-        <Reasons units={onCpu} findings={findings} />
+        <section>
+          <h2>One call over time</h2>
+          <Gantt model={model} picked={picked?.id} pick={pick} />
+        </section>
+        <section>
+          <h2>Roofline</h2>
+          <Roofline model={model} picked={picked?.id} pick={pick} />
+        </section>
+        <section>
+          <h2>Units</h2>
+          <div class="tools">
+            <FilterField what="units" hint={`filter ${units.length} units`} value={filter} set={setFilter} />
+          </div>
+          <DataTable
+            label="Units"
+            rows={shown}
+            columns={UNIT_COLUMNS}
+            keyOf={({ id }) => String(id)}
+            picked={query.unit}
+            pick={({ id }) => pick(id)}
+            visibleRows={12}
+          />
+        </section>
+        {parts.map(
+          part =>
+            part.memory !== undefined && (
+              <section key={part.index}>
+                <h2>
+                  Memory of part {part.name}: {formatBytes(part.memory.peakBytes)} at its peak
+                </h2>
+                <MemoryChart memory={part.memory} units={units} picked={picked?.id} pick={pick} />
+              </section>
+            ),
+        )}
+        {estimate !== undefined && (
+          <details>
+            <summary>Basis of the estimate</summary>
+            <p>
+              <code>{estimate.basis.formula}</code>
+            </p>
+            <PlainTable label="Constants of the estimate" rows={estimate.basis.constants} columns={CONSTANTS} keyOf={({ name }) => name} />
+          </details>
+        )}
+      </div>
+      {picked !== undefined && (
+        <UnitPanel key={picked.id} unit={picked} source={findSource(stage, model.name, pipeline.stages)} close={() => pick(picked.id)} />
       )}
-      <section>
-        <h2>Roofline</h2>
-        <Roofline model={model} picked={picked?.id} pick={pick} />
-      </section>
-      <section>
-        <h2>Units</h2>
-        <div class="tools">
-          <FilterField what="units" hint={`filter ${units.length} units`} value={filter} set={setFilter} />
-        </div>
-        <DataTable
-          label="Units"
-          rows={shown}
-          columns={COLUMNS}
-          keyOf={({ id }) => String(id)}
-          picked={query.unit}
-          pick={({ id }) => pick(id)}
-          visibleRows={12}
+    </div>
+  );
+}
+
+/** The artifact that became the model: an input of the stage. */
+function findSource({ inputs }: StageRow, model: string, stages: readonly StageRow[]): ModelSource | undefined {
+  const input = inputs.find(({ name }) => name === `models.${model}`) ?? inputs.find(({ name }) => name === 'model');
+  const stage = stages.find(({ id }) => id === input?.stage);
+  return stage === undefined || input?.port === undefined ? undefined : { stage, port: input.port };
+}
+
+function Tiles({ model: { counts, parts, estimate } }: { readonly model: CompiledModel }) {
+  const perImage = estimate?.image?.perImage;
+  return (
+    <dl class="facts tiles">
+      <Fact
+        term="On the NPU"
+        value={`${formatShare(counts.npuMacShare)} of the work`}
+        note={`${formatCount(counts.npuUnits)} of ${formatCount(counts.units)} units`}
+      />
+      <Fact term="Parts" value={formatCount(parts.length)} note={`${formatCount(counts.npuParts)} on the NPU`} />
+      <Fact term="Multiply-accumulates" value={formatNumber(counts.macs)} note="per call" />
+      {perImage !== undefined && (
+        <Fact
+          term="Time per image, estimated"
+          value={`${formatNumber(perImage.ms)} ms`}
+          note={`${formatNumber(perImage.lowMs)} … ${formatNumber(perImage.highMs)} ms, ${formatCalls(estimate?.image?.calls ?? 1)}`}
         />
-      </section>
-      {parts.map(
-        part =>
-          part.memory !== undefined && (
-            <section key={part.index}>
-              <h2>
-                Memory of part {part.name}: {formatBytes(part.memory.peakBytes)} at its peak
-              </h2>
-              <MemoryChart memory={part.memory} units={units} picked={picked?.id} pick={pick} />
-            </section>
-          ),
       )}
-      {estimate !== undefined && (
-        <details>
-          <summary>Basis of the estimate</summary>
-          <p>
-            <code>{estimate.basis.formula}</code>
-          </p>
-          <PlainTable label="Constants of the estimate" rows={estimate.basis.constants} columns={CONSTANTS} keyOf={({ name }) => name} />
-        </details>
-      )}
-    </>
+    </dl>
   );
 }
 
@@ -154,30 +195,6 @@ function Fact({ term, value, note }: { readonly term: string; readonly value: st
   );
 }
 
-function Reasons({ units, findings }: { readonly units: readonly Unit[]; readonly findings: CompiledModel['findings'] }) {
-  return (
-    <section>
-      <h2>Not on the NPU</h2>
-      <ul>
-        {findings.map((finding, index) => (
-          <li key={index}>{plainText(finding.message)}</li>
-        ))}
-        {units.map(({ id, opType, name, findings: own, demoted }) => (
-          <li key={id}>
-            {opType} <code>{plainText(name)}</code>: {plainText(demoted ?? own.map(({ message }) => message).join('; '))}
-            {own.map(({ source }, index) => (
-              <span key={index} class="soft">
-                {' '}
-                ({plainText(`${source.title} ${source.ref}`)})
-              </span>
-            ))}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
 type Constant = NonNullable<CompiledModel['estimate']>['basis']['constants'][number];
 
 const CONSTANTS: readonly PlainColumn<Constant>[] = [
@@ -188,57 +205,9 @@ const CONSTANTS: readonly PlainColumn<Constant>[] = [
     cell: ({ low, high }) =>
       low !== undefined && high !== undefined && low !== high ? `${formatNumber(low)} … ${formatNumber(high)}` : '',
   },
-  { look: 'soft t', cell: ({ source }) => plainText(`${source.title} ${source.ref}`) },
+  { look: 'soft t', cell: ({ source }) => <Origin source={source} /> },
 ];
 
-const COLUMNS: readonly ColumnSpec<Unit>[] = [
-  {
-    name: 'unit',
-    title: 'Unit',
-    rank: ({ id }) => id,
-    cell: ({ name }) => <NameCell name={name} />,
-  },
-  {
-    name: 'op',
-    title: 'Operator',
-    rank: ({ opType }) => opType,
-    cell: ({ opType, activation }) => (activation === undefined ? opType : `${opType} + ${activation}`),
-  },
-  {
-    name: 'device',
-    title: 'Device',
-    rank: ({ device }) => device,
-    cell: ({ device, edge }) => <span class={device === 'npu' ? 'good' : 'warn'}>{edge ? 'edge' : device.toUpperCase()}</span>,
-  },
-  { name: 'part', title: 'Part', numeric: true, rank: ({ part }) => part, cell: ({ part }) => part },
-  { name: 'shape', title: 'Output', cell: ({ outputs }) => <code>[{outputs[0]?.dims.join(', ')}]</code> },
-  {
-    name: 'macs',
-    title: 'MACs',
-    numeric: true,
-    first: 'down',
-    rank: ({ macs }) => macs,
-    cell: ({ macs }) => (macs === 0 ? '–' : formatNumber(macs)),
-  },
-  { name: 'bytes', title: 'Bytes', numeric: true, first: 'down', rank: bytesOf, cell: unit => formatBytes(bytesOf(unit)) },
-  {
-    name: 'ms',
-    title: 'Estimate, ms',
-    numeric: true,
-    first: 'down',
-    rank: ({ estimate, callMs }) => estimate?.ms ?? callMs,
-    cell: ({ estimate, callMs }) =>
-      estimate !== undefined ? formatNumber(estimate.ms) : callMs === undefined ? '–' : formatNumber(callMs),
-  },
-  {
-    name: 'range',
-    title: 'Between',
-    numeric: true,
-    cell: ({ estimate }) => (estimate === undefined ? '–' : `${formatNumber(estimate.lowMs)} … ${formatNumber(estimate.highMs)}`),
-  },
-  { name: 'bound', title: 'Bound by', rank: ({ estimate }) => estimate?.bound, cell: ({ estimate }) => estimate?.bound ?? '–' },
-];
-
-export function bytesOf({ weightBytes, inputBytes, outputBytes }: Unit): number {
-  return weightBytes + inputBytes + outputBytes;
+function formatCalls(calls: number): string {
+  return calls === 1 ? '1 call' : `${formatNumber(calls)} calls`;
 }

@@ -1,12 +1,8 @@
 /** Edits of one value of a quantized model: previewed as a difference of the pipeline file, then applied. */
 import { useState } from 'preact/hooks';
 import type { Json, JsonObject } from '../../../base/json.js';
-import type { EditPreview } from '../../edit/edit-session.js';
-import { type ApiError, post } from '../api/client.js';
-import { asApiError } from '../api/use-data.js';
-import { Failed } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
-import { DiffView } from './diff-view.js';
+import { useEdit } from './use-edit.js';
 
 interface EditPanelProps {
   readonly stage: string;
@@ -19,29 +15,10 @@ interface EditPanelProps {
 const METHODS = ['min-max', 'percentile', 'entropy', 'mse', 'power-of-two-min-mse', 'power-of-two-non-overflow'];
 
 export function EditPanel({ stage, value, dtype, range }: EditPanelProps) {
-  const [shown, setShown] = useState<{ readonly edit: JsonObject; readonly preview: EditPreview }>();
-  const [error, setError] = useState<ApiError>();
-  const [applied, setApplied] = useState<string>();
+  const { preview: show, shown } = useEdit('The list applies to every instance of the stage; a model without this value ignores it.');
   const [low = 0, high = 0] = range ?? [];
   const [bounds, setBounds] = useState<readonly [string, string]>([String(low), String(high)]);
-  const attempt = (work: () => Promise<void>) => {
-    setError(undefined);
-    setApplied(undefined);
-    work().catch((problem: unknown) => setError(asApiError(problem)));
-  };
-  const preview = (change: JsonObject) =>
-    attempt(async () => {
-      const edit: JsonObject = { stage, value, ...change };
-      setShown({ edit, preview: await post<EditPreview>('preview-edit', edit) });
-    });
-  const apply = (then: 'run' | 'stop') =>
-    attempt(async () => {
-      if (shown === undefined) return;
-      const { place } = await post<EditPreview>('edit', { ...shown.edit, digest: shown.preview.digest });
-      setShown(undefined);
-      setApplied(place);
-      if (then === 'run') await post('build', { targets: [] });
-    });
+  const preview = (change: JsonObject): void => show({ stage, value, ...change });
   const override = (set: Readonly<Record<string, Json>>) => preview({ kind: 'override', set });
   return (
     <section>
@@ -83,27 +60,7 @@ export function EditPanel({ stage, value, dtype, range }: EditPanelProps) {
           </button>
         </span>
       </div>
-      {error !== undefined && <Failed error={error} />}
-      {applied !== undefined && <p class="good">✓ Written: {applied}. “Undo” is in the bar above.</p>}
-      {shown !== undefined && (
-        <div class="card">
-          <p>
-            Changes <b>{shown.preview.place}</b>. The list applies to every instance of the stage; a model without this value ignores it.
-          </p>
-          <DiffView lines={shown.preview.diff} />
-          <span class="buttons">
-            <button type="button" onClick={() => apply('stop')}>
-              Apply
-            </button>
-            <button type="button" onClick={() => apply('run')}>
-              Apply and run all
-            </button>
-            <button type="button" class="quiet" onClick={() => setShown(undefined)}>
-              Discard
-            </button>
-          </span>
-        </div>
-      )}
+      {shown}
     </section>
   );
 }

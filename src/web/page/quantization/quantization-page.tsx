@@ -79,8 +79,9 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   );
   if (report.data === undefined) return <Waiting error={report.error} what="the report of the stage" />;
   const shown = layers.filter(({ name, opType }) => `${name} ${opType}`.toLowerCase().includes(filter.toLowerCase()));
-  const picked = layers.find(({ name }) => name === query.value);
-  const pick = (name: string): void => setQuery({ value: name === query.value ? undefined : name });
+  // Other views know the node, and not the value that is quantized after it.
+  const picked = layers.find(({ name }) => name === query.value) ?? layers.find(({ node }) => node !== '' && node === query.node);
+  const pick = (name: string): void => setQuery({ value: name === picked?.name ? undefined : name, node: undefined });
   return (
     <div class={picked === undefined ? '' : 'view split wide-panel'}>
       <div class="main-column">

@@ -64,31 +64,36 @@ const COLUMNS: readonly ColumnSpec<ClassRow>[] = [
   },
 ];
 
-function rowsOf({ rows, categories }: MatchResult): readonly ClassRow[] {
-  const found = new Map<string, { counts: Record<ObjectKind, number>; truth: number; change: number }>();
-  const of = (category: string) => {
-    const known = found.get(category) ?? { counts: { equal: 0, changed: 0, lost: 0, found: 0 }, truth: 0, change: 0 };
-    found.set(category, known);
-    return known;
+function rowsOf({ objects, truth, categories }: MatchResult): readonly ClassRow[] {
+  const kinds = OBJECT_KINDS.length;
+  const counts = new Uint32Array(kinds * categories.length);
+  const truths = new Uint32Array(categories.length);
+  const changes = new Float64Array(categories.length);
+  const add = (columns: Uint32Array | Float64Array, at: number, value: number): void => {
+    columns[at] = (columns[at] ?? 0) + value;
   };
-  for (const { objects, truth } of rows) {
-    for (const { kind, left, right } of objects) {
-      const own = of((left ?? right)?.category ?? '');
-      own.counts[kind] += 1;
-      if (left !== undefined && right !== undefined) own.change += right.score - left.score;
-    }
-    for (const { category } of truth) of(category).truth += 1;
+  for (const [at, category] of objects.classes.entries()) {
+    const kind = objects.kinds[at] ?? 0;
+    add(counts, kinds * category + kind, 1);
+    if (hasPartner(kind)) add(changes, category, (objects.right.scores[at] ?? 0) - (objects.left.scores[at] ?? 0));
   }
-  return [...found]
-    .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
-    .map(([category, { counts, truth, change }]) => {
-      const partners = counts.equal + counts.changed;
+  for (const category of truth.classes) add(truths, category, 1);
+  return categories
+    .map(({ id, name }, index): ClassRow => {
+      const own = counts.subarray(kinds * index, kinds * (index + 1));
+      const partners = own.reduce((sum, count, kind) => (hasPartner(kind) ? sum + count : sum), 0);
       return {
-        category,
-        name: categories[category] ?? `class ${category}`,
-        counts,
-        truth,
-        scoreChange: partners === 0 ? undefined : change / partners,
+        category: id,
+        name,
+        counts: Object.fromEntries(OBJECT_KINDS.map((kind, at) => [kind, own[at] ?? 0])) as Record<ObjectKind, number>,
+        truth: truths[index] ?? 0,
+        scoreChange: partners === 0 ? undefined : (changes[index] ?? 0) / partners,
       };
-    });
+    })
+    .filter(({ counts: own, truth: count }) => count > 0 || OBJECT_KINDS.some(kind => own[kind] > 0))
+    .sort((a, b) => a.category.localeCompare(b.category, 'en', { numeric: true }));
+}
+
+function hasPartner(kind: number): boolean {
+  return OBJECT_KINDS[kind] === 'equal' || OBJECT_KINDS[kind] === 'changed';
 }

@@ -1,16 +1,16 @@
 /** Saves the objects that the filters keep as a file, for scripts and spreadsheets. */
-import type { FilteredRow } from './filter-rows.js';
+import type { Filtered } from './filter-rows.js';
 import { listObjects } from './object-list.js';
 import type { MatchResult } from './result-types.js';
 
 interface ExportProps {
-  readonly rows: readonly FilteredRow[];
-  readonly categories: MatchResult['categories'];
+  readonly result: MatchResult;
+  readonly filtered: Filtered;
 }
 
-export function ExportButton({ rows, categories }: ExportProps) {
+export function ExportButton({ result, filtered }: ExportProps) {
   const save = (): void => {
-    const address = URL.createObjectURL(new Blob([listObjects(rows, categories)], { type: 'text/csv' }));
+    const address = URL.createObjectURL(new Blob([listObjects(result, filtered)], { type: 'text/csv' }));
     const link = document.createElement('a');
     link.href = address;
     link.download = 'objects.csv';

@@ -3,33 +3,48 @@ import { useEffect, useState } from 'preact/hooks';
 import { address, getBytes, request } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { asApiError } from '../api/use-data.js';
+import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { plainText } from '../parts/text.js';
-import { type ImageRow, type MatchedObject, OBJECT_KINDS, type ObjectBox, type ObjectKind } from './result-types.js';
+import {
+  type Category,
+  type ImageMasks,
+  type ImageRow,
+  type MatchedObject,
+  OBJECT_KINDS,
+  type ObjectBox,
+  type ObjectKind,
+} from './result-types.js';
 import type { ResultSide } from './use-results.js';
 
 interface PairProps {
   readonly row: ImageRow;
-  readonly shown: readonly MatchedObject[];
-  readonly side: ResultSide;
-  readonly names: readonly [string, string];
-  readonly categories: Readonly<Record<string, string>>;
+  /** 1 for objects that the filters keep. */
+  readonly kept: Uint8Array;
+  readonly masks: ImageMasks | undefined;
+  readonly hasMasks: boolean;
+  readonly sides: readonly [ResultSide, ResultSide];
+  readonly categories: readonly Category[];
+  readonly isLive: boolean;
 }
 
-export function ImagePair({ row, shown, side, names, categories }: PairProps) {
+export function ImagePair({ row, kept, masks, hasMasks, sides, categories, isLive }: PairProps) {
   const { query } = usePlace();
-  const picture = usePicture(side, row.file);
+  const [left, right] = sides;
+  const names = [left.stage.id, right.stage.id] as const;
+  const picture = usePicture(right, row.file);
   const [at, setAt] = useState(50);
-  const withTruth = query.truth === 'on';
-  const isSlider = query.as === 'slider';
+  const [withTruth, isSlider] = [query.truth === 'on', query.as === 'slider'];
+  const shown = row.objects.map((object, index) => ({ object, index })).filter(({ object }) => kept[object.index] === 1);
+  const nameOf = namesOf(categories);
   const canvas = (which: 'left' | 'right') => (
     <Overlay
       row={row}
-      boxes={shown.map(object => ({ object, box: object[which] }))}
-      truth={withTruth ? row.truth : []}
+      boxes={shown.map(({ object, index }) => ({ object, box: object[which], mask: masks?.[which][index] }))}
+      truth={withTruth ? row.truth.map((box, index) => ({ box, mask: masks?.truth[index] })) : []}
       picture={picture.address}
-      categories={categories}
+      nameOf={nameOf}
       label={`${which === 'left' ? names[0] : names[1]}: ${row.file}`}
     />
   );
@@ -41,9 +56,24 @@ export function ImagePair({ row, shown, side, names, categories }: PairProps) {
           <input type="checkbox" checked={withTruth} onChange={() => setQuery({ truth: withTruth ? undefined : 'on' }, 'replace')} /> ground
           truth
         </label>
+        {hasMasks && (
+          <label>
+            <input
+              type="checkbox"
+              checked={query.masks !== 'off'}
+              onChange={() => setQuery({ masks: query.masks === 'off' ? undefined : 'off' }, 'replace')}
+            />{' '}
+            masks
+          </label>
+        )}
         <label>
           <input type="checkbox" checked={isSlider} onChange={() => setQuery({ as: isSlider ? undefined : 'slider' }, 'replace')} /> slider
         </label>
+        {isLive && row.file !== '' && (
+          <Link view="tensor" query={{ of: right.stage.id, image: row.file }}>
+            its tensors
+          </Link>
+        )}
       </div>
       {picture.problem !== undefined && <Empty>The image cannot be shown: {picture.problem}. Its objects are drawn without it.</Empty>}
       {isSlider ? (
@@ -85,21 +115,24 @@ export function ImagePair({ row, shown, side, names, categories }: PairProps) {
         ))}
         {withTruth && <span>▭ ground truth, dashed</span>}
       </p>
-      <ObjectList shown={shown} categories={categories} />
+      <ObjectList shown={shown.map(({ object }) => object)} nameOf={nameOf} />
     </div>
   );
 }
 
+/** The name of an object's class. */
+type NameOf = (box: ObjectBox | undefined) => string;
+
 interface OverlayProps {
   readonly row: ImageRow;
-  readonly boxes: readonly { readonly object: MatchedObject; readonly box: ObjectBox | undefined }[];
-  readonly truth: readonly ObjectBox[];
+  readonly boxes: readonly { readonly object: MatchedObject; readonly box: ObjectBox | undefined; readonly mask: string | undefined }[];
+  readonly truth: readonly { readonly box: ObjectBox; readonly mask: string | undefined }[];
   readonly picture: string | undefined;
-  readonly categories: Readonly<Record<string, string>>;
+  readonly nameOf: NameOf;
   readonly label: string;
 }
 
-function Overlay({ row: { width, height }, boxes, truth, picture, categories, label }: OverlayProps) {
+function Overlay({ row: { width, height }, boxes, truth, picture, nameOf, label }: OverlayProps) {
   const line = Math.max(0.6, Math.max(width, height) / 320);
   return (
     <svg
@@ -110,17 +143,23 @@ function Overlay({ row: { width, height }, boxes, truth, picture, categories, la
     >
       <rect class="ground" width={width} height={height} />
       {picture !== undefined && <image href={picture} width={width} height={height} />}
-      {truth.map((box, index) => (
-        <rect key={`t${index}`} class="truth" {...placeOf(box)} stroke-width={line}>
-          <title>{`ground truth: ${nameOf(box, categories)}${box.crowd ? ', crowd' : ''}`}</title>
-        </rect>
+      {truth.map(({ box, mask }, index) => (
+        <g key={`t${index}`}>
+          {mask !== undefined && <path class="mask truth" d={mask} fill-rule="evenodd" stroke-width={line / 2} />}
+          <rect class="truth" {...placeOf(box)} stroke-width={line}>
+            <title>{`ground truth: ${nameOf(box)}${box.crowd ? ', crowd' : ''}`}</title>
+          </rect>
+        </g>
       ))}
       {boxes.map(
-        ({ object, box }, index) =>
+        ({ object, box, mask }, index) =>
           box !== undefined && (
-            <rect key={index} class={`object ${object.kind}`} {...placeOf(box)} stroke-width={line}>
-              <title>{`${nameOf(box, categories)} ${box.score.toFixed(3)}, ${object.kind}${object.iou === undefined ? '' : `, IoU ${object.iou.toFixed(3)}`}`}</title>
-            </rect>
+            <g key={index}>
+              {mask !== undefined && <path class={`mask ${object.kind}`} d={mask} fill-rule="evenodd" stroke-width={line / 2} />}
+              <rect class={`object ${object.kind}`} {...placeOf(box)} stroke-width={line}>
+                <title>{`${nameOf(box)} ${box.score.toFixed(3)}, ${object.kind}${object.iou === undefined ? '' : `, IoU ${object.iou.toFixed(3)}`}`}</title>
+              </rect>
+            </g>
           ),
       )}
     </svg>
@@ -143,15 +182,9 @@ const SCORES = (
   ] as readonly (readonly [string, (object: MatchedObject) => number | undefined])[]
 ).map(([title, of]): PlainColumn<MatchedObject> => ({ title, look: 'n', cell: object => of(object)?.toFixed(3) ?? '–' }));
 
-function ObjectList({
-  shown,
-  categories,
-}: {
-  readonly shown: readonly MatchedObject[];
-  readonly categories: Readonly<Record<string, string>>;
-}) {
+function ObjectList({ shown, nameOf }: { readonly shown: readonly MatchedObject[]; readonly nameOf: NameOf }) {
   const columns: readonly PlainColumn<MatchedObject>[] = [
-    { title: 'Object', cell: ({ left, right }) => nameOf(left ?? right, categories) },
+    { title: 'Object', cell: ({ left, right }) => nameOf(left ?? right) },
     { title: 'What', cell: ({ kind }) => <span class={TONES[kind]}>{kind}</span> },
     ...SCORES,
   ];
@@ -166,8 +199,9 @@ function ObjectList({
   );
 }
 
-function nameOf(box: ObjectBox | undefined, categories: Readonly<Record<string, string>>): string {
-  return box === undefined ? '' : plainText(categories[box.category] ?? `class ${box.category}`);
+function namesOf(categories: readonly Category[]): NameOf {
+  const names = new Map(categories.map(({ id, name }) => [id, plainText(name)]));
+  return box => (box === undefined ? '' : (names.get(box.category) ?? `class ${box.category}`));
 }
 
 /** A blob of the image: an address with the token would stay in the browser's history. */

@@ -1,19 +1,25 @@
 /** The objects that the filters keep, as comma-separated values. */
-import type { FilteredRow } from './filter-rows.js';
+import type { Filtered } from './filter-rows.js';
+import { objectAt } from './object-columns.js';
 import type { MatchResult, ObjectBox } from './result-types.js';
 
 const HEAD = ['image', 'file', 'kind', 'class', 'left score', 'right score', 'iou', 'x', 'y', 'width', 'height'];
 
 /** A line per object; the box is that of the left side, or of the right where the left lacks it. */
-export function listObjects(rows: readonly FilteredRow[], categories: MatchResult['categories']): string {
-  const lines = rows.flatMap(({ row, shown }) =>
-    shown.map(({ kind, left, right, iou }) => {
+export function listObjects(result: MatchResult, { images, kept }: Pick<Filtered, 'images' | 'kept'>): string {
+  const names = new Map(result.categories.map(({ id, name }) => [id, name]));
+  const lines: (readonly (string | number | undefined)[])[] = [HEAD];
+  for (const image of images) {
+    const { id, file } = result.images[image] ?? { id: '', file: '' };
+    const end = result.objectStarts[image + 1] ?? 0;
+    for (let at = result.objectStarts[image] ?? 0; at < end; at++) {
+      if (kept[at] !== 1) continue;
+      const { kind, left, right, iou } = objectAt(result, at);
       const box = left ?? right;
-      const name = box === undefined ? '' : (categories[box.category] ?? box.category);
-      return [row.id, row.file, kind, name, left?.score, right?.score, iou, ...placeOf(box)];
-    }),
-  );
-  return [HEAD, ...lines].map(cells => `${cells.map(encodeCell).join(',')}\r\n`).join('');
+      lines.push([id, file, kind, names.get(box?.category ?? '') ?? '', left?.score, right?.score, iou, ...placeOf(box)]);
+    }
+  }
+  return lines.map(cells => `${cells.map(encodeCell).join(',')}\r\n`).join('');
 }
 
 function placeOf(box: ObjectBox | undefined): readonly number[] {

@@ -11,11 +11,12 @@ import type { ViewProps } from '../parts/view-props.js';
 import { CocoTable } from './coco-table.js';
 import { Confusion } from './confusion.js';
 import { ExportButton } from './export-list.js';
-import { type FilteredRow, filterRows, SIZES } from './filter-rows.js';
+import { countOf, type Filtered, filterRows, SIZES } from './filter-rows.js';
 import { ImagePair } from './image-pair.js';
 import { Judgments } from './judgments.js';
-import { type MatchResult, OBJECT_KINDS, type ObjectKind } from './result-types.js';
-import { findSides, type ResultSide, useResults } from './use-results.js';
+import { imageAt } from './object-columns.js';
+import { type MatchResult, OBJECT_KINDS } from './result-types.js';
+import { findSides, type ResultSide, useMasks, useResults } from './use-results.js';
 
 export function ResultsPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
@@ -49,46 +50,60 @@ export function ResultsPage({ pipeline }: ViewProps) {
     >
       <CocoTable left={left.stage} right={right.stage} />
       {pipeline.project.access !== 'saved' && <Judgments left={left} right={right} />}
-      <Matched left={left} right={right} />
+      <Matched left={left} right={right} isLive={pipeline.project.access !== 'saved'} />
     </View>
   );
 }
 
-function Matched({ left, right }: { readonly left: ResultSide; readonly right: ResultSide }) {
+interface MatchedProps {
+  readonly left: ResultSide;
+  readonly right: ResultSide;
+  /** Whether values of models can be computed. */
+  readonly isLive: boolean;
+}
+
+function Matched({ left, right, isLive }: MatchedProps) {
   const { query } = usePlace();
-  const { result, error } = useResults(left, right);
+  const results = useResults(left, right);
+  const { result, error } = results;
   const filtered = useMemo(
-    () => (result === undefined ? [] : filterRows(result, query)),
+    () => (result === undefined ? undefined : filterRows(result, query)),
     [result, query.kind, query.class, query.size, query.score],
   );
-  if (result === undefined) return <Waiting error={error} what="the detections" />;
-  const image = filtered.find(({ row }) => row.id === query.image) ?? filtered[0];
+  const columns = useMemo(() => (result === undefined || filtered === undefined ? [] : columnsOf(result, filtered)), [result, filtered]);
+  const place = useMemo(
+    () => (result === undefined || filtered === undefined ? undefined : findImage(result, filtered, query.image)),
+    [result, filtered, query.image],
+  );
+  const row = useMemo(() => (result === undefined || place === undefined ? undefined : imageAt(result, place)), [result, place]);
+  const masks = useMasks(results, query.masks === 'off' ? undefined : place);
+  if (result === undefined || filtered === undefined) return <Waiting error={error} what="the detections" />;
   return (
     <>
-      <Filters result={result} rows={filtered} />
-      {filtered.length === 0 ? (
+      <Filters result={result} filtered={filtered} />
+      {row === undefined || place === undefined ? (
         <Empty>No image has such objects.</Empty>
       ) : (
         <div class="results">
           <DataTable
-            label={`${filtered.length} images`}
-            rows={filtered}
-            columns={COLUMNS}
-            keyOf={({ row }) => row.id}
-            picked={image?.row.id}
-            pick={({ row }) => setQuery({ image: row.id }, 'replace')}
+            label={`${filtered.images.length} images`}
+            rows={filtered.images}
+            columns={columns}
+            keyOf={idOf(result)}
+            picked={row.id}
+            pick={image => setQuery({ image: result.images[image]?.id }, 'replace')}
             visibleRows={16}
           />
-          {image !== undefined && (
-            <ImagePair
-              key={image.row.id}
-              row={image.row}
-              shown={image.shown}
-              side={right}
-              names={[left.stage.id, right.stage.id]}
-              categories={result.categories}
-            />
-          )}
+          <ImagePair
+            key={row.id}
+            row={row}
+            kept={filtered.kept}
+            masks={masks}
+            hasMasks={result.hasMasks}
+            sides={[left, right]}
+            categories={result.categories}
+            isLive={isLive}
+          />
         </div>
       )}
       <Confusion result={result} />
@@ -96,13 +111,23 @@ function Matched({ left, right }: { readonly left: ResultSide; readonly right: R
   );
 }
 
-interface FiltersProps {
-  readonly result: MatchResult;
-  readonly rows: readonly FilteredRow[];
+function idOf({ images }: MatchResult): (image: number) => string {
+  return image => images[image]?.id ?? '';
 }
 
-function Filters({ result: { totals, categories }, rows }: FiltersProps) {
+/** The image of the address if the filters keep it, else the first one. */
+function findImage({ images }: MatchResult, filtered: Filtered, id: string | undefined): number | undefined {
+  return (id === undefined ? undefined : filtered.images.find(image => images[image]?.id === id)) ?? filtered.images[0];
+}
+
+interface FiltersProps {
+  readonly result: MatchResult;
+  readonly filtered: Filtered;
+}
+
+function Filters({ result, filtered }: FiltersProps) {
   const { query } = usePlace();
+  const { totals, categories } = result;
   const set = (name: string) => (value: string) => setQuery({ [name]: value || undefined, image: undefined }, 'replace');
   return (
     <div class="tools">
@@ -129,28 +154,34 @@ function Filters({ result: { totals, categories }, rows }: FiltersProps) {
       <Select
         label="Class"
         value={query.class ?? ''}
-        choices={Object.entries(categories).map(([id, name]) => [id, plainText(name)])}
+        choices={categories.map(({ id, name }) => [id, plainText(name)] as const)}
         none="all"
         pick={set('class')}
       />
       <Select label="Size" value={query.size ?? ''} choices={Object.keys(SIZES)} none="all" pick={set('size')} />
       <Select label="Score from" value={query.score ?? ''} choices={['0.1', '0.3', '0.5', '0.7']} none="0" pick={set('score')} />
-      <ExportButton rows={rows} categories={categories} />
+      <ExportButton result={result} filtered={filtered} />
     </div>
   );
 }
 
-function count(kind: ObjectKind): ColumnSpec<FilteredRow> {
-  const of = ({ shown }: FilteredRow): number => shown.filter(one => one.kind === kind).length;
-  return { name: kind, title: kind, numeric: true, first: 'down', rank: of, cell: row => of(row) || '' };
+function columnsOf({ images }: MatchResult, filtered: Filtered): readonly ColumnSpec<number>[] {
+  return [
+    {
+      name: 'file',
+      title: 'Image',
+      rank: image => images[image]?.file ?? '',
+      cell: image => <NameCell name={images[image]?.file || (images[image]?.id ?? '')} />,
+    },
+    ...OBJECT_KINDS.map(
+      (kind, index): ColumnSpec<number> => ({
+        name: kind,
+        title: kind,
+        numeric: true,
+        first: 'down',
+        rank: image => countOf(filtered, image, index),
+        cell: image => countOf(filtered, image, index) || '',
+      }),
+    ),
+  ];
 }
-
-const COLUMNS: readonly ColumnSpec<FilteredRow>[] = [
-  {
-    name: 'file',
-    title: 'Image',
-    rank: ({ row }) => row.file,
-    cell: ({ row }) => <NameCell name={row.file || row.id} />,
-  },
-  ...OBJECT_KINDS.map(count),
-];

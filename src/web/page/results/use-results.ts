@@ -1,11 +1,12 @@
-/** Both sides of a comparison: fetched, and matched in a worker. */
-import { useEffect, useState } from 'preact/hooks';
+/** Both sides of a comparison: fetched, matched in a worker, and masks as images are shown. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { type ApiError, address, getBytes } from '../api/client.js';
 import { asApiError } from '../api/use-data.js';
 import { startWorker } from '../parts/workers.js';
+import type { MatchAnswer, MatchRequest } from './match-worker.js';
 import workerAddress from './match-worker.ts?worker&url';
-import type { MatchOrder, MatchResult } from './result-types.js';
+import type { ImageMasks, MatchOrder, MatchResult } from './result-types.js';
 
 export interface ResultSide {
   readonly stage: StageRow;
@@ -27,33 +28,62 @@ export function findSides(stages: readonly StageRow[]): readonly ResultSide[] {
   });
 }
 
-interface Matched {
-  readonly key: string;
+export interface Results {
   readonly result: MatchResult | undefined;
   readonly error: ApiError | undefined;
+  /** The masks that were outlined last. */
+  readonly masks: OutlinedMasks | undefined;
+  /** Lets the worker outline the masks of an image. */
+  readonly outline: (image: number) => void;
 }
 
-export function useResults(left: ResultSide, right: ResultSide): Omit<Matched, 'key'> {
+interface OutlinedMasks {
+  readonly image: number;
+  readonly masks: ImageMasks;
+}
+
+interface Found {
+  readonly key: string;
+  readonly result?: MatchResult;
+  readonly error?: ApiError;
+  readonly masks?: OutlinedMasks;
+}
+
+export function useResults(left: ResultSide, right: ResultSide): Results {
   const key = [left, right].map(({ stage, port }) => stage.outputs.find(one => one.port === port)?.digest).join(' ');
-  const [found, setFound] = useState<Matched>({ key: '', result: undefined, error: undefined });
+  const [found, setFound] = useState<Found>({ key: '' });
+  const worker = useRef<Worker>();
   useEffect(() => {
     const controller = new AbortController();
-    const worker = startWorker(workerAddress);
-    worker.onmessage = (event: MessageEvent<MatchResult | { problem: string }>) => {
-      if ('problem' in event.data) setFound({ key, result: undefined, error: asApiError(new Error(event.data.problem)) });
-      else setFound({ key, result: event.data, error: undefined });
-      worker.terminate();
+    const own = startWorker(workerAddress);
+    worker.current = own;
+    own.onmessage = ({ data }: MessageEvent<MatchAnswer>) => {
+      if (data.kind === 'problem') setFound({ key, error: asApiError(new Error(data.message)) });
+      else if (data.kind === 'matched') setFound({ key, result: data.result });
+      else setFound(before => (before.key === key ? { ...before, masks: data } : before));
     };
     load(left, right, controller.signal).then(
-      order => worker.postMessage(order, [order.left, order.right, order.annotations]),
-      (error: unknown) => !controller.signal.aborted && setFound({ key, result: undefined, error: asApiError(error) }),
+      order => own.postMessage(order, [order.left, order.right, order.annotations]),
+      (error: unknown) => !controller.signal.aborted && setFound({ key, error: asApiError(error) }),
     );
     return () => {
       controller.abort();
-      worker.terminate();
+      own.terminate();
+      worker.current = undefined;
     };
   }, [key]);
-  return found.key === key ? found : { result: undefined, error: undefined };
+  const { result, error, masks }: Found = found.key === key ? found : { key };
+  const outline = useCallback((image: number): void => worker.current?.postMessage({ masksOf: image } satisfies MatchRequest), []);
+  return { result, error, masks, outline };
+}
+
+/** The masks of one image; undefined until they are outlined. @param image undefined: none are wanted. */
+export function useMasks({ result, masks, outline }: Results, image: number | undefined): ImageMasks | undefined {
+  const wanted = result?.hasMasks === true ? image : undefined;
+  useEffect(() => {
+    if (wanted !== undefined) outline(wanted);
+  }, [wanted, result]);
+  return wanted !== undefined && masks?.image === wanted ? masks.masks : undefined;
 }
 
 async function load(left: ResultSide, right: ResultSide, signal: AbortSignal): Promise<MatchOrder> {

@@ -1,0 +1,79 @@
+/** One call of a model over time, by the estimate: the parts in their order, and their units on the NPU and the CPU. */
+import { formatNumber } from '../../../report/numbers.js';
+import { AxisX, Chart } from '../parts/chart.js';
+import { Empty } from '../parts/notice.js';
+import { linearScale } from '../parts/scale.js';
+import { clip } from '../parts/text.js';
+import { type CallSpan, listCallSpans } from './call-spans.js';
+import type { CompiledModel } from './compile-report.js';
+
+interface GanttProps {
+  readonly model: CompiledModel;
+  readonly picked: number | undefined;
+  readonly pick: (id: number) => void;
+}
+
+const FRAME = { width: 1000, height: 128, left: 52, right: 12, top: 8, bottom: 26 };
+
+const LANES = { part: 8, npu: 38, cpu: 68 } as const;
+
+const LANE_HEIGHT = 22;
+
+/** A part of fewer pixels has no room for its name. */
+const LEAST_NAMED_PX = 46;
+
+export function Gantt({ model, picked, pick }: GanttProps) {
+  const { units, parts, endMs } = listCallSpans(model);
+  const restMs = (model.estimate?.image?.perCall.ms ?? endMs) - endMs;
+  if (endMs === 0) return <Empty>The report estimates no times of units.</Empty>;
+  const x = linearScale([0, endMs], [FRAME.left, FRAME.width - FRAME.right], 8);
+  const width = ({ fromMs, ms }: Pick<CallSpan, 'fromMs' | 'ms'>): number => Math.max(0.4, x(fromMs + ms) - x(fromMs));
+  return (
+    <figure class="figure">
+      <Chart
+        label="Parts over time"
+        class="chart gantt"
+        size={FRAME}
+        role="group"
+        summary={`${parts.length} parts in ${formatNumber(endMs)} ms, estimated`}
+      >
+        <AxisX frame={FRAME} scale={x} format={ms => `${formatNumber(ms)} ms`} />
+        {(['part', 'npu', 'cpu'] as const).map(lane => (
+          <text key={lane} class="soft-text" x={2} y={LANES[lane] + 15}>
+            {lane === 'part' ? 'parts' : lane.toUpperCase()}
+          </text>
+        ))}
+        {parts.map(({ part, fromMs, ms }) => (
+          <g key={part.index} class={`part ${part.device}`}>
+            <rect x={x(fromMs)} y={LANES.part} width={width({ fromMs, ms })} height={LANE_HEIGHT}>
+              <title>{`part ${part.name}: ${part.units.length} units, ${formatNumber(ms)} ms from ${formatNumber(fromMs)} ms`}</title>
+            </rect>
+            {width({ fromMs, ms }) > LEAST_NAMED_PX && (
+              <text x={x(fromMs) + 4} y={LANES.part + 15}>
+                {clip(part.name, Math.floor(width({ fromMs, ms }) / 7))}
+              </text>
+            )}
+          </g>
+        ))}
+        {units.map(({ unit, fromMs, ms }) => (
+          <rect
+            key={unit.id}
+            class={`span ${unit.device} ${unit.estimate?.bound ?? ''}${unit.id === picked ? ' picked' : ''}`}
+            x={x(fromMs)}
+            y={LANES[unit.device]}
+            width={width({ fromMs, ms })}
+            height={LANE_HEIGHT}
+            onClick={() => pick(unit.id)}
+          >
+            <title>{`${unit.opType} ${unit.name}\n${formatNumber(ms)} ms from ${formatNumber(fromMs)} ms, part ${parts.find(one => one.part.index === unit.part)?.part.name ?? unit.part}`}</title>
+          </rect>
+        ))}
+      </Chart>
+      <figcaption>
+        Estimates: parts run one after the other. Blue units are bound by compute, orange ones by memory; a unit on the CPU includes the
+        hand-over. {restMs > endMs * 1e-3 && `A call takes ${formatNumber(restMs)} ms besides its units. `}The table below has the same
+        units.
+      </figcaption>
+    </figure>
+  );
+}

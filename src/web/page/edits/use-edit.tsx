@@ -1,0 +1,72 @@
+/** An edit of the pipeline file: shown as a difference first, then applied to the file as it was read, or discarded. */
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { JsonObject } from '../../../base/json.js';
+import type { EditPreview } from '../../edit/edit-session.js';
+import { type ApiError, post } from '../api/client.js';
+import { asApiError } from '../api/use-data.js';
+import { Failed } from '../parts/notice.js';
+import { DiffView } from './diff-view.js';
+
+export interface EditFlow {
+  /** Shows what the edit would change. */
+  preview(edit: JsonObject): void;
+  /** The difference with its buttons, what was written, or why not. */
+  readonly shown: VNode;
+}
+
+/** @param note a sentence beside the place that is changed. */
+export function useEdit(note: string): EditFlow {
+  const [shown, setShown] = useState<{ readonly edit: JsonObject; readonly preview: EditPreview }>();
+  const [error, setError] = useState<ApiError>();
+  const [applied, setApplied] = useState<string>();
+  const attempt = (work: () => Promise<void>): void => {
+    setError(undefined);
+    setApplied(undefined);
+    work().catch((problem: unknown) => setError(asApiError(problem)));
+  };
+  const apply = (then: 'run' | 'stop'): void =>
+    attempt(async () => {
+      if (shown === undefined) return;
+      const { place } = await post<EditPreview>('edit', { ...shown.edit, digest: shown.preview.digest });
+      setShown(undefined);
+      setApplied(place);
+      if (then === 'run') await post('build', { targets: [] });
+    });
+  return {
+    preview: edit =>
+      attempt(async () => {
+        setShown(undefined);
+        setShown({ edit, preview: await post<EditPreview>('preview-edit', edit) });
+      }),
+    shown: (
+      <>
+        {error !== undefined && <Failed error={error} />}
+        {applied !== undefined && (
+          <p class="good" role="status">
+            ✓ Written: {applied}. “Undo” is in the bar above.
+          </p>
+        )}
+        {shown !== undefined && (
+          <div class="card">
+            <p>
+              Changes <b>{shown.preview.place}</b>. {note}
+            </p>
+            <DiffView lines={shown.preview.diff} />
+            <span class="buttons">
+              <button type="button" onClick={() => apply('stop')}>
+                Apply
+              </button>
+              <button type="button" onClick={() => apply('run')}>
+                Apply and run all
+              </button>
+              <button type="button" class="quiet" onClick={() => setShown(undefined)}>
+                Discard
+              </button>
+            </span>
+          </div>
+        )}
+      </>
+    ),
+  };
+}

@@ -1,0 +1,95 @@
+/** The view "Compile": one call over time, and a board's figures beside the estimates. */
+import type { BenchReport } from '../../../src/runtime/measure/bench-report.js';
+import { listCallSpans } from '../../../src/web/page/compile/call-spans.js';
+import type { CompileReport } from '../../../src/web/page/compile/compile-report.js';
+import { isOfBoard, joinBoard } from '../../../src/web/page/compile/join-board.js';
+
+describe('one call over time', () => {
+  const unit = (id: number, times: object) => ({ id, name: `u${id}`, ...times });
+  const part = (index: number, units: readonly number[]) => ({ index, name: `0${index}`, units });
+  const listed = (units: readonly object[], parts: readonly object[]) =>
+    listCallSpans({ units, parts } as unknown as Parameters<typeof listCallSpans>[0]);
+
+  it('runs parts in their order and units of a part in theirs, without gaps', () => {
+    const { units, parts, endMs } = listed(
+      [unit(0, { callMs: 2 }), unit(1, { callMs: 3 }), unit(2, { callMs: 5 })],
+      [part(0, [0, 2]), part(1, [1])],
+    );
+    expect(units.map(({ unit: { id }, fromMs, ms }) => [id, fromMs, ms])).toEqual([
+      [0, 0, 2],
+      [2, 2, 5],
+      [1, 7, 3],
+    ]);
+    expect(parts.map(({ fromMs, ms }) => [fromMs, ms])).toEqual([
+      [0, 7],
+      [7, 3],
+    ]);
+    expect(endMs).toBe(10);
+  });
+
+  it('takes the estimate of a unit where the report has no share of a call, and leaves out units without a time', () => {
+    const { units, endMs } = listed([unit(0, { estimate: { ms: 4 } }), unit(1, {}), unit(2, { callMs: 1 })], [part(0, [0, 1, 2, 9])]);
+    expect(units.map(({ unit: { id }, fromMs }) => [id, fromMs])).toEqual([
+      [0, 0],
+      [2, 4],
+    ]);
+    expect(endMs).toBe(5);
+  });
+
+  it('has no end for a report without times', () => {
+    expect(listed([unit(0, {})], [part(0, [0])]).endMs).toBe(0);
+  });
+});
+
+describe('figures of a board', () => {
+  const compiled = (name: string, npuNodes: number, perCall?: object) => ({
+    name,
+    counts: { npuNodes },
+    ...(perCall === undefined ? {} : { estimate: { image: { perCall } } }),
+  });
+  const report = {
+    models: [
+      compiled('a', 7, { ms: 2, lowMs: 1, highMs: 3 }),
+      compiled('b', 8, { ms: 2, lowMs: 1, highMs: 3 }),
+      compiled('c', 9),
+      compiled('d', 1, { ms: 2, lowMs: 1, highMs: 3 }),
+    ],
+  } as unknown as CompileReport;
+  const measured = (part: string, p50Ms: number, more: object = {}) => ({
+    part,
+    forms: [{ form: 'int8', rows: [{ counts: [{ calls: 1, here: { p50Ms } }] }], ...more }],
+  });
+  const bench = (where: object, parts: readonly object[]) => ({ where, parts }) as unknown as BenchReport;
+
+  it('stand beside the estimate of the same model, with whether they lie in its interval', () => {
+    const placement = [
+      { device: 'npu', provider: 'VitisAI', nodes: 5 },
+      { device: 'cpu', provider: 'CPU', nodes: 2 },
+    ];
+    const rows = joinBoard(report, bench({ runner: 'bundle' }, [measured('a', 2.5, { placement }), measured('b', 0.5), measured('c', 4)]));
+    expect(
+      rows.map(({ model, measuredMs, within, npuNodes, boardNpuNodes }) => [model, measuredMs, within, npuNodes, boardNpuNodes]),
+    ).toEqual([
+      ['a', 2.5, 'yes', 7, 5],
+      ['b', 0.5, 'faster', 8, undefined],
+      ['c', 4, undefined, 9, undefined],
+      ['d', undefined, undefined, 1, undefined],
+    ]);
+  });
+
+  it('of an external runner are by its clock, and per call', () => {
+    const part = { part: 'a', forms: [{ form: 'int8', rows: [{ counts: [{ calls: 4, here: { p50Ms: 40 }, device: { p50Ms: 16 } }] }] }] };
+    expect(joinBoard(report, bench({ runner: 'external' }, [part]))[0]).toMatchObject({ measuredMs: 4, within: 'slower' });
+  });
+
+  it.each([
+    [{ runner: 'bundle' }, true],
+    [{ runner: 'external', identity: { device: { kind: 'npu' } } }, true],
+    [{ runner: 'external', identity: { device: { kind: 'cpu' } } }, false],
+    [{ runner: 'external' }, false],
+    [{ runner: 'cpu' }, false],
+    [{ runner: 'simulate' }, false],
+  ])('are those of %j: %s', (where, expected) => {
+    expect(isOfBoard(bench(where, []))).toBe(expected);
+  });
+});
