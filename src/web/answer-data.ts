@@ -1,6 +1,8 @@
 /** Answers the page's requests for data and for actions. Each name of the API has one function. */
 import { readFileSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { formatJsonProblems, readJsonShape } from '../base/json/json-shape.js';
+import { readerOf } from '../base/schema/schema-reader.js';
 import { getRunIndex } from '../engine/insight/history/run-name.js';
 import { findRunLog, findStageLog } from '../engine/insight/history/stage-log.js';
 import type { Plan, PlannedStage, StageId } from '../engine/model/plan.js';
@@ -17,8 +19,10 @@ import { findRewrite, getCompiledModel } from './project/compiled-model.js';
 import type { LiveProject, ProjectState } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import type { StartedBuilds } from './project/started-builds.js';
+import { SWEEP_ORDER, type Sweeps } from './project/sweeps.js';
 import { answerArtifact, findArtifact } from './views/artifact-file.js';
 import { answerInput } from './views/input-file.js';
+import { findArtifactOf } from './views/moment-artifact.js';
 import { viewPipeline } from './views/pipeline-view.js';
 import { saveBaseline, viewComparison, viewRuns } from './views/runs-view.js';
 import { viewStage } from './views/stage-view.js';
@@ -33,9 +37,12 @@ export interface DataContext {
   readonly models: ModelReader;
   readonly tensors: TensorReader;
   readonly trials: TrialReader;
+  readonly sweeps: Sweeps;
   /** Takes the response of a request for events. @returns false if there are too many. */
   readonly follow: (request: DataRequest) => boolean;
 }
+
+const readSweepOrder = readerOf(SWEEP_ORDER);
 
 type Handler = (request: DataRequest, context: DataContext) => Promise<Answer | 'taken'>;
 
@@ -55,6 +62,8 @@ const READS: Readonly<Record<string, Handler>> = {
     const answer = findRunLog(known, cache, runs, getRunIndex(runs, run), stage.id);
     return jsonAnswer(answer.kind === 'text' ? { text: clipLog(answer.text) } : { text: '', absent: answer.kind });
   },
+  sweeps: async (_, { sweeps }) => jsonAnswer({ sweeps: sweeps.list() }),
+  sweep: async ({ query }, { sweeps }) => jsonAnswer(sweeps.rows(get(query, 'name'))),
   runs: async (_, { project }) => jsonAnswer(viewRuns(await project.state())),
   compare: async ({ query }, { project }) => {
     const state = await project.state();
@@ -64,7 +73,7 @@ const READS: Readonly<Record<string, Handler>> = {
   artifact: async ({ query }, { project }) => {
     const state = await project.state();
     const [stage, port, path] = [get(query, 'stage'), get(query, 'port'), query.get('path') ?? undefined];
-    return answerArtifact(await findArtifact(getPlan(state.plan), state, stage, port, path));
+    return answerArtifact(await findArtifactOf(getPlan(state.plan), state, { stage, port, path, of: query.get('of') ?? 'now' }));
   },
   model: async ({ query }, { project, models }) => {
     const state = await project.state();
@@ -108,6 +117,19 @@ const WRITES: Readonly<Record<string, Handler>> = {
     if (!Array.isArray(targets) || !targets.every(name => typeof name === 'string' && known.has(name)))
       throw new RequestError(400, 'ui-bad-request', 'a target is not a stage of the pipeline');
     return jsonAnswer({ pid: builds.start(targets as readonly string[], { force: force === true }) });
+  },
+  sweep: async ({ message }, { project, builds, sweeps }) => {
+    const read = readJsonShape(readSweepOrder, await readJsonBody(message));
+    if (read.kind === 'problems')
+      throw new RequestError(400, 'ui-bad-request', `the sweep is malformed: ${formatJsonProblems(read.problems).slice(0, 3).join('; ')}`);
+    const { targets } = getPlan((await project.state()).plan);
+    if (!read.value.targets.every(name => targets.has(name)))
+      throw new RequestError(400, 'ui-bad-request', 'a target is not a stage of the pipeline');
+    if (builds.running().length > 0)
+      throw new RequestError(409, 'ui-busy', 'a build of this page runs', 'wait until it has ended, or cancel it');
+    const { name, process } = sweeps.start(read.value);
+    builds.follow(process);
+    return jsonAnswer({ name, pid: process.pid });
   },
   'preview-edit': async ({ message }, { project, edits }) => {
     const body = await readJsonBody(message);

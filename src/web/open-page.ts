@@ -16,6 +16,7 @@ import type { LiveEvent } from './project/live-event.js';
 import { openLiveProject } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import { startedBuilds } from './project/started-builds.js';
+import { openSweeps } from './project/sweeps.js';
 
 export interface PageOptions {
   readonly ports: ProjectPorts;
@@ -61,6 +62,11 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     { event: 'build', data: follower.current() ?? null },
     { event: 'started', data: builds.running() },
   ];
+  const sweeps = openSweeps(cache, ports.pipeline, {
+    start: ports.startSweep,
+    onLine: (name, line) => send({ event: 'sweep', data: { name, line } }),
+    now: () => new Date(),
+  });
   const edits = openEdits(ports.file.path, ports.check);
   const tensors = openTensorReader(ports.engine.installRoot);
   const trials = openTrialReader(ports.engine.installRoot);
@@ -72,6 +78,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     models: openModelReader(ports.engine.installRoot),
     tensors,
     trials,
+    sweeps,
     follow: ({ response }: { response: Parameters<typeof stream.add>[0] }) => stream.add(response, first()),
   };
   const { server, port } = await listen(tryPorts, {
@@ -79,7 +86,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     files: openPageFiles(pageFolder),
     answer: async request => {
       const answer = await answerData(request, context);
-      if (request.name === 'build' || request.name === 'cancel') send({ event: 'started', data: builds.running() });
+      if (['build', 'sweep', 'cancel'].includes(request.name)) send({ event: 'started', data: builds.running() });
       return answer;
     },
     onDefect,

@@ -22,17 +22,21 @@ interface PagedProject {
 
 /**
  * To be called in a suite, before its tests. `prepare` gives the project, which the end of the suite removes.
- * @param browserPath as `describeInBrowser` gives it.
+ * @param browserPath as `describeInBrowser` gives it. @param pipeline the pipeline file; default: that of the folder.
  */
-export function givenPage<Project extends PagedProject>(browserPath: string, prepare: () => Project): GivenPage<Project> {
+export function givenPage<Project extends PagedProject>(
+  browserPath: string,
+  prepare: () => Project | Promise<Project>,
+  pipeline?: string,
+): GivenPage<Project> {
   let project: Project | undefined;
   let browser: Browser | undefined;
   let started: ReturnType<typeof startTanren> | undefined;
   let server: PageServer | undefined;
   let opened: readonly OpenedPage[] = [];
   beforeAll(async () => {
-    project = prepare();
-    started = startTanren(project.folder, 'ui', '--port', '0');
+    project = await prepare();
+    started = startTanren(project.folder, 'ui', ...(pipeline === undefined ? [] : [pipeline]), '--port', '0');
     server = await findPage(started);
     browser = await openBrowser(browserPath);
   });

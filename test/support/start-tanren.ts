@@ -1,5 +1,5 @@
-/** Starts the built `tanren` in a folder, and follows its output. */
-import { spawn } from 'node:child_process';
+/** The built `tanren` in a folder: started and followed, or run to its end. */
+import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type CliProcess, followProcess } from './cli-world.js';
 import { DIST } from './world.js';
@@ -15,4 +15,9 @@ export function startTanren(folder: string, ...args: readonly string[]): Started
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   return { ...followProcess(child), kill: () => void child.kill('SIGKILL') };
+}
+
+export function runTanren(folder: string, ...args: readonly string[]): { readonly exitCode: number | null; readonly stderr: string } {
+  const { status, stderr } = spawnSync(process.execPath, [join(DIST, 'bin/tanren.js'), ...args], { cwd: folder, encoding: 'utf8' });
+  return { exitCode: status, stderr };
 }

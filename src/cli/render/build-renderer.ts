@@ -5,6 +5,7 @@ import type { StageId } from '../../engine/model/plan.js';
 import type { Console } from '../terminal/console.js';
 import { type LiveArea, makeLiveArea } from '../terminal/live-area.js';
 import { lineOf, type Running, runningLines, track } from './build-lines.js';
+import { makeStageList, type StageList } from './stage-list.js';
 import { type TimeLeft, trackTimeLeft } from './time-left.js';
 
 export interface BuildRenderer {
@@ -20,6 +21,9 @@ const SCROLLED_AWAY = 20;
 
 const REFRESH_MS = 100;
 
+/** Events of many short stages draw a list no more often. */
+const LIST_PAUSE_MS = 40;
+
 /** What the renderer knows of the build. */
 interface BuildView {
   readonly console: Console;
@@ -28,16 +32,23 @@ interface BuildView {
   readonly idWidth: number;
   readonly running: Map<StageId, Running>;
   readonly timeLeft: TimeLeft;
+  /** Only with the form 'list', on a terminal. */
+  readonly list: StageList | undefined;
   /** By stage; undefined: of none. */
   readonly warnings: Map<StageId | undefined, Set<string>>;
   /** Number of lines printed since the first warning. */
   linesSince: number;
+  /** When the list was drawn last. */
+  drawnMs: number;
   /** Redraws while stages run. */
   timer: NodeJS.Timeout | undefined;
 }
 
-/** 'progress': no line per event; a terminal still shows the running stages. For searches, which print a line per trial. */
-export type RenderedLines = 'all' | 'progress';
+/**
+ * 'progress': no line per event; a terminal still shows the running stages. For searches, which print a line per trial.
+ * 'list': a terminal shows all stages that may run, with their states, and keeps those that ended. Other outputs get a line per event.
+ */
+export type RenderedLines = 'all' | 'progress' | 'list';
 
 export function makeBuildRenderer(console: Console, idWidth: number, lines: RenderedLines = 'all'): BuildRenderer {
   const view: BuildView = {
@@ -47,8 +58,10 @@ export function makeBuildRenderer(console: Console, idWidth: number, lines: Rend
     idWidth,
     running: new Map(),
     timeLeft: trackTimeLeft(),
+    list: lines === 'list' && console.live ? makeStageList(idWidth) : undefined,
     warnings: new Map(),
     linesSince: 0,
+    drawnMs: Number.NEGATIVE_INFINITY,
     timer: undefined,
   };
   return {
@@ -57,6 +70,7 @@ export function makeBuildRenderer(console: Console, idWidth: number, lines: Rend
     end() {
       view.running.clear();
       view.area.erase();
+      for (const line of view.list?.ended() ?? []) view.console.line(line);
       setTimer(view);
     },
   };
@@ -66,9 +80,12 @@ function show(view: BuildView, event: BuildEvent): void {
   const nowMs = performance.now();
   view.timeLeft.update(event, nowMs);
   track(view.running, event, nowMs);
-  const line = view.lines === 'all' ? withCount(lineOf(event, view.idWidth, view.console), event, view) : undefined;
+  const text = view.lines === 'progress' ? undefined : lineOf(event, view.idWidth, view.console);
+  view.list?.update(event, text, nowMs);
+  const line = view.list !== undefined && isListed(event) ? undefined : withCount(text, event, view);
   if (line !== undefined) {
     view.area.erase();
+    view.drawnMs = Number.NEGATIVE_INFINITY;
     view.console.line(line);
     if (event.kind === 'warning') addWarning(view, event.stage, line);
     if (view.warnings.size > 0) view.linesSince += 1;
@@ -101,6 +118,11 @@ function withCount(line: string | undefined, { kind }: BuildEvent, { timeLeft, c
   return `${line}  ${console.style('dim', `[${count.done}/${count.total}]`)}`;
 }
 
+/** What a list shows in the row of a stage. */
+function isListed({ kind }: BuildEvent): boolean {
+  return kind === 'outcome' || kind === 'stage-started' || kind === 'retrying';
+}
+
 function changesRunning({ kind }: BuildEvent): boolean {
   return kind === 'stage-started' || kind === 'check-started' || kind === 'outcome' || kind === 'check';
 }
@@ -109,11 +131,15 @@ function draw(view: BuildView): void {
   const { console, running, timeLeft, idWidth, area } = view;
   if (!console.live) return;
   const nowMs = performance.now();
+  // The timer draws what is left out here.
+  if (view.list !== undefined && running.size > 0 && nowMs - view.drawnMs < LIST_PAUSE_MS) return setTimer(view);
+  view.drawnMs = nowMs;
   const count = timeLeft.count();
   const done = count === undefined ? undefined : `${count.done} of ${countOf(count.total, 'stage')} done`;
   const words = running.size === 0 ? [] : [done, timeLeft.describe(nowMs)].filter(text => text !== undefined);
   const left = words.length === 0 ? undefined : words.join('; ');
-  const stages = runningLines(running, idWidth, console.height() - (left === undefined ? 2 : 3), nowMs);
+  const height = console.height() - (left === undefined ? 2 : 3);
+  const stages = view.list === undefined ? runningLines(running, idWidth, height, nowMs) : view.list.lines(height, nowMs);
   area.draw(left === undefined ? stages : [...stages, `  ${left}`]);
   setTimer(view);
 }

@@ -20,6 +20,8 @@ export interface CacheFolder {
   history(pipeline: string): string;
   /** The journal of the running or last build of a pipeline. */
   journal(pipeline: string): string;
+  /** The rows of a sweep that `tanren ui` started. */
+  sweep(pipeline: string, name: string): string;
   /** The token of `tanren ui`. */
   readonly uiAccess: string;
   readonly platform: string;
@@ -42,6 +44,7 @@ export function cacheFolderAt(root: string, shared?: string | undefined): CacheF
     partial: (pipeline, stage) => join(root, 'partial', pipeline, stage),
     history: pipeline => join(root, 'history', `${pipeline.replaceAll('/', '%')}.log`),
     journal: pipeline => join(root, 'state', `${pipeline.replaceAll('/', '%')}.live`),
+    sweep: (pipeline, name) => join(root, 'state', `sweep-${pipeline.replaceAll('/', '%')}.${name}.json`),
     uiAccess: join(root, 'state', 'ui-access.json'),
     platform: join(root, 'state', 'platform.json'),
     lock: join(root, 'lock'),

@@ -5,6 +5,7 @@ import type { EnginePorts } from '../../engine/model/ports.js';
 import type { FileWatcher, WatchListener } from '../../engine/watch/watcher.js';
 import type { Access } from '../../report/views/pipeline-data.js';
 import type { BuildProcess } from './build-process.js';
+import type { SweepOrder } from './sweeps.js';
 
 export interface LoadedProject {
   /** undefined if the pipeline file has errors. */
@@ -34,4 +35,6 @@ export interface ProjectPorts {
   watch(listener: WatchListener): FileWatcher;
   /** Starts `tanren build` in a process of its own. */
   startBuild(targets: readonly string[], options: { readonly force: boolean }): BuildProcess;
+  /** Starts `tanren sweep` in a process of its own. It writes its rows to `output`; `onLine` gets each line that it prints. */
+  startSweep(order: SweepOrder, output: string, onLine: (line: string) => void): BuildProcess;
 }

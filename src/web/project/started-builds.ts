@@ -7,6 +7,8 @@ import type { ProjectPorts } from './project-ports.js';
 export interface StartedBuilds {
   /** @returns the process. */
   start(targets: readonly string[], options: { readonly force: boolean }): number;
+  /** Follows a sweep like a build. @returns the process. */
+  follow(build: BuildProcess): number;
   /** Ends the builds that were started here. @returns how many. */
   cancel(): number;
   /** The processes that run now. */
@@ -20,16 +22,17 @@ export type EndedBuild = FromSchema<typeof ENDED_BUILD>;
 
 export function startedBuilds({ startBuild }: Pick<ProjectPorts, 'startBuild'>, onEnd: (ended: EndedBuild) => void): StartedBuilds {
   const running = new Map<number, BuildProcess>();
+  const follow = (build: BuildProcess): number => {
+    running.set(build.pid, build);
+    void build.ended.then(({ exitCode, said }) => {
+      running.delete(build.pid);
+      onEnd({ pid: build.pid, said, ...(exitCode === undefined ? {} : { exitCode }) });
+    });
+    return build.pid;
+  };
   return {
-    start(targets, options) {
-      const build = startBuild(targets, options);
-      running.set(build.pid, build);
-      void build.ended.then(({ exitCode, said }) => {
-        running.delete(build.pid);
-        onEnd({ pid: build.pid, said, ...(exitCode === undefined ? {} : { exitCode }) });
-      });
-      return build.pid;
-    },
+    start: (targets, options) => follow(startBuild(targets, options)),
+    follow,
     cancel() {
       for (const build of running.values()) build.cancel();
       return running.size;

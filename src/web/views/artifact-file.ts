@@ -66,8 +66,11 @@ export function findFolder(plan: Plan, { results }: Pick<Places, 'results'>, sta
   return path;
 }
 
-/** A blob is verified before its path is given. */
-async function findInCache(cache: CacheFolder, artifact: Artifact, inner: string | undefined, at: string): Promise<FoundArtifact> {
+/**
+ * Content of an output in the cache, or a file in it. A blob is verified before its path is given. @param at the name of the output, for messages.
+ * @throws RequestError `ui-not-found`.
+ */
+export async function findInCache(cache: CacheFolder, artifact: Artifact, inner: string | undefined, at: string): Promise<FoundArtifact> {
   const { store } = openStores(cache, 'read', 'copies', () => undefined);
   const locate = async (digest: Digest, name: string): Promise<FoundArtifact> => {
     const path = await store.locate(digest);

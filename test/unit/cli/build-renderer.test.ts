@@ -1,5 +1,7 @@
 /** The display of a running build, on a terminal and elsewhere. */
+import { lineOf } from '../../../src/cli/render/build-lines.js';
 import { makeBuildRenderer } from '../../../src/cli/render/build-renderer.js';
+import { makeStageList } from '../../../src/cli/render/stage-list.js';
 import type { BuildEvent } from '../../../src/engine/model/events.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import { failureOf } from '../../support/report-of.js';
@@ -147,5 +149,105 @@ describe('a build on a terminal', () => {
     );
     expect(screen).toHaveLength(3);
     expect(screen[2]).toBe('  and 3 more');
+  });
+});
+
+describe('a round of watch on a terminal', () => {
+  const task = (stage: string) => ({ stage, dependsOn: [], units: { cpu: 1 }, expectedMs: undefined });
+  const outlook = (...stages: readonly string[]): BuildEvent => ({
+    kind: 'outlook',
+    outlook: { tasks: stages.map(task), capacity: { cpu: 1 } },
+  });
+  const ended = (
+    stage: string,
+    outcome: Extract<BuildEvent, { kind: 'outcome' }>['outcome'] = { kind: 'executed', durationMs: 10 },
+  ): BuildEvent => ({
+    kind: 'outcome',
+    stage: id(stage),
+    outcome,
+  });
+  /** The list after some events, and what is left at the end. */
+  const list = (events: readonly BuildEvent[], height = 24) => {
+    const console = makeTextConsole({ live: true, width: 80, height });
+    const rows = makeStageList(4);
+    for (const event of events) rows.update(event, lineOf(event, 4, console), 0);
+    return { lines: rows.lines(height, 3000), ended: rows.ended() };
+  };
+
+  it('lists what ended, what runs and why or how far, and what waits; and leaves out what is up to date', () => {
+    const { lines, ended: left } = list([
+      outlook('a', 'b', 'c', 'd', 'e'),
+      started('a'),
+      ended('a'),
+      ended('b', { kind: 'up-to-date' }),
+      started('c'),
+      started('d'),
+      { kind: 'progress', stage: id('d'), done: 3, total: 16, what: 'images' },
+    ]);
+    expect(lines).toEqual([
+      '  ✓ a     executed in 10 ms',
+      '  ▸ c     3.0 s  params.x: 1 → 2',
+      '  ▸ d     3.0 s  3 of 16 images',
+      '  · e     waits',
+    ]);
+    expect(left).toEqual(['✓ a     executed in 10 ms']);
+  });
+
+  it('keeps failed and running stages where the terminal is too low, and counts the others', () => {
+    const failure = failureOf({ message: 'exit code 1' });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const events = [outlook(...names), started('a'), ended('a'), ended('b'), ended('c', { kind: 'failed', failure }), started('d')];
+    expect(list(events, 5).lines).toEqual([
+      '  ✓ 2 ended',
+      '  ✗ c     failed: exit code 1',
+      '  ▸ d     3.0 s  params.x: 1 → 2',
+      '  · e     waits',
+      '  … and 3 more',
+    ]);
+    for (const height of [1, 2, 3, 4, 5, 6, 7, 8]) expect(list(events, height).lines.length).toBeLessThanOrEqual(height);
+    expect(list([outlook(...names), ...names.map(name => started(name))], 3).lines).toEqual([
+      '  ▸ a     3.0 s  params.x: 1 → 2',
+      '  ▸ b     3.0 s  params.x: 1 → 2',
+      '  … and 6 more',
+    ]);
+  });
+
+  it('follows a newer plan: stopped stages wait again, stages that still run stay, and removed ones go', () => {
+    const { lines } = list([
+      outlook('a', 'b', 'c'),
+      started('a'),
+      started('b'),
+      { kind: 'run-outdated', stage: id('a'), because: 'params.x: 1 → 2' },
+      outlook('a', 'd'),
+    ]);
+    expect(lines).toEqual(['  · a     waits', '  · d     waits', '  ▸ b     3.0 s  params.x: 1 → 2']);
+  });
+
+  it('draws the list, prints warnings above it, and keeps the lines of ended stages in its order', () => {
+    const console = makeTextConsole({ live: true, width: 80 });
+    const renderer = makeBuildRenderer(console, 4, 'list');
+    renderer.emit(outlook('a', 'b', 'c'));
+    renderer.emit(started('b'));
+    renderer.emit({ kind: 'warning', stage: id('b'), code: 'stage-warning', message: 'careful' });
+    expect(console.screen().map(line => line.replace(/\d+ ms/, 'N ms'))).toEqual([
+      'warning[stage-warning]: b: careful',
+      '  · a     waits',
+      '  ▸ b     N ms  params.x: 1 → 2',
+      '  · c     waits',
+      '  0 of 3 stages done',
+    ]);
+    renderer.emit(ended('b'));
+    renderer.emit(ended('a'));
+    renderer.end();
+    expect(console.screen()).toEqual(['warning[stage-warning]: b: careful', '✓ a     executed in 10 ms', '✓ b     executed in 10 ms']);
+  });
+
+  it('elsewhere has a line per event, as a build has', () => {
+    const events = [outlook('a'), started('a'), ended('a')];
+    const console = makeTextConsole();
+    const renderer = makeBuildRenderer(console, 4, 'list');
+    for (const event of events) renderer.emit(event);
+    renderer.end();
+    expect(console.screen()).toEqual(render(makeTextConsole(), events));
   });
 });

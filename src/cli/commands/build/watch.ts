@@ -136,7 +136,7 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
   const { options, console, hints, signal } = watch;
   const before = watch.last;
   watch.last = undefined;
-  const renderer = makeBuildRenderer(console, widest(first.plan.stages.keys()));
+  const renderer = makeBuildRenderer(console, widest(first.plan.stages.keys()), 'list');
   const revisions = createRevisions(first);
   const done = new AbortController();
   const building = build(

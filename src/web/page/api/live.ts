@@ -21,6 +21,9 @@ export const ownBuilds = createStore<readonly number[]>([]);
 /** The last build of this page that ended. */
 export const endedBuild = createStore<EndedBuild | undefined>(undefined);
 
+/** What a sweep of the page printed last. */
+export const sweepLine = createStore<{ readonly name: string; readonly line: string } | undefined>(undefined);
+
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [300, 5_000];
 
 /** Never returns: it follows the server as long as the page is open. */
@@ -64,5 +67,6 @@ function take(block: string): void {
   if (live?.event === 'changed') changes.set(changes.get() + 1);
   else if (live?.event === 'build') build.set(live.data ?? undefined);
   else if (live?.event === 'started') ownBuilds.set(live.data);
+  else if (live?.event === 'sweep') sweepLine.set(live.data);
   else if (live?.event === 'ended') endedBuild.set(live.data);
 }

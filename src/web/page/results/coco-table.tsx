@@ -1,15 +1,15 @@
 /** The figures of both stages side by side. */
 import type { JsonObject } from '../../../base/json.js';
 import { formatFixed } from '../../../report/numbers.js';
-import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
 import { formatChange } from '../parts/figure.js';
 import { Scroll } from '../parts/scroll.js';
+import { nameOf, type ResultSide } from './use-results.js';
 
 const FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
 
-export function CocoTable({ left, right }: { readonly left: StageRow; readonly right: StageRow }) {
+export function CocoTable({ left, right }: { readonly left: ResultSide; readonly right: ResultSide }) {
   const one = useMetrics(left);
   const other = useMetrics(right);
   const kinds = ['bbox', 'segm'].filter(kind => typeof one?.[kind] === 'object' || typeof other?.[kind] === 'object');
@@ -34,12 +34,12 @@ export function CocoTable({ left, right }: { readonly left: StageRow; readonly r
           <tbody>
             {kinds.flatMap(kind =>
               [
-                { stage: left, own: one, before: undefined },
-                { stage: right, own: other, before: one },
-              ].map(({ stage, own, before }) => (
-                <tr key={`${kind} ${stage.id}`}>
+                { side: left, own: one, before: undefined },
+                { side: right, own: other, before: one },
+              ].map(({ side, own, before }, index) => (
+                <tr key={`${kind} ${index}`}>
                   <th scope="row">
-                    {kind === 'bbox' ? 'box' : 'mask'} <span class="soft">{stage.id}</span>
+                    {kind === 'bbox' ? 'box' : 'mask'} <span class="soft">{nameOf(side)}</span>
                   </th>
                   {FIGURES.map(name => {
                     const value = numberAt(own, kind, name);
@@ -47,7 +47,7 @@ export function CocoTable({ left, right }: { readonly left: StageRow; readonly r
                     return (
                       <td key={name} class="n">
                         {value === undefined ? '–' : formatFixed(value, 3)}
-                        {value !== undefined && earlier !== undefined && left.id !== right.id && (
+                        {value !== undefined && earlier !== undefined && nameOf(left) !== nameOf(right) && (
                           <div class="change">{formatChange(earlier, value)}</div>
                         )}
                       </td>
@@ -63,10 +63,10 @@ export function CocoTable({ left, right }: { readonly left: StageRow; readonly r
   );
 }
 
-function useMetrics({ id, outputs }: StageRow): JsonObject | undefined {
+function useMetrics({ stage: { id, outputs }, of }: ResultSide): JsonObject | undefined {
   const output = outputs.find(({ kind, absent }) => kind === 'metrics' && absent !== true);
   return useData<JsonObject>(
-    output === undefined ? undefined : address('artifact', { stage: id, port: output.port, v: output.digest?.slice(0, 16) }),
+    output === undefined ? undefined : address('artifact', { stage: id, port: output.port, of, v: output.digest?.slice(0, 16) }),
     'once',
   ).data;
 }

@@ -1,12 +1,11 @@
 /** One image twice, with the detections of each side, or under a slider; the ground truth over both. */
-import { useEffect, useState } from 'preact/hooks';
-import { address, getBytes, request } from '../api/client.js';
+import { useState } from 'preact/hooks';
 import { setQuery, usePlace } from '../api/router.js';
-import { asApiError } from '../api/use-data.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { plainText } from '../parts/text.js';
+import { usePicture } from './picture.js';
 import {
   type Category,
   type ImageMasks,
@@ -16,7 +15,7 @@ import {
   type ObjectBox,
   type ObjectKind,
 } from './result-types.js';
-import type { ResultSide } from './use-results.js';
+import { nameOf as nameOfSide, type ResultSide } from './use-results.js';
 
 interface PairProps {
   readonly row: ImageRow;
@@ -32,8 +31,8 @@ interface PairProps {
 export function ImagePair({ row, kept, masks, hasMasks, sides, categories, isLive }: PairProps) {
   const { query } = usePlace();
   const [left, right] = sides;
-  const names = [left.stage.id, right.stage.id] as const;
-  const picture = usePicture(right, row.file);
+  const names = [nameOfSide(left), nameOfSide(right)] as const;
+  const picture = usePicture(right.stage.id, right.images, row.file);
   const [at, setAt] = useState(50);
   const [withTruth, isSlider] = [query.truth === 'on', query.as === 'slider'];
   const shown = row.objects.map((object, index) => ({ object, index })).filter(({ object }) => kept[object.index] === 1);
@@ -202,40 +201,4 @@ function ObjectList({ shown, nameOf }: { readonly shown: readonly MatchedObject[
 function namesOf(categories: readonly Category[]): NameOf {
   const names = new Map(categories.map(({ id, name }) => [id, plainText(name)]));
   return box => (box === undefined ? '' : (names.get(box.category) ?? `class ${box.category}`));
-}
-
-/** A blob of the image: an address with the token would stay in the browser's history. */
-function usePicture(
-  { stage, images }: ResultSide,
-  file: string,
-): { readonly address: string | undefined; readonly problem: string | undefined } {
-  const [found, setFound] = useState<{ readonly address: string | undefined; readonly problem: string | undefined }>({
-    address: undefined,
-    problem: undefined,
-  });
-  useEffect(() => {
-    const controller = new AbortController();
-    let own: string | undefined;
-    const at = address('input', { stage: stage.id, name: images, path: file });
-    fetchPicture(at, controller.signal).then(
-      blob => {
-        own = URL.createObjectURL(blob);
-        setFound({ address: own, problem: undefined });
-      },
-      (error: unknown) => !controller.signal.aborted && setFound({ address: undefined, problem: asApiError(error).message }),
-    );
-    return () => {
-      controller.abort();
-      if (own !== undefined) URL.revokeObjectURL(own);
-    };
-  }, [stage.id, images, file]);
-  return found;
-}
-
-async function fetchPicture(at: string, signal: AbortSignal): Promise<Blob> {
-  const response = await request(at, { signal });
-  const type = response.headers.get('content-type') ?? '';
-  if (response.ok && type.startsWith('image/')) return response.blob();
-  await getBytes(at, signal);
-  throw new Error('browsers cannot show its format');
 }

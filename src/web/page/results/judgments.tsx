@@ -16,7 +16,7 @@ import { plainText } from '../parts/text.js';
 import { startWorker } from '../parts/workers.js';
 import type { JudgeOrder, Judgment } from './judge-results.js';
 import workerAddress from './judge-worker.ts?worker&url';
-import type { ResultSide } from './use-results.js';
+import { nameOf, type ResultSide } from './use-results.js';
 
 interface JudgmentsProps {
   readonly left: ResultSide;
@@ -36,7 +36,7 @@ export function Judgments({ left, right }: JudgmentsProps) {
       >
         Precision over recall, and kinds of error
       </summary>
-      {isOpen && <Judged key={`${left.stage.id} ${right.stage.id}`} left={left} right={right} />}
+      {isOpen && <Judged key={`${nameOf(left)} ${nameOf(right)}`} left={left} right={right} />}
     </details>
   );
 }
@@ -50,7 +50,7 @@ function Judged({ left, right }: JudgmentsProps) {
       setFound('problem' in event.data ? event.data.problem : event.data);
       worker.terminate();
     };
-    load([left, right], controller.signal).then(
+    loadJudgeOrder([left, right], controller.signal).then(
       order => worker.postMessage(order),
       (error: unknown) => !controller.signal.aborted && setFound(asApiError(error).message),
     );
@@ -61,7 +61,7 @@ function Judged({ left, right }: JudgmentsProps) {
   }, []);
   if (found === undefined) return <Empty>Evaluating both sides …</Empty>;
   if (typeof found === 'string') return <Empty>The detections cannot be evaluated: {plainText(found)}</Empty>;
-  const names = [left.stage.id, right.stage.id];
+  const names = [nameOf(left), nameOf(right)];
   return (
     <>
       <Curves judgments={found} names={names} />
@@ -70,13 +70,15 @@ function Judged({ left, right }: JudgmentsProps) {
   );
 }
 
-async function load(sides: readonly ResultSide[], signal: AbortSignal): Promise<JudgeOrder> {
+/** The files of some sides, and the data set of the last one. */
+export async function loadJudgeOrder(sides: readonly ResultSide[], signal: AbortSignal): Promise<JudgeOrder> {
   const last = sides.at(-1);
   const annotations = await getBytes(address('input', { stage: last?.stage.id, name: last?.annotations }), signal);
-  const read = async ({ stage, port }: ResultSide): Promise<JudgeOrder['sides'][number]> => {
+  const read = async ({ stage, port, of }: ResultSide): Promise<JudgeOrder['sides'][number]> => {
     const metrics = stage.outputs.find(({ kind }) => kind === 'metrics')?.port;
-    const figures = metrics === undefined ? {} : await getJson<JsonObject>(address('artifact', { stage: stage.id, port: metrics }), signal);
-    const detections = await getBytes(address('artifact', { stage: stage.id, port }), signal);
+    const figures =
+      metrics === undefined ? {} : await getJson<JsonObject>(address('artifact', { stage: stage.id, port: metrics, of }), signal);
+    const detections = await getBytes(address('artifact', { stage: stage.id, port, of }), signal);
     return { detections, images: typeof figures.images === 'number' ? figures.images : undefined };
   };
   return { sides: await Promise.all(sides.map(read)), annotations };

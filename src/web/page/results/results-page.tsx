@@ -8,6 +8,7 @@ import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
+import { ClassPage, findClassifiers } from './class-page.js';
 import { CocoTable } from './coco-table.js';
 import { Confusion } from './confusion.js';
 import { ExportButton } from './export-list.js';
@@ -16,15 +17,25 @@ import { ImagePair } from './image-pair.js';
 import { Judgments } from './judgments.js';
 import { imageAt } from './object-columns.js';
 import { type MatchResult, OBJECT_KINDS } from './result-types.js';
-import { findSides, type ResultSide, useMasks, useResults } from './use-results.js';
+import { findSides, nameOf, type ResultSide, useMasks, useResults } from './use-results.js';
 
 export function ResultsPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
   const sides = useMemo(() => findSides(pipeline.stages), [pipeline]);
-  const left = sides.find(({ stage }) => stage.id === query.left) ?? sides[0];
-  const right = sides.find(({ stage }) => stage.id === query.right) ?? sides.at(-1);
-  if (left === undefined || right === undefined)
-    return <Empty>No built stage has detections on a data set. A stage that uses “evaluate” writes them.</Empty>;
+  const [leftSide, rightSide] = [
+    sides.find(({ stage }) => stage.id === query.left) ?? sides[0],
+    sides.find(({ stage }) => stage.id === query.right) ?? sides.at(-1),
+  ];
+  const classifiers = findClassifiers(pipeline.stages);
+  if (sides.length === 0 && classifiers.length > 0) return <ClassPage stages={classifiers} />;
+  if (leftSide === undefined || rightSide === undefined)
+    return (
+      <Empty>
+        No built stage has detections or predictions on a data set. A stage that uses “evaluate” or “evaluate-classes” writes them.
+      </Empty>
+    );
+  const left = { ...leftSide, of: query.leftof };
+  const right = { ...rightSide, of: query.rightof };
   return (
     <View
       title="Results"
@@ -41,14 +52,36 @@ export function ResultsPage({ pipeline }: ViewProps) {
               label={side === 'left' ? 'Left' : 'Right'}
               value={chosen.stage.id}
               choices={sides.map(({ stage: { id } }) => id)}
-              pick={id => setQuery({ [side]: id })}
+              pick={id => setQuery({ [side]: id, [`${side}of`]: undefined })}
             />
           ))}
-          {[left, right].map(({ stage }) => stage.state !== 'up-to-date' && <Badge look="warn">{stage.id} is out of date</Badge>)}
+          {[left, right].map(
+            ({ of }, index) =>
+              of !== undefined &&
+              of !== 'now' && (
+                <span key={index} class="buttons">
+                  <Badge look="info">
+                    {index === 0 ? 'left' : 'right'}: {of}
+                  </Badge>
+                  <button type="button" class="as-link" onClick={() => setQuery({ [index === 0 ? 'leftof' : 'rightof']: undefined })}>
+                    show the present one
+                  </button>
+                </span>
+              ),
+          )}
+          {[...new Map([left, right].map(one => [nameOf(one), one])).values()].map(
+            ({ stage, of }) =>
+              stage.state !== 'up-to-date' &&
+              of === undefined && (
+                <Badge key={stage.id} look="warn">
+                  {stage.id} is out of date
+                </Badge>
+              ),
+          )}
         </>
       }
     >
-      <CocoTable left={left.stage} right={right.stage} />
+      <CocoTable left={left} right={right} />
       {pipeline.project.access !== 'saved' && <Judgments left={left} right={right} />}
       <Matched left={left} right={right} isLive={pipeline.project.access !== 'saved'} />
     </View>

@@ -15,6 +15,12 @@ export interface ResultSide {
   /** Names of the inputs with the data set. */
   readonly annotations: string;
   readonly images: string;
+  /** The run whose detections are shown; undefined: the present ones. */
+  readonly of?: string | undefined;
+}
+
+export function nameOf({ stage, of }: ResultSide): string {
+  return of === undefined || of === 'now' ? stage.id : `${stage.id} of ${of}`;
 }
 
 /** The stages whose outputs are detections on a data set that the page can read. */
@@ -50,7 +56,7 @@ interface Found {
 }
 
 export function useResults(left: ResultSide, right: ResultSide): Results {
-  const key = [left, right].map(({ stage, port }) => stage.outputs.find(one => one.port === port)?.digest).join(' ');
+  const key = [left, right].map(({ stage, port, of }) => of ?? stage.outputs.find(one => one.port === port)?.digest).join(' ');
   const [found, setFound] = useState<Found>({ key: '' });
   const worker = useRef<Worker>();
   useEffect(() => {
@@ -88,8 +94,8 @@ export function useMasks({ result, masks, outline }: Results, image: number | un
 
 async function load(left: ResultSide, right: ResultSide, signal: AbortSignal): Promise<MatchOrder> {
   const [one, other, annotations] = await Promise.all([
-    getBytes(address('artifact', { stage: left.stage.id, port: left.port }), signal),
-    getBytes(address('artifact', { stage: right.stage.id, port: right.port }), signal),
+    getBytes(address('artifact', { stage: left.stage.id, port: left.port, of: left.of }), signal),
+    getBytes(address('artifact', { stage: right.stage.id, port: right.port, of: right.of }), signal),
     getBytes(address('input', { stage: right.stage.id, name: right.annotations }), signal),
   ]);
   return { left: one, right: other, annotations };

@@ -4,6 +4,7 @@ import type { Figure } from '../../../base/figure.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import { formatDuration } from '../../../base/text/format.js';
 import { formatFigure } from '../../../report/numbers.js';
+import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { ComparisonView, MomentView } from '../../views/runs-view.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
@@ -12,13 +13,17 @@ import { formatChange } from '../parts/figure.js';
 import { Empty, Waiting } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
 import { plainText } from '../parts/text.js';
+import { ComparedClasses } from './compared-classes.js';
+import { ComparedLayers } from './compared-layers.js';
 
-export function Comparison({ names }: { readonly names: readonly string[] }) {
+export function Comparison({ names, pipeline }: { readonly names: readonly string[]; readonly pipeline: PipelineView }) {
   const { data, error } = useData<ComparisonView>(address('compare', { of: names.join(',') }));
   const { query } = usePlace();
   if (data === undefined) return <Waiting error={error} what="the comparison" />;
   const all = query.all === 'yes';
   const { moments } = data;
+  // Baselines keep figures, and no artifacts.
+  const kept = names.filter(name => !name.startsWith('baseline:'));
   return (
     <section>
       <h2>{moments.map(({ name }) => name).join(' · ')}</h2>
@@ -45,6 +50,8 @@ export function Comparison({ names }: { readonly names: readonly string[] }) {
           </p>
         ))}
       <Rows moments={moments} all={all || moments.length === 1} />
+      <ComparedClasses names={kept} pipeline={pipeline} />
+      <ComparedLayers names={kept} pipeline={pipeline} />
     </section>
   );
 }

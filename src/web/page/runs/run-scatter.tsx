@@ -1,65 +1,42 @@
-/** Two figures of all runs as a scatter, with the runs that no other run beats in both. */
-import { useMemo } from 'preact/hooks';
+/** Two figures of all runs or configurations as a scatter, with those that no other one beats in both. */
 import { formatFigure } from '../../../report/numbers.js';
-import type { RunRow } from '../../views/runs-view.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { AxisX, AxisY, Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
 import { boundsOf, linearScale } from '../parts/scale.js';
 import { Select } from '../parts/select.js';
+import { type Goal, numberOf, type Point } from './point-axes.js';
 
-interface ScatterProps {
-  readonly runs: readonly RunRow[];
+interface AxesProps {
   readonly names: readonly string[];
-  readonly picked: readonly string[];
-  readonly toggle: (name: string) => void;
+  /** Before the names of these axes in the address. */
+  readonly prefix: string;
+  readonly goals: readonly [Goal, Goal];
 }
 
-interface Dot {
-  readonly run: string;
-  readonly x: number;
-  readonly y: number;
+export function ScatterAxes({ names, prefix, goals }: AxesProps) {
+  const { query } = usePlace();
+  return (
+    <div class="tools">
+      {(['x', 'y'] as const).map((axis, index) => (
+        <AxisPicker key={axis} axis={axis} names={names} value={query[prefix + axis]} prefix={prefix} goal={goals[index] ?? 'most'} />
+      ))}
+    </div>
+  );
 }
-
-const FRAME = { width: 720, height: 330, left: 64, bottom: 44, top: 22, right: 16 };
 
 const GOALS = [
   ['most', 'more is better'],
   ['least', 'less is better'],
 ] as const;
 
-export function RunScatter({ runs, names, picked, toggle }: ScatterProps) {
-  const { query } = usePlace();
-  const [nameX, nameY] = [query.x, query.y];
-  const dots = useMemo(() => (nameX === undefined || nameY === undefined ? [] : dotsOf(runs, nameX, nameY)), [runs, nameX, nameY]);
-  const [goalX, goalY] = [query.gx === 'least' ? 'least' : 'most', query.gy === 'least' ? 'least' : 'most'] as const;
-  return (
-    <section>
-      <h2>Two figures of all runs</h2>
-      <div class="tools">
-        <AxisPicker axis="x" names={names} value={nameX} goal={goalX} />
-        <AxisPicker axis="y" names={names} value={nameY} goal={goalY} />
-      </div>
-      {dots.length === 0 ? (
-        <Empty>Choose a figure for each axis. Runs that no other run beats in both are then joined by a line.</Empty>
-      ) : (
-        <Scatter dots={dots} front={frontOf(dots, goalX, goalY)} names={[nameX ?? '', nameY ?? '']} picked={picked} toggle={toggle} />
-      )}
-    </section>
-  );
+interface PickerProps extends Pick<AxesProps, 'names' | 'prefix'> {
+  readonly axis: 'x' | 'y';
+  readonly value: string | undefined;
+  readonly goal: Goal;
 }
 
-function AxisPicker({
-  axis,
-  names,
-  value,
-  goal,
-}: {
-  readonly axis: 'x' | 'y';
-  readonly names: readonly string[];
-  readonly value: string | undefined;
-  readonly goal: string;
-}) {
+function AxisPicker({ axis, names, value, prefix, goal }: PickerProps) {
   return (
     <span class="buttons">
       <Select
@@ -67,73 +44,81 @@ function AxisPicker({
         value={value ?? ''}
         choices={names}
         none="choose …"
-        pick={name => setQuery({ [axis]: name || undefined }, 'replace')}
+        pick={name => setQuery({ [prefix + axis]: name || undefined }, 'replace')}
       />
       <Select
         label={<span class="sr">Better {axis === 'x' ? 'across' : 'up'}</span>}
         value={goal}
         choices={GOALS}
-        pick={chosen => setQuery({ [`g${axis}`]: chosen === 'least' ? 'least' : undefined }, 'replace')}
+        pick={chosen => setQuery({ [`${prefix}g${axis}`]: chosen === 'least' ? 'least' : undefined }, 'replace')}
       />
     </span>
   );
 }
 
-function Scatter({
-  dots,
-  front,
-  names,
-  picked,
-  toggle,
-}: { readonly dots: readonly Dot[]; readonly front: readonly Dot[]; readonly names: readonly [string, string] } & Pick<
-  ScatterProps,
-  'picked' | 'toggle'
->) {
+interface ScatterProps {
+  readonly points: readonly Point[];
+  /** Names of points, from left to right. */
+  readonly front: readonly string[];
+  readonly names: readonly [string | undefined, string | undefined];
+  readonly picked: readonly string[];
+  readonly toggle: (name: string) => void;
+}
+
+interface Dot {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+const FRAME = { width: 720, height: 330, left: 64, bottom: 44, top: 22, right: 16 };
+
+export function PointScatter({ points, front, names: [nameX, nameY], picked, toggle }: ScatterProps) {
+  const dots = nameX === undefined || nameY === undefined ? [] : dotsOf(points, nameX, nameY);
+  if (dots.length === 0) return <Empty>Choose a figure for each axis. What no other one beats in both is then joined by a line.</Empty>;
   const x = linearScale(boundsOf(dots.map(dot => dot.x)) ?? [0, 1], [FRAME.left, FRAME.width - FRAME.right]);
   const y = linearScale(boundsOf(dots.map(dot => dot.y)) ?? [0, 1], [FRAME.height - FRAME.bottom, FRAME.top]);
+  const best = front.flatMap(name => dots.find(dot => dot.name === name) ?? []);
   return (
-    <Chart label="Scatter" size={FRAME} role="group" summary={`${names[1]} over ${names[0]} of ${dots.length} runs`}>
+    <Chart
+      label="Scatter"
+      size={FRAME}
+      role="group"
+      summary={`${nameY} over ${nameX} of ${dots.length}; ${best.length} are on the Pareto front`}
+    >
       <AxisX frame={FRAME} scale={x} />
       <AxisY frame={FRAME} scale={y} />
       <text x={(FRAME.left + FRAME.width) / 2} y={FRAME.height - 6} text-anchor="middle">
-        {names[0]}
+        {nameX}
       </text>
       <text x={FRAME.left} y={FRAME.top - 2} class="soft-text">
-        {names[1]}
+        {nameY}
       </text>
-      <polyline class="front" points={front.map(dot => `${x(dot.x)},${y(dot.y)}`).join(' ')} />
+      <polyline class="front" points={best.map(dot => `${x(dot.x)},${y(dot.y)}`).join(' ')} />
       {dots.map(dot => (
         <circle
-          key={dot.run}
-          class={`dot${picked.includes(dot.run) ? ' picked' : ''}${front.includes(dot) ? ' best' : ''}`}
+          key={dot.name}
+          class={`dot${picked.includes(dot.name) ? ' picked' : ''}${front.includes(dot.name) ? ' best' : ''}`}
           cx={x(dot.x)}
           cy={y(dot.y)}
           r={5}
           role="button"
           tabindex={0}
-          aria-pressed={picked.includes(dot.run)}
-          aria-label={`${dot.run}: ${formatFigure(dot.x)}, ${formatFigure(dot.y)}`}
-          onClick={() => toggle(dot.run)}
-          onKeyDown={event => event.key === 'Enter' && toggle(dot.run)}
+          aria-pressed={picked.includes(dot.name)}
+          aria-label={`${dot.name}: ${formatFigure(dot.x)}, ${formatFigure(dot.y)}`}
+          onClick={() => toggle(dot.name)}
+          onKeyDown={event => event.key === 'Enter' && toggle(dot.name)}
         >
-          <title>{`${dot.run}\n${names[0]}: ${formatFigure(dot.x)}\n${names[1]}: ${formatFigure(dot.y)}`}</title>
+          <title>{`${dot.name}\n${nameX}: ${formatFigure(dot.x)}\n${nameY}: ${formatFigure(dot.y)}`}</title>
         </circle>
       ))}
     </Chart>
   );
 }
 
-function dotsOf(runs: readonly RunRow[], nameX: string, nameY: string): readonly Dot[] {
-  return runs.flatMap(({ run, figures }) => {
-    const [x, y] = [figures[nameX], figures[nameY]];
-    return typeof x === 'number' && typeof y === 'number' ? [{ run, x, y }] : [];
+function dotsOf(points: readonly Point[], nameX: string, nameY: string): readonly Dot[] {
+  return points.flatMap(point => {
+    const [x, y] = [numberOf(point, nameX), numberOf(point, nameY)];
+    return x === undefined || y === undefined ? [] : [{ name: point.name, x, y }];
   });
-}
-
-/** The runs for which no run is at least as good in both figures and better in one, from left to right. */
-export function frontOf(dots: readonly Dot[], goalX: 'most' | 'least', goalY: 'most' | 'least'): readonly Dot[] {
-  const [signX, signY] = [goalX === 'most' ? 1 : -1, goalY === 'most' ? 1 : -1];
-  const beats = (a: Dot, b: Dot): boolean =>
-    signX * (a.x - b.x) >= 0 && signY * (a.y - b.y) >= 0 && (signX * (a.x - b.x) > 0 || signY * (a.y - b.y) > 0);
-  return dots.filter(dot => !dots.some(other => beats(other, dot))).sort((a, b) => a.x - b.x);
 }

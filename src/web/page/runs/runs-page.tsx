@@ -1,7 +1,6 @@
 /** The view "Runs": the history with figures and changed parameters, a scatter of two figures, and several runs side by side. */
 import { useMemo } from 'preact/hooks';
 import type { Figure } from '../../../base/figure.js';
-import type { Json } from '../../../base/json.js';
 import { formatDuration } from '../../../base/text/format.js';
 import { formatFigure } from '../../../report/numbers.js';
 import type { RunRow, RunsView } from '../../views/runs-view.js';
@@ -15,7 +14,9 @@ import { formatTime, plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { BaselineForm } from './baseline-form.js';
 import { Comparison } from './comparison.js';
-import { RunScatter } from './run-scatter.js';
+import { differingParams, type Point, textOf } from './point-axes.js';
+import { Points } from './points.js';
+import { Sweeps } from './sweeps.js';
 
 export function RunsPage({ pipeline }: ViewProps) {
   const { data, error } = useData<RunsView>('runs');
@@ -27,9 +28,19 @@ export function RunsPage({ pipeline }: ViewProps) {
       ),
     [pipeline],
   );
+  const points = useMemo(
+    () => (data?.runs ?? []).map((row): Point => ({ name: row.run, params: row.params, figures: row.figures })),
+    [data],
+  );
   if (data === undefined) return <Waiting error={error} what="the runs" />;
   const { runs, baselines } = data;
-  if (runs.length === 0) return <Empty>No build has changed a result yet. The first build that runs a stage becomes run r1.</Empty>;
+  if (runs.length === 0)
+    return (
+      <>
+        <Empty>No build has changed a result yet. The first build that runs a stage becomes run r1.</Empty>
+        <Sweeps pipeline={pipeline} />
+      </>
+    );
   const picked = (query.of ?? '').split(',').filter(name => name !== '');
   const toggle = (name: string): void =>
     setQuery({ of: (picked.includes(name) ? picked.filter(one => one !== name) : [...picked, name]).join(',') || undefined }, 'replace');
@@ -56,11 +67,21 @@ export function RunsPage({ pipeline }: ViewProps) {
         keyOf={({ run }) => run}
         visibleRows={14}
       />
-      {runs.length > 1 && <RunScatter runs={runs} names={allFigures(runs)} picked={picked} toggle={toggle} />}
+      {runs.length > 1 && (
+        <Points
+          title="Figures and parameters of all runs"
+          points={points}
+          figures={figures.map(({ key }) => key)}
+          prefix=""
+          picked={picked}
+          toggle={toggle}
+        />
+      )}
       {isSavable(picked) && pipeline.project.access === 'full' && (
         <BaselineForm key={picked[0]} of={picked[0] ?? ''} baselines={baselines} />
       )}
-      {picked.length > 0 ? <Comparison names={picked} /> : <Empty>Nothing is picked for comparison.</Empty>}
+      {picked.length > 0 ? <Comparison names={picked} pipeline={pipeline} /> : <Empty>Nothing is picked for comparison.</Empty>}
+      <Sweeps pipeline={pipeline} />
     </div>
   );
 }
@@ -185,16 +206,6 @@ function columnsOf(
     },
     { name: 'changes', title: 'What changed', cell: ({ changes }) => <span class="soft one-line">{plainText(changes.join('; '))}</span> },
   ];
-}
-
-export function differingParams(runs: readonly Pick<RunRow, 'params'>[]): readonly string[] {
-  const names = [...new Set(runs.flatMap(({ params }) => Object.keys(params)))];
-  return names.filter(name => new Set(runs.map(({ params }) => JSON.stringify(params[name]))).size > 1);
-}
-
-export function textOf(value: Json | undefined): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function rankOf(value: Figure | undefined): number | undefined {

@@ -1,0 +1,192 @@
+/** The view "Results" of classifiers: the predictions of two stages side by side, filtered by what changed, and what they confuse. */
+import { useMemo } from 'preact/hooks';
+import { formatFixed } from '../../../report/numbers.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
+import { address } from '../api/client.js';
+import { setQuery, usePlace } from '../api/router.js';
+import { useData } from '../api/use-data.js';
+import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { NameCell } from '../parts/name-cell.js';
+import { Badge, Empty, Waiting } from '../parts/notice.js';
+import { Select } from '../parts/select.js';
+import { plainText } from '../parts/text.js';
+import { View } from '../parts/view.js';
+import {
+  CLASS_KINDS,
+  type ClassifiedImage,
+  type ClassKind,
+  type Confusion,
+  joinPredictions,
+  listConfusions,
+  type Prediction,
+  parsePredictions,
+} from './class-results.js';
+import { Picture } from './picture.js';
+
+export function findClassifiers(stages: readonly StageRow[]): readonly StageRow[] {
+  return stages.filter(
+    ({ plugin, built, outputs }) =>
+      plugin === 'evaluate-classes' && built && outputs.some(({ port, absent }) => port === 'predictions' && absent !== true),
+  );
+}
+
+export function ClassPage({ stages }: { readonly stages: readonly StageRow[] }) {
+  const { query } = usePlace();
+  const left = stages.find(({ id }) => id === query.left) ?? stages[0];
+  const right = stages.find(({ id }) => id === query.right) ?? stages.at(-1);
+  if (left === undefined || right === undefined) return null;
+  return (
+    <View
+      title="Results"
+      tools={
+        <>
+          <Select label="Left" value={left.id} choices={stages.map(({ id }) => id)} pick={id => setQuery({ left: id })} />
+          <Select label="Right" value={right.id} choices={stages.map(({ id }) => id)} pick={id => setQuery({ right: id })} />
+          {[...new Set([left, right])].map(
+            stage =>
+              stage.state !== 'up-to-date' && (
+                <Badge key={stage.id} look="warn">
+                  {stage.id} is out of date
+                </Badge>
+              ),
+          )}
+        </>
+      }
+    >
+      <Classified key={`${left.id} ${right.id}`} left={left} right={right} />
+    </View>
+  );
+}
+
+function usePredictions({ id, outputs }: StageRow) {
+  const digest = outputs.find(({ port }) => port === 'predictions')?.digest?.slice(0, 16);
+  return useData(address('artifact', { stage: id, port: 'predictions', v: digest }), 'once', parsePredictions);
+}
+
+function Classified({ left, right }: { readonly left: StageRow; readonly right: StageRow }) {
+  const { query } = usePlace();
+  const [one, other] = [usePredictions(left), usePredictions(right)];
+  const images = useMemo(
+    () => (one.data === undefined || other.data === undefined ? undefined : joinPredictions(one.data, other.data)),
+    [one.data, other.data],
+  );
+  const shown = useMemo(() => (images ?? []).filter(({ kind }) => query.kind === undefined || kind === query.kind), [images, query.kind]);
+  const confusions = useMemo(() => listConfusions(images ?? []), [images]);
+  if (images === undefined) return <Waiting error={one.error ?? other.error} what="the predictions" />;
+  const picked = shown.find(({ file }) => file === query.image) ?? shown[0];
+  return (
+    <>
+      <Kinds images={images} />
+      {picked === undefined ? (
+        <Empty>No image is of this kind.</Empty>
+      ) : (
+        <div class="results">
+          <DataTable
+            label={`${shown.length} images`}
+            rows={shown}
+            columns={COLUMNS}
+            keyOf={({ file }) => file}
+            picked={picked.file}
+            pick={({ file }) => setQuery({ image: file }, 'replace')}
+            visibleRows={16}
+          />
+          <div class="pair">
+            <Picture key={picked.file} stage={right.id} images="images" file={picked.file} />
+            <div class="two">
+              <Best name={left.id} prediction={picked.left} />
+              <Best name={right.id} prediction={picked.right} />
+            </div>
+          </div>
+        </div>
+      )}
+      <section>
+        <h2>Confused classes</h2>
+        {confusions.length === 0 ? (
+          <Empty>Every prediction is right.</Empty>
+        ) : (
+          <DataTable
+            label="Confused classes"
+            rows={confusions}
+            columns={confusionColumns(left.id, right.id)}
+            keyOf={({ label, predicted }) => `${label} ${predicted}`}
+            visibleRows={14}
+          />
+        )}
+      </section>
+    </>
+  );
+}
+
+function Kinds({ images }: { readonly images: readonly ClassifiedImage[] }) {
+  const { query } = usePlace();
+  const pick = (kind: string | undefined) => () => setQuery({ kind, image: undefined }, 'replace');
+  return (
+    <div class="tools">
+      <fieldset class="choice">
+        <legend class="sr">Images</legend>
+        <button type="button" aria-pressed={query.kind === undefined} onClick={pick(undefined)}>
+          all {images.length}
+        </button>
+        {CLASS_KINDS.map(kind => (
+          <button type="button" key={kind} title={WORDS[kind]} aria-pressed={query.kind === kind} onClick={pick(kind)}>
+            {kind} {images.filter(one => one.kind === kind).length}
+          </button>
+        ))}
+      </fieldset>
+    </div>
+  );
+}
+
+const WORDS: Readonly<Record<ClassKind, string>> = {
+  lost: 'Only the left side is right',
+  found: 'Only the right side is right',
+  changed: 'Both are wrong, with different classes',
+  right: 'Both are right',
+  wrong: 'Both are wrong, with the same class',
+};
+
+const TONES: Readonly<Record<ClassKind, string>> = { lost: 'bad', found: 'warn', changed: 'violet', right: 'good', wrong: 'mute' };
+
+function Best({ name, prediction: { label, classes, scores } }: { readonly name: string; readonly prediction: Prediction }) {
+  return (
+    <div>
+      <h3>{name}</h3>
+      <table class="narrow">
+        <tbody>
+          {classes.map((one, index) => (
+            <tr key={one}>
+              <th scope="row" class={one === label ? 'good' : ''}>
+                {one === label ? '✓ ' : ''}class {one}
+              </th>
+              <td class="n">{formatFixed(scores[index] ?? 0, 4)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const COLUMNS: readonly ColumnSpec<ClassifiedImage>[] = [
+  { name: 'file', title: 'Image', rank: ({ file }) => file, cell: ({ file }) => <NameCell name={file} /> },
+  { name: 'label', title: 'Label', numeric: true, rank: ({ label }) => label, cell: ({ label }) => label },
+  { name: 'left', title: 'Left', numeric: true, rank: ({ left }) => left.classes[0], cell: ({ left }) => left.classes[0] ?? '–' },
+  { name: 'right', title: 'Right', numeric: true, rank: ({ right }) => right.classes[0], cell: ({ right }) => right.classes[0] ?? '–' },
+  { name: 'kind', title: 'What', rank: ({ kind }) => kind, cell: ({ kind }) => <span class={TONES[kind]}>{plainText(kind)}</span> },
+];
+
+function confusionColumns(left: string, right: string): readonly ColumnSpec<Confusion>[] {
+  return [
+    { name: 'label', title: 'Label', numeric: true, rank: ({ label }) => label, cell: ({ label }) => label },
+    { name: 'predicted', title: 'Predicted', numeric: true, rank: ({ predicted }) => predicted, cell: ({ predicted }) => predicted },
+    { name: 'left', title: left, numeric: true, first: 'down', rank: row => row.left, cell: row => row.left },
+    {
+      name: 'right',
+      title: `${right}${left === right ? ' (right)' : ''}`,
+      numeric: true,
+      first: 'down',
+      rank: row => row.right,
+      cell: row => row.right,
+    },
+  ];
+}

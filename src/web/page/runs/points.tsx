@@ -1,0 +1,35 @@
+/** Runs or configurations as points: two figures as a scatter with the Pareto front, and parameters and figures on parallel axes. */
+import { useMemo } from 'preact/hooks';
+import { usePlace } from '../api/router.js';
+import { ParallelAxes } from './parallel-axes.js';
+import { axesOf, findFront, type Point } from './point-axes.js';
+import { PointScatter, ScatterAxes } from './run-scatter.js';
+
+interface PointsProps {
+  readonly title: string;
+  readonly points: readonly Point[];
+  /** Names of figures that have an axis of their own besides those of the scatter. */
+  readonly figures: readonly string[];
+  /** Before the names of these axes in the address. */
+  readonly prefix: string;
+  readonly picked: readonly string[];
+  readonly toggle: (name: string) => void;
+}
+
+export function Points({ title, points, figures, prefix, picked, toggle }: PointsProps) {
+  const { query } = usePlace();
+  const names = useMemo(() => [...new Set(points.flatMap(({ figures: own }) => Object.keys(own)))].sort(), [points]);
+  const [x, y] = [query[`${prefix}x`], query[`${prefix}y`]];
+  const goals = [query[`${prefix}gx`] === 'least' ? 'least' : 'most', query[`${prefix}gy`] === 'least' ? 'least' : 'most'] as const;
+  const front = useMemo(() => findFront(points, x, y, goals), [points, x, y, ...goals]);
+  const shown = [...figures, ...[x, y].filter(name => name !== undefined && !figures.includes(name))].flatMap(name => name ?? []);
+  const axes = useMemo(() => axesOf(points, shown), [points, shown.join(' ')]);
+  return (
+    <section>
+      <h2>{title}</h2>
+      <ScatterAxes names={names} prefix={prefix} goals={goals} />
+      <PointScatter points={points} front={front} names={[x, y]} picked={picked} toggle={toggle} />
+      <ParallelAxes points={points} axes={axes} front={front} picked={picked} toggle={toggle} />
+    </section>
+  );
+}

@@ -1,0 +1,83 @@
+/** The view "Runs" in a browser: a sweep is started and its configurations shown, and two runs are compared per class, per layer and by images. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ComparisonView } from '../../../src/web/views/runs-view.js';
+import { describeInBrowser } from '../../support/browser.js';
+import { givenPage } from '../../support/given-page.js';
+import { givenShapesProject, type ShapesProject } from '../../support/shapes-project.js';
+
+describeInBrowser('the runs of a project', path => {
+  let project: ShapesProject;
+  const given = givenPage(path, () => {
+    project = givenShapesProject(4);
+    expect(project.build('evaluate-int8').exitCode).toBe(0);
+    expect(project.build('-p', 'preset=a8w8', 'evaluate-int8').exitCode).toBe(0);
+    return project;
+  });
+  const boxAp = async (): Promise<readonly number[]> => {
+    const { moments } = await given.server().json<ComparisonView>('compare?of=r1,r2');
+    return moments.map(({ stages }) => Number(stages['evaluate-int8']?.metrics['bbox.AP']));
+  };
+
+  it('start a sweep with the form, follow it, and show every configuration; the pipeline stays as it is', async () => {
+    const before = readFileSync(join(project.folder, 'pipeline.yaml'), 'utf8');
+    const opened = await given.open();
+    const { page } = opened;
+    await opened.go('/runs');
+    await page.getByLabel('Vary', { exact: true }).fill('preset');
+    await page.getByLabel('over', { exact: true }).fill('xint8,a8w8,a16w8');
+    await page.getByLabel('Build', { exact: true }).selectOption('quantize@box_head');
+    await page.getByRole('button', { name: 'Start the sweep' }).click();
+    await page.getByRole('region', { name: '3 configurations of s1' }).waitFor({ timeout: 60_000 });
+    const rows = await page.getByRole('region', { name: '3 configurations of s1' }).getByRole('row').allInnerTexts();
+    expect(
+      rows
+        .slice(1)
+        .map(row => /xint8|a8w8|a16w8/.exec(row)?.[0])
+        .sort(),
+    ).toEqual(['a16w8', 'a8w8', 'xint8']);
+    expect(await page.locator('.parallel .line').count()).toBeGreaterThanOrEqual(3);
+    expect(readFileSync(join(project.folder, 'pipeline.yaml'), 'utf8')).toBe(before);
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('say why a sweep has no rows', async () => {
+    const opened = await given.open();
+    const { page } = opened;
+    await opened.go('/runs');
+    await page.getByLabel('Vary', { exact: true }).fill('presett');
+    await page.getByLabel('over', { exact: true }).fill('a,b');
+    await page.getByRole('button', { name: 'Start the sweep' }).click();
+    await page.getByText('error[unknown-axis]').waitFor({ timeout: 60_000 });
+  });
+
+  it('are compared per class as their figures say, per layer, and by images', async () => {
+    const opened = await given.open();
+    const { page } = opened;
+    await opened.go('/runs?of=r1,r2&classes=evaluate-int8&layers=quantize@backbone');
+    const classes = page.getByRole('region', { name: 'Classes' });
+    await classes.waitFor();
+    const cells = await classes
+      .locator('tbody tr')
+      .evaluateAll(rows =>
+        rows.map(row => [...(row as { children: Iterable<{ textContent: string }> }).children].map(cell => cell.textContent)),
+      );
+    for (const [index, expected] of (await boxAp()).entries()) {
+      const aps = cells.map(row => Number(row[index + 1])).filter(Number.isFinite);
+      // Four digits are shown.
+      expect(Math.abs(aps.reduce((sum, ap) => sum + ap, 0) / aps.length - expected)).toBeLessThan(1e-4);
+    }
+    await page.getByText(/values differ between r1 and r2/).waitFor();
+    await page.getByRole('link', { name: 'the images of r1 and r2' }).click();
+    await page.getByText('evaluate-int8 of r1').first().waitFor();
+    await page.locator('.overlay image').first().waitFor({ state: 'attached' });
+    expect(await opened.findBarriers()).toEqual([]);
+    expect(opened.heard).toEqual([]);
+  });
+
+  it.each(['r9', 'baseline:x', 'constructor', '../..'])('of %s have no artifacts', async of => {
+    const { status } = await given.server().ask(`/api/artifact?stage=evaluate-int8&port=metrics&of=${encodeURIComponent(of)}`);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+  });
+});
