@@ -132,7 +132,10 @@ function draw(view: BuildView): void {
   if (!console.live) return;
   const nowMs = performance.now();
   // The timer draws what is left out here.
-  if (view.list !== undefined && running.size > 0 && nowMs - view.drawnMs < LIST_PAUSE_MS) return setTimer(view);
+  if (view.list !== undefined && running.size > 0 && nowMs - view.drawnMs < LIST_PAUSE_MS) {
+    setTimer(view);
+    return;
+  }
   view.drawnMs = nowMs;
   const count = timeLeft.count();
   const done = count === undefined ? undefined : `${count.done} of ${countOf(count.total, 'stage')} done`;
