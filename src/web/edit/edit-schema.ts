@@ -24,3 +24,11 @@ export const EDIT_SCHEMA = anyOf([
 ]);
 
 export type Edit = FromSchema<typeof EDIT_SCHEMA>;
+
+/** The stage that is edited, and which of its instances. */
+export interface EditedStage {
+  /** Its name in the file. */
+  readonly group: string;
+  /** The text after the "@"; undefined for the only instance of a stage. */
+  readonly item: string | undefined;
+}

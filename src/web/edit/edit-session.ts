@@ -4,9 +4,9 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { type Digest, digestBytes } from '../../base/digest.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import { refuse } from './edit-error.js';
-import type { Edit } from './edit-schema.js';
+import type { Edit, EditedStage } from './edit-schema.js';
 import { type DiffLine, diffLines } from './line-diff.js';
-import { type EditedStage, type PlannedEdit, planEdit } from './plan-edit.js';
+import { type PlannedEdit, planEdit } from './plan-edit.js';
 
 export interface EditPreview {
   readonly place: string;

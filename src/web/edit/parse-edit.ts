@@ -7,8 +7,7 @@ import { RULE_FACTS } from '../../onnx/rules/generated/rule-facts.js';
 import { RequestError } from '../http/read-body.js';
 import { findRewrite, getCompiledModel } from '../project/compiled-model.js';
 import { refuse } from './edit-error.js';
-import { EDIT_SCHEMA, type Edit } from './edit-schema.js';
-import type { EditedStage } from './plan-edit.js';
+import { EDIT_SCHEMA, type Edit, type EditedStage } from './edit-schema.js';
 
 const reader = readerOf(EDIT_SCHEMA);
 

@@ -3,7 +3,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocumen
 import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { refuse } from './edit-error.js';
-import type { Edit } from './edit-schema.js';
+import type { Edit, EditedStage } from './edit-schema.js';
 import { dataOf, getMap, type Planned, shared, valueAt, withValue } from './file-place.js';
 import { addItem, addMember, applyChange, replaceNode } from './insert-yaml.js';
 import { planRule } from './plan-rule.js';
@@ -12,14 +12,6 @@ export interface PlannedEdit {
   readonly text: string;
   /** What is changed, for people: "stages.quantize.with.exclude, line 41". */
   readonly place: string;
-}
-
-/** The stage that is edited, and which of its instances. */
-export interface EditedStage {
-  /** Its name in the file. */
-  readonly group: string;
-  /** The text after the "@"; undefined for the only instance of a stage. */
-  readonly item: string | undefined;
 }
 
 /** @throws RequestError `ui-edit-place` if the place is shared or not a plain value. */

@@ -2,10 +2,9 @@
 import { type Document, isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { refuse } from './edit-error.js';
-import type { Edit } from './edit-schema.js';
+import type { Edit, EditedStage } from './edit-schema.js';
 import { dataOf, getMap, type Planned, shared, valueAt, withValue } from './file-place.js';
 import { addItem, addMember } from './insert-yaml.js';
-import type { EditedStage } from './plan-edit.js';
 
 type RuleEdit = Extract<Edit, { kind: 'rule' }>;
 
