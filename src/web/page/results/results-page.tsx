@@ -17,6 +17,7 @@ import { ImagePair } from './image-pair.js';
 import { Judgments } from './judgments.js';
 import { imageAt } from './object-columns.js';
 import { type MatchResult, OBJECT_KINDS } from './result-types.js';
+import { Subset } from './subset.js';
 import { findSides, nameOf, type ResultSide, useMasks, useResults } from './use-results.js';
 
 export function ResultsPage({ pipeline }: ViewProps) {
@@ -82,6 +83,7 @@ export function ResultsPage({ pipeline }: ViewProps) {
       }
     >
       <CocoTable left={left} right={right} />
+      {pipeline.project.access === 'full' && <Subset stages={[left.stage, right.stage]} />}
       {pipeline.project.access !== 'saved' && <Judgments left={left} right={right} />}
       <Matched left={left} right={right} isLive={pipeline.project.access !== 'saved'} />
     </View>

@@ -1,12 +1,8 @@
 /** Sweeps: the form that starts one, what a running one does, and the configurations of one that has ended. */
 import { useState } from 'preact/hooks';
-import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
-import type { Json } from '../../../base/json.js';
-import { readerOf } from '../../../base/schema/schema-reader.js';
-import { SWEEP_DOCUMENT, type SweepDocument } from '../../../report/sweep-document.js';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { SweepView } from '../../project/sweeps.js';
-import { ApiError, address, post } from '../api/client.js';
+import { type ApiError, address, post } from '../api/client.js';
 import { ownBuilds, sweepLine } from '../api/live.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useStore } from '../api/store.js';
@@ -14,6 +10,7 @@ import { asApiError, useData } from '../api/use-data.js';
 import { Failed, Waiting } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
 import { logText, plainText } from '../parts/text.js';
+import { parseSweep } from '../sweeps/parse-sweep.js';
 import { SweepRows } from './sweep-rows.js';
 
 export function Sweeps({ pipeline }: { readonly pipeline: PipelineView }) {
@@ -72,20 +69,6 @@ function ChosenSweep({ sweep: { name, state, line, said } }: { readonly sweep: S
       {state === 'ended' &&
         (data === undefined ? <Waiting error={error} what="the configurations" /> : <SweepRows name={name} sweep={data} />)}
     </>
-  );
-}
-
-const reader = readerOf(SWEEP_DOCUMENT);
-
-/** @throws ApiError `report-input`. */
-function parseSweep(json: Json): SweepDocument {
-  const read = readJsonShape(reader, json);
-  if (read.kind === 'ok') return read.value;
-  throw new ApiError(
-    0,
-    'report-input',
-    `invalid rows of a sweep: ${formatJsonProblems(read.problems).slice(0, 5).join('; ')}`,
-    'start the sweep again',
   );
 }
 

@@ -1,0 +1,98 @@
+/** Figures on the first images only, for a quick answer: built beside the pipeline, and marked as a subset wherever they are shown. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatFixed } from '../../../report/numbers.js';
+import type { SweepDocument } from '../../../report/sweep-document.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
+import type { SweepView } from '../../project/sweeps.js';
+import { address, post } from '../api/client.js';
+import { ownBuilds } from '../api/live.js';
+import { setQuery, usePlace } from '../api/router.js';
+import { useStore } from '../api/store.js';
+import { asApiError, useData } from '../api/use-data.js';
+import { formatChange } from '../parts/figure.js';
+import { Badge, Problem } from '../parts/notice.js';
+import { logText } from '../parts/text.js';
+import { parseSweep } from '../sweeps/parse-sweep.js';
+
+/** Images of a subset. */
+const IMAGES = 32;
+
+/** Stages that evaluate, of both sides. */
+export function Subset({ stages }: { readonly stages: readonly StageRow[] }) {
+  const { query } = usePlace();
+  const own = useStore(ownBuilds);
+  const [problem, setProblem] = useState<string>();
+  const isAuto = query.subset === 'auto';
+  const evaluated = [...new Map(stages.filter(({ plugin }) => plugin === 'evaluate').map(stage => [stage.id, stage])).values()];
+  const ids = evaluated.map(({ id }) => id);
+  const axes = ids.map(id => ({ name: `${id}.samples`, values: String(IMAGES) }));
+  const { data } = useData<{ readonly sweeps: readonly SweepView[] }>('sweeps');
+  const newest = data?.sweeps.find(sweep => sweep.axes.join() === axes.map(({ name }) => name).join());
+  const start = (): void => {
+    setProblem(undefined);
+    post('sweep', { axes, targets: ids }).catch((error: unknown) => setProblem(asApiError(error).message));
+  };
+  useAuto(
+    isAuto && own.length === 0 && evaluated.some(({ state }) => state !== 'up-to-date'),
+    JSON.stringify(evaluated.map(({ why }) => why)),
+    start,
+  );
+  if (ids.length === 0) return null;
+  return (
+    <div class="tools">
+      <button type="button" onClick={start} disabled={own.length > 0}>
+        Figures on {IMAGES} images
+      </button>
+      <label>
+        <input type="checkbox" checked={isAuto} onChange={() => setQuery({ subset: isAuto ? undefined : 'auto' }, 'replace')} /> after every
+        change
+      </label>
+      <Problem text={problem} />
+      {newest !== undefined && <SubsetState key={`${newest.name} ${newest.state}`} sweep={newest} ids={ids} />}
+    </div>
+  );
+}
+
+/** Once per change of the inputs, as soon as no build of the page runs. */
+function useAuto(isWanted: boolean, inputs: string, start: () => void): void {
+  const done = useRef('');
+  useEffect(() => {
+    if (!isWanted || done.current === inputs) return;
+    done.current = inputs;
+    start();
+  }, [isWanted, inputs]);
+}
+
+function SubsetState({ sweep: { name, state, said }, ids }: { readonly sweep: SweepView; readonly ids: readonly string[] }) {
+  const { data, error } = useData(state === 'ended' ? address('sweep', { name }) : undefined, 'once', parseSweep);
+  if (state === 'running') return <span class="info">● computing …</span>;
+  if (state === 'lost')
+    return <Problem text={said === undefined ? 'it has ended without figures' : (logText(said).split('\n')[0] ?? '')} />;
+  if (error !== undefined) return <Problem text={error.message} />;
+  return data === undefined ? null : <SubsetFigures sweep={data} ids={ids} />;
+}
+
+function SubsetFigures({ sweep: { configurations }, ids }: { readonly sweep: SweepDocument; readonly ids: readonly string[] }) {
+  const [row] = configurations;
+  if (row === undefined) return null;
+  const of = (id: string, kind: string): number | undefined => {
+    const figure = row.metrics[`${id}.${kind}.AP`];
+    return typeof figure === 'number' ? figure : undefined;
+  };
+  const figures = (['bbox', 'segm'] as const).flatMap(kind => {
+    const values = ids.map(id => of(id, kind));
+    const [first, last] = [values[0], values.at(-1)];
+    if (values.every(value => value === undefined)) return [];
+    const change = ids.length > 1 && first !== undefined && last !== undefined ? ` (${formatChange(first, last)})` : '';
+    return [
+      `${kind === 'bbox' ? 'box' : 'mask'} AP ${values.map(value => (value === undefined ? '–' : formatFixed(value, 4))).join(' → ')}${change}`,
+    ];
+  });
+  return (
+    <span>
+      <Badge look="warn">subset: {IMAGES} images</Badge>{' '}
+      {row.status === 'failed' ? `failed: ${row.problems[0]?.message ?? ''}` : figures.join(', ')}{' '}
+      <span class="soft">They enter no gate, lock file or history.</span>
+    </span>
+  );
+}
