@@ -80,12 +80,12 @@ describeInBrowser("the page of a classifier's pipeline", path => {
   itShows(page, [
     ['/', 'classes-int8'],
     ['/?stage=classes-int8', 'Action key'],
-    ['/runs?of=r1,now&all=yes', 'Parameters'],
+    ['/runs?of=r1,now&all=yes', 'Duration'],
     ['/results', 'Confused classes'],
     ['/quantization', 'activations'],
     ['/compile', 'One call over time'],
     ['/model?stage=quantize&before=simplify.model', 'added'],
-    ['/tensor?stage=quantize', 'All channels'],
+    ['/tensor?stage=quantize', 'largest difference'],
   ]);
 
   it('shows predictions of both sides, and a file name with markup as text', async () => {
@@ -109,7 +109,7 @@ describeInBrowser('the page of a project in which nothing is built', path => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'empty-')));
     writeFileSync(
       join(folder, 'pipeline.yaml'),
-      'version: 1\nsources: {a: pipeline.yaml}\nstages:\n  "x": {uses: command, with: {run: [cp, a, b], outputs: {b: b}}, inputs: {a: "${sources.a}"}}\n',
+      'version: 1\nsources: {a: pipeline.yaml}\nstages:\n  "x": {uses: command, with: {run: [cp, a, b], inputs: {a: a}, outputs: {b: b}}, inputs: {a: "${sources.a}"}}\n',
     );
     return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
   });

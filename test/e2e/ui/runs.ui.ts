@@ -26,7 +26,7 @@ describeInBrowser('the runs of a project', path => {
     await opened.go('/runs');
     await page.getByLabel('Vary', { exact: true }).fill('preset');
     await page.getByLabel('over', { exact: true }).fill('xint8,a8w8,a16w8');
-    await page.getByLabel('Build', { exact: true }).selectOption('quantize@box_head');
+    await page.getByRole('combobox', { name: 'Build' }).selectOption('quantize@box_head');
     await page.getByRole('button', { name: 'Start the sweep' }).click();
     await page.getByRole('region', { name: '3 configurations of s1' }).waitFor({ timeout: 60_000 });
     const rows = await page.getByRole('region', { name: '3 configurations of s1' }).getByRole('row').allInnerTexts();
@@ -48,7 +48,7 @@ describeInBrowser('the runs of a project', path => {
     await page.getByLabel('Vary', { exact: true }).fill('presett');
     await page.getByLabel('over', { exact: true }).fill('a,b');
     await page.getByRole('button', { name: 'Start the sweep' }).click();
-    await page.getByText('error[unknown-axis]').waitFor({ timeout: 60_000 });
+    await page.locator('main').getByText('error[unknown-axis]').waitFor({ timeout: 60_000 });
   });
 
   it('are compared per class as their figures say, per layer, and by images', async () => {
