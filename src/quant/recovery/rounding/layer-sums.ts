@@ -14,6 +14,17 @@ export interface LayerSums {
   readonly groups: readonly GroupSums[];
   /** Σ x·y per row of the weight, without the bias in y; undefined if the outputs are not the sums of rows. */
   readonly targets: readonly Float32Array[] | undefined;
+  /** Some positions of the samples that judge; undefined if there are none, or no targets. */
+  readonly judged: JudgedPositions | undefined;
+}
+
+/** Inputs as [groups, columns, positions], and outputs without the bias as [groups, rows of a group, positions]. */
+export interface JudgedPositions {
+  readonly groups: number;
+  readonly columns: number;
+  readonly positions: number;
+  readonly inputs: Float32Array;
+  readonly outputs: Float32Array;
 }
 
 /** H = Σ x·xᵀ of one group, both triangles; or the inputs themselves, which define it. */
@@ -34,6 +45,8 @@ export interface LayerSample {
 
 export interface SumLayer {
   add(sample: LayerSample): Promise<void>;
+  /** Keeps at most `most` positions of a sample that judges, evenly spaced. */
+  judge(sample: LayerSample, most: number): void;
   /** The sums over all samples. Nothing can be added then. */
   finish(): Promise<LayerSums>;
 }
@@ -57,6 +70,7 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
   const targets = bias === undefined ? undefined : new Float32Array(rows * columns);
   const session = await openSession(productsModel(bias !== undefined), CAPTURE_SESSION);
   const block = makeBlock(weight, bias);
+  const judging = makeBlock(weight, bias);
   let products: Float32Array | undefined;
   const multiply = async (wanted: readonly ('h' | 't')[]): Promise<void> => {
     const { h, t } = await session.run(block.feeds(), wanted);
@@ -76,6 +90,12 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
         start += length;
       }
     },
+    judge({ input, output }, most) {
+      if (bias === undefined) return;
+      const matrix = inputMatrixOf(node, weight, input);
+      const count = Math.min(most, matrix.positions);
+      for (let k = 0; k < count; k++) judging.add(matrix, output, Math.floor((k * matrix.positions) / count), 1);
+    },
     async finish() {
       const kept = few === 'inputs' && products === undefined && groups === 1 ? block.fewInputs() : undefined;
       if (kept === undefined) await multiply(both);
@@ -83,6 +103,7 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
       await session.close();
       return {
         groups: kept === undefined ? cutProducts(products ?? new Float32Array(groups * columns * columns), groups, columns) : [kept],
+        judged: judging.positions(),
         targets: targets === undefined ? undefined : Array.from({ length: rows }, (_, row) => slice(targets, row, columns)),
       };
     },
@@ -148,6 +169,11 @@ function makeBlock(weight: LayerWeight, bias: ArrayLike<number> | undefined) {
     clear(): void {
       pieces = [];
       filled = 0;
+    },
+    positions(): JudgedPositions | undefined {
+      if (filled === 0) return undefined;
+      const [inputs, outputs] = [join(({ x }) => x, groups * columns), join(({ y }) => y, rows)];
+      return { groups, columns, positions: filled, inputs, outputs };
     },
     /** Fewer than half as many positions as columns, of one group. */
     fewInputs(): GroupSums | undefined {

@@ -5,8 +5,7 @@ import { encodeModel } from '../../../onnx/serde/encode-model.js';
 import { CAPTURE_SESSION } from '../../../runtime/capture/capture.js';
 import { openSession, type Session } from '../../../runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
-import type { DampedProducts } from './damped-products.js';
-import type { InputRows } from './layer-sums.js';
+import type { GroupSums, InputRows } from './layer-sums.js';
 
 /** (H + λI)·x of each row: rows of all groups one after the other. */
 export type Multiply = (rows: Float32Array) => Promise<Float32Array>;
@@ -21,8 +20,8 @@ export interface InputPart {
 }
 
 export interface ProductsSession {
-  /** For rows of `count` groups from `first` on. */
-  multiplierOf(first: number, count: number): Multiply;
+  /** For rows of the groups from `first` on, as many as there are `dampings`: λ of each. */
+  multiplierOf(first: number, dampings: readonly number[]): Multiply;
   /** For rows of one group. */
   partMultiplierOf(group: number): MultiplyPart;
   /** H of a part of a group's inputs. */
@@ -34,26 +33,23 @@ export interface ProductsSession {
 const SESSION = { ...CAPTURE_SESSION, threads: 2 } as const;
 
 /** @param groups of one size; several have products. @throws RuntimeError `model-load`. */
-export async function openProducts(groups: readonly DampedProducts[]): Promise<ProductsSession> {
+export async function openProducts(groups: readonly GroupSums[]): Promise<ProductsSession> {
   const [only, ...others] = groups;
-  if (only?.sums.kind === 'inputs' && others.length === 0) return openByInputs(only.sums, only.damping);
+  if (only?.kind === 'inputs' && others.length === 0) return openByInputs(only);
   return openByProducts(groups, only?.size ?? 0);
 }
 
-async function openByProducts(groups: readonly DampedProducts[], size: number): Promise<ProductsSession> {
+async function openByProducts(groups: readonly GroupSums[], size: number): Promise<ProductsSession> {
   const damped = await openSession(dampedModel(), SESSION);
   const plain = await openSession(plainModel(), SESSION);
   const all = joinProducts(groups, size);
   const rowsOf = (group: number, { start, size: count }: InputPart): Float32Array =>
     all.subarray((group * size + start) * size, (group * size + start + count) * size);
   return {
-    multiplierOf(first, count) {
+    multiplierOf(first, dampings) {
+      const count = dampings.length;
       const h = makeTensor('float32', [count, size, size], all.subarray(first * size * size, (first + count) * size * size));
-      const lambda = makeTensor(
-        'float32',
-        [count, 1, 1],
-        Float32Array.from(groups.slice(first, first + count), ({ damping }) => damping),
-      );
+      const lambda = makeTensor('float32', [count, 1, 1], Float32Array.from(dampings));
       return async rows =>
         dataOf(await damped.run({ h, lambda, x: makeTensor('float32', [count, rows.length / count / size, size], rows) }));
     },
@@ -76,29 +72,31 @@ async function openByProducts(groups: readonly DampedProducts[], size: number): 
 }
 
 /** H of each group, one after the other; that of one group is not copied. */
-function joinProducts(groups: readonly DampedProducts[], size: number): Float32Array {
+function joinProducts(groups: readonly GroupSums[], size: number): Float32Array {
   const [only] = groups;
-  if (groups.length === 1 && only?.sums.data instanceof Float32Array) return only.sums.data;
+  if (groups.length === 1 && only?.data instanceof Float32Array) return only.data;
   const all = new Float32Array(groups.length * size * size);
-  for (const [group, { sums }] of groups.entries()) all.set(sums.data, group * size * size);
+  for (const [group, { data }] of groups.entries()) all.set(data, group * size * size);
   return all;
 }
 
 /** Where inputs have few rows, two products with them take less than one with H, which is never computed. */
-async function openByInputs({ data, positions, size }: InputRows, damping: number): Promise<ProductsSession> {
+async function openByInputs({ data, positions, size }: InputRows): Promise<ProductsSession> {
   const damped = await openSession(factorModel(), SESSION);
   const plain = await openSession(twoFactorsModel(), SESSION);
   const squares = await openSession(squaresModel(), SESSION);
   const inputs = makeTensor('float32', [positions, size], data);
-  const lambda = makeTensor('float32', [], Float32Array.of(damping));
   const part = ({ start, size: count }: InputPart): Tensor<'float32'> => {
     const columns = new Float32Array(positions * count);
     for (let row = 0; row < positions; row++) columns.set(data.subarray(row * size + start, row * size + start + count), row * count);
     return makeTensor('float32', [positions, count], columns);
   };
   return {
-    multiplierOf: () => async rows =>
-      dataOf(await damped.run({ inputs, lambda, x: makeTensor('float32', [rows.length / size, size], rows) })),
+    multiplierOf(_first, dampings) {
+      const lambda = makeTensor('float32', [], Float32Array.from(dampings));
+      return async rows =>
+        dataOf(await damped.run({ inputs, lambda, x: makeTensor('float32', [rows.length / size, size], rows) }));
+    },
     partMultiplierOf: () => async (rows, own) =>
       dataOf(await plain.run({ inputs, part: part(own), x: makeTensor('float32', [rows.length / own.size, own.size], rows) })),
     productsOf: async (_group, own) => dataOf(await squares.run({ part: part(own) })),

@@ -53,22 +53,23 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const layer = sweep.open();
       const { name, target: weight, float } = layer.pair;
       const bias = findBias(request.float.graph, float.node, weight.rows);
-      const { round, keeps, few } = ROUNDING_METHODS[settings.method];
-      const summing = await openLayerSums(layer.pair.quantized.node, weight, { bias, few });
+      const method = ROUNDING_METHODS[settings.method];
+      const summing = await openLayerSums(layer.pair.quantized.node, weight, { bias, few: method.few });
       const before = await measure(sweep, layer, summing);
       const former = readWeight(graph, weight);
       const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
       const rows = rowsOf(weight, floats, await summing.finish());
+      const { ways, round } = await method.open(rows, settings);
       let open = layer;
       let best: Trial | undefined;
-      for (const way of listWays(rows, settings.damping)) {
+      for (const way of ways) {
         if (weight.rows * weight.columns > MANY_WEIGHTS) collectGarbage();
-        const integers = joinRows(weight, await round(rows, way, settings.iterations));
+        const integers = joinRows(weight, await round(way));
         if (countChanged(integers, former) === 0) continue;
         open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
         const { noise } = await measureJudged(sweep, open);
         if (best === undefined || noise < best.noise) best = { way, integers, noise };
-        if (keeps === 'first' && noise < before.noise) break;
+        if (method.keeps === 'first' && noise < before.noise) break;
       }
       const isLower = best !== undefined && best.noise < before.noise;
       const integers = best !== undefined && isLower ? best.integers : former;
@@ -97,12 +98,6 @@ interface Trial {
   readonly noise: number;
 }
 
-/** With few samples a fit needs more damping, or harms. */
-function listWays({ sums: { targets } }: LayerRows, damping: number): readonly Way[] {
-  const plain = { fitted: false, damping };
-  return targets === undefined ? [plain] : [{ fitted: true, damping }, { fitted: true, damping: Math.min(1, 10 * damping) }, plain];
-}
-
 function countChanged(integers: Int32Array, former: Int32Array): number {
   return integers.reduce((count, integer, i) => count + (integer === former[i] ? 0 : 1), 0);
 }
@@ -118,6 +113,9 @@ function describe(node: string, before: OutputError, best: Trial | undefined, fo
 /** Every fourth sample judges the rounding, and the others make it; fewer than four samples do both. */
 const JUDGED = 4;
 
+/** Positions of all judging samples that rank the ways before one is rounded. */
+const MOST_JUDGED = 1024;
+
 function isJudged(sample: number, samples: number): boolean {
   return samples < JUDGED || sample % JUDGED === JUDGED - 1;
 }
@@ -128,9 +126,11 @@ async function measure(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWei
   const { pair }: { readonly pair: LayerPair<LayerWeight> } = layer;
   for (let sample = 0; sample < sweep.samples; sample++) {
     const { float, quantized, input } = await sweep.run(layer, sample);
-    if (isJudged(sample, sweep.samples)) addOutputError(sum, pair.name, float, quantized);
-    if (sums === undefined || (isJudged(sample, sweep.samples) && sweep.samples >= JUDGED)) continue;
-    await sums.add({ input, output: float.computed });
+    const judges = isJudged(sample, sweep.samples);
+    if (judges) addOutputError(sum, pair.name, float, quantized);
+    const given = { input, output: float.computed };
+    if (judges && sweep.samples >= JUDGED) sums?.judge(given, Math.ceil(MOST_JUDGED / Math.floor(sweep.samples / JUDGED)));
+    else await sums?.add(given);
   }
   return sum;
 }

@@ -1,5 +1,7 @@
 /** The methods that decide whether the weights of a layer are rounded up or down. */
-import { dampProducts } from './damped-products.js';
+import { type DampedProducts, dampProducts } from './damped-products.js';
+import { fitLayer, judgeRows } from './fit-layer.js';
+import type { FittedRows } from './fit-rows.js';
 import type { LayerSums } from './layer-sums.js';
 import { roundAdaptively } from './round-adaptively.js';
 import { roundSequentially } from './round-sequentially.js';
@@ -26,52 +28,85 @@ export interface LayerRows {
   readonly sums: LayerSums;
 }
 
-/** Returns the integers of all rows. */
-type RoundRows = (layer: LayerRows, way: Way, iterations: number) => Promise<readonly Int32Array[]>;
-
 export interface Rounding {
-  readonly round: RoundRows;
   /** Which of several ways is kept: the best, or the first that lowers the error, where one takes long. */
   readonly keeps: 'best' | 'first';
   /** Whether it takes few inputs in place of their products. */
   readonly few: 'products' | 'inputs';
+  open(layer: LayerRows, settings: RoundingSettings): Promise<OpenRounding>;
+}
+
+export interface OpenRounding {
+  /** In the order in which they are tried. */
+  readonly ways: readonly Way[];
+  /** Returns the integers of all rows. */
+  round(way: Way): Promise<readonly Int32Array[]>;
 }
 
 export const ROUNDING_METHODS: Readonly<Record<RoundingMethod, Rounding>> = {
   gptq: {
     keeps: 'best',
     few: 'products',
-    async round({ rows, sums: { groups, targets } }, { fitted, damping }) {
-      const perGroup = rows.length / groups.length;
-      return groups.flatMap((sum, group) => {
-        const factor = invertFactor(sum, damping);
-        return rows.slice(group * perGroup, (group + 1) * perGroup).map(({ weights, grid }, index) => {
-          const target = fitted ? targets?.[group * perGroup + index] : undefined;
-          const change = target === undefined ? undefined : fitTarget(weights, target, sum, factor);
-          return roundSequentially(
-            change === undefined ? weights : Float64Array.from(weights, (w, i) => w + (change[i] as number)),
-            grid,
-            factor,
-          );
-        });
-      });
-    },
+    open: async (layer, { damping }) => ({ ways: listWays(layer, damping), round: async way => roundRows(layer, way) }),
   },
-  adaround: {
-    keeps: 'first',
-    few: 'inputs',
-    async round({ rows, sums }, { fitted, damping }, iterations) {
-      const { targets } = sums;
-      const perGroup = rows.length / sums.groups.length;
-      const groups = sums.groups.map((sum, group) => ({
-        products: dampProducts(sum, damping),
-        rows: rows
-          .slice(group * perGroup, (group + 1) * perGroup)
-          .map((row, index) => ({ ...row, target: fitted ? targets?.[group * perGroup + index] : undefined })),
-      }));
-      return roundAdaptively(groups, iterations);
-    },
-  },
+  adaround: { keeps: 'first', few: 'inputs', open: openAdaptive },
 };
 
 export type RoundingMethod = 'gptq' | 'adaround';
+
+/** With few samples a fit needs more damping, or harms. */
+function listWays({ sums: { targets } }: LayerRows, damping: number): readonly Way[] {
+  const plain = { fitted: false, damping };
+  return targets === undefined ? [plain] : [{ fitted: true, damping }, { fitted: true, damping: Math.min(1, 10 * damping) }, plain];
+}
+
+/** Each row by GPTQ. */
+function roundRows({ rows, sums: { groups, targets } }: LayerRows, { fitted, damping }: Way): readonly Int32Array[] {
+  const perGroup = rows.length / groups.length;
+  return groups.flatMap((sum, group) => {
+    const factor = invertFactor(sum, damping);
+    return rows.slice(group * perGroup, (group + 1) * perGroup).map(({ weights, grid }, index) => {
+      const target = fitted ? targets?.[group * perGroup + index] : undefined;
+      const change = target === undefined ? undefined : fitTarget(weights, target, sum, factor);
+      return roundSequentially(
+        change === undefined ? weights : Float64Array.from(weights, (w, i) => w + (change[i] as number)),
+        grid,
+        factor,
+      );
+    });
+  });
+}
+
+/** AdaRound. The way whose weights, before they are rounded, have the least error on judging positions comes first. */
+async function openAdaptive(layer: LayerRows, { damping, iterations }: RoundingSettings): Promise<OpenRounding> {
+  const { rows, sums } = layer;
+  const columns = sums.groups[0]?.size ?? 0;
+  const weights = new Float32Array(rows.length * columns);
+  for (const [row, { weights: own }] of rows.entries()) weights.set(own, row * columns);
+  const dampBy = (share: number): readonly DampedProducts[] => sums.groups.map(sum => dampProducts(sum, share));
+  const fitBy = async ({ fitted, damping: share }: Way): Promise<FittedRows | undefined> =>
+    fitted && sums.targets !== undefined ? fitLayer({ weights, targets: sums.targets, products: dampBy(share) }) : undefined;
+  let best: { readonly way: Way; readonly error: number; readonly fit: FittedRows | undefined } | undefined;
+  const order: { readonly way: Way; readonly error: number }[] = [];
+  for (const way of listWays(layer, damping)) {
+    const fit = await fitBy(way);
+    const error = sums.judged === undefined ? order.length : await judgeRows(fit?.wanted ?? weights, sums.judged);
+    order.push({ way, error });
+    // One fit is kept: each has two arrays as large as the weights.
+    if (best === undefined || error < best.error) best = { way, error, fit };
+  }
+  return {
+    ways: order.sort((a, b) => a.error - b.error).map(({ way }) => way),
+    async round(way) {
+      const fit = way === best?.way ? best.fit : await fitBy(way);
+      best = undefined;
+      const slice = (all: Float32Array, row: number): Float32Array => all.subarray(row * columns, (row + 1) * columns);
+      const fitted = rows.map(({ weights: own, grid }, row) => ({
+        weights: fit === undefined ? own : slice(fit.wanted, row),
+        rest: fit === undefined ? undefined : slice(fit.rest, row),
+        grid,
+      }));
+      return roundAdaptively({ rows: fitted, products: dampBy(way.damping) }, iterations);
+    },
+  };
+}

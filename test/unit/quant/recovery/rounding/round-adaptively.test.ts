@@ -55,11 +55,11 @@ interface Row {
 }
 
 async function round(rows: readonly Row[], products: DampedProducts): Promise<readonly (readonly number[])[]> {
-  const group = {
-    products,
-    rows: rows.map(({ weights, grid = gridOf(weights.length) }) => ({ weights: Float32Array.from(weights), grid, target: undefined })),
+  const layer = {
+    products: [products],
+    rows: rows.map(({ weights, grid = gridOf(weights.length) }) => ({ weights: Float32Array.from(weights), grid, rest: undefined })),
   };
-  return (await roundAdaptively([group], ITERATIONS)).map(row => [...row]);
+  return (await roundAdaptively(layer, ITERATIONS)).map(row => [...row]);
 }
 
 interface Settled {
@@ -161,8 +161,8 @@ it('the fit comes as close to the target as least squares with damping', async (
   const targets = Float32Array.from({ length: size }, (_, i) =>
     change.reduce((sum, c, j) => sum + (data[i * size + j] ?? 0) * (c + (weights[j] ?? 0)), damping * (change[i] ?? 0)),
   );
-  const session = await openProducts([products]);
-  const { wanted, rest } = await fitRows({ weights, targets, dampings: [damping], columns: size }, session.multiplierOf(0, 1));
+  const session = await openProducts([products.sums]);
+  const { wanted, rest } = await fitRows({ weights, targets, dampings: [damping], columns: size }, session.multiplierOf(0, [damping]));
   await session.close();
   // Conjugate gradients end after as many steps as there are inputs.
   for (let i = 0; i < size; i++) expect((wanted[i] ?? 0) - (weights[i] ?? 0)).toBeCloseTo(change[i] ?? 0, 4);
@@ -225,7 +225,7 @@ describe('the changes in the end', () => {
     const size = 1200;
     const sums = productsOf(size, 40, random);
     const products = dampProducts(sums, 0.01);
-    const session = await openProducts([products]);
+    const session = await openProducts([products.sums]);
     const stretches = await cutInputs(products, part => session.productsOf(0, part));
     expect(stretches.map(({ start, inputs }) => [start, inputs.size])).toEqual([
       [0, 400],
@@ -320,9 +320,9 @@ it('few inputs in place of their products give the same products, and roundings 
   };
   isClose(own.diagonal, few.diagonal, 1e-4);
   expect(Math.abs(own.damping - few.damping)).toBeLessThan(1e-5);
-  const [byProducts, byInputs] = [await openProducts([own]), await openProducts([few])];
+  const [byProducts, byInputs] = [await openProducts([own.sums]), await openProducts([few.sums])];
   const rows = Float32Array.from({ length: 2 * size }, () => random() - 0.5);
-  isClose(await byProducts.multiplierOf(0, 1)(rows), await byInputs.multiplierOf(0, 1)(rows), 1e-2);
+  isClose(await byProducts.multiplierOf(0, [own.damping])(rows), await byInputs.multiplierOf(0, [own.damping])(rows), 1e-2);
   const part = { start: 350, size: 350 };
   isClose(await byProducts.productsOf(0, part), await byInputs.productsOf(0, part), 1e-4);
   const short = rows.subarray(0, 2 * part.size);
@@ -348,11 +348,12 @@ it('groups and blocks are rounded as they are alone', async () => {
     Array.from({ length: count }, () => ({
       weights: Float32Array.from({ length: size }, () => random() - 0.5),
       grid: gridOf(size),
-      target: undefined,
+      rest: undefined,
     }));
   const groups = [0.01, 0.5].map(damping => ({ products: dampProducts(productsOf(7, 20, random), damping), rows: rowsOf(7, 6) }));
-  const together = await roundAdaptively(groups, ITERATIONS);
+  const layer = { products: groups.map(({ products }) => products), rows: groups.flatMap(({ rows }) => rows) };
+  const together = await roundAdaptively(layer, ITERATIONS);
   const alone: Int32Array[] = [];
-  for (const group of groups) alone.push(...(await roundAdaptively([group], ITERATIONS)));
+  for (const { products, rows } of groups) alone.push(...(await roundAdaptively({ products: [products], rows }, ITERATIONS)));
   expect(together).toEqual(alone);
 });
