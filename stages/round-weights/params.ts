@@ -15,7 +15,7 @@ export const ROUND_WEIGHTS_PARAMS = {
     iterations: {
       type: 'integer',
       minimum: 1,
-      default: 20,
+      default: 10,
       description: 'Steps of gradient descent of `adaround` per layer; `gptq` takes none.',
     },
     damping: {

@@ -63,7 +63,7 @@ type Feeds = readonly (() => Promise<NamedTensors>)[];
 const roundWeights = (calibrated: Calibrated, quantized: Model, method: RoundingMethod): Promise<void> =>
   withSweep(calibrated, async (float, samples, folder) => {
     const { layers } = pairLayersWithWeight(float, quantized);
-    const rounder = await openWeightRounder({ float, quantized, layers, samples, folder }, { method, damping: 0.01, iterations: 20 });
+    const rounder = await openWeightRounder({ float, quantized, layers, samples, folder }, { method, damping: 0.01, iterations: 10 });
     for (const _ of layers) await rounder.round();
   });
 

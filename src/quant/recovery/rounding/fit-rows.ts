@@ -12,7 +12,7 @@ export interface FittedRows {
 }
 
 /** Few: the largest errors go first, and weights that fit every sample exactly would not fit others. */
-const ITERATIONS = 20;
+const ITERATIONS = 10;
 
 export interface FitRequest {
   /** Row after row. */

@@ -33,7 +33,7 @@ export async function cutInputs(
 }
 
 /** Several stretches take turns, each with few passes: what they change next depends on the others. One stretch goes on until nothing changes. */
-const [TURNS, PASSES, PASSES_OF_ONE] = [4, 2, 1000];
+const [TURNS, PASSES, PASSES_OF_ONE] = [2, 2, 1000];
 
 export type RowChoices = Omit<Choices, 'passes'>;
 
