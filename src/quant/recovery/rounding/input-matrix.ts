@@ -7,8 +7,19 @@ import type { LayerWeight } from './layer-weight.js';
 /** Positions are in the order of the output: image by image, then row by row. */
 export interface InputMatrix {
   readonly positions: number;
-  /** Writes `length` columns of one group from `start` on: rows of `length` elements, from index `at` of `block` on. */
-  read(group: number, start: number, length: number, block: Float32Array, at: number): void;
+  /** Writes some columns of one group: a row per input. Places outside of the input (padding) are not written. */
+  read(group: number, positions: Positions, block: Float32Array, place: Place): void;
+}
+
+export interface Positions {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Where rows are written: the first one from index `at` on, the others `stride` apart. */
+export interface Place {
+  readonly at: number;
+  readonly stride: number;
 }
 
 export function inputMatrixOf(node: Node, weight: Pick<LayerWeight, 'dims' | 'groups'>, input: Tensor): InputMatrix {
@@ -22,11 +33,11 @@ function plainInputs(node: Node, { dims, data }: Tensor): InputMatrix {
   const inner = node.opType === 'Gemm' ? 1 : dims.slice(2).reduce((product, dim) => product * dim, 1);
   return {
     positions: rows * inner,
-    read(_group, start, length, block, at) {
+    read(_group, { start, length }, block, { at, stride }) {
       for (let k = 0; k < length; k++) {
         const position = start + k;
         const from = Math.floor(position / inner) * channels * inner + (position % inner);
-        for (let channel = 0; channel < channels; channel++) block[at + channel * length + k] = values[from + channel * inner] ?? 0;
+        for (let channel = 0; channel < channels; channel++) block[at + channel * stride + k] = values[from + channel * inner] ?? 0;
       }
     },
   };
@@ -38,13 +49,13 @@ function convolutionInputs(node: Node, weight: Pick<LayerWeight, 'dims' | 'group
   const [batch = 1, channels = 1] = dims;
   const perGroup = channels / weight.groups;
   const windows = windowsOf(node, weight.dims, dims);
-  const { sizes, kernel, dilations, outs } = windows;
+  const { sizes, kernel, strides, dilations, outs } = windows;
   const perImage = outs[0] * outs[1] * outs[2];
   const pixels = sizes[0] * sizes[1] * sizes[2];
   return {
     positions: batch * perImage,
-    read(group, start, length, block, at) {
-      const corners = cornersOf(windows, start, length);
+    read(group, { start, length }, block, { at, stride }) {
+      const runs = cutRuns(windows, start, length);
       let row = at;
       for (let channel = 0; channel < perGroup; channel++) {
         const first = (group * perGroup + channel) * pixels;
@@ -52,20 +63,38 @@ function convolutionInputs(node: Node, weight: Pick<LayerWeight, 'dims' | 'group
           for (let j = 0; j < kernel[1]; j++)
             for (let l = 0; l < kernel[2]; l++) {
               const [z, y, x] = [i * dilations[0], j * dilations[1], l * dilations[2]];
-              for (let k = 0; k < length; k++) {
-                const corner = 4 * k;
-                const a = (corners[corner + 1] as number) + z;
-                const b = (corners[corner + 2] as number) + y;
-                const c = (corners[corner + 3] as number) + x;
-                const isInside = a >= 0 && a < sizes[0] && b >= 0 && b < sizes[1] && c >= 0 && c < sizes[2];
-                const from = first + (corners[corner] as number) * channels * pixels;
-                block[row + k] = isInside ? (values[from + (a * sizes[1] + b) * sizes[2] + c] as number) : 0;
+              for (const run of runs) {
+                const [a, b] = [run.z + z, run.y + y];
+                if (a < 0 || a >= sizes[0] || b < 0 || b >= sizes[1]) continue;
+                const line = first + run.image * channels * pixels + (a * sizes[1] + b) * sizes[2];
+                copyRun(values, line + run.x + x, { step: strides[2], from: line, to: line + sizes[2] }, block, row + run.at, run.length);
               }
-              row += length;
+              row += stride;
             }
       }
     },
   };
+}
+
+interface Line {
+  readonly step: number;
+  /** Elements before `from`, and from `to` on, are padding. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Copies elements that are `step` apart. */
+function copyRun(
+  values: ArrayLike<number>,
+  start: number,
+  { step, from, to }: Line,
+  block: Float32Array,
+  at: number,
+  length: number,
+): void {
+  const skipped = start < from ? Math.ceil((from - start) / step) : 0;
+  const count = Math.min(length, Math.ceil((to - start) / step));
+  for (let k = skipped, source = start + skipped * step; k < count; k++, source += step) block[at + k] = values[source] as number;
 }
 
 type Triple = readonly [number, number, number];
@@ -99,16 +128,32 @@ function toTriple(list: readonly number[], fill: number): Triple {
   return [z, y, x];
 }
 
-/** Per position its image, and where its window begins. */
-function cornersOf({ strides, before, outs }: Windows, start: number, length: number): Int32Array {
-  const corners = new Int32Array(4 * length);
-  const perImage = outs[0] * outs[1] * outs[2];
-  for (let k = 0; k < length; k++) {
-    const place = (start + k) % perImage;
-    corners[4 * k] = Math.floor((start + k) / perImage);
-    corners[4 * k + 1] = Math.floor(place / (outs[1] * outs[2])) * strides[0] - before[0];
-    corners[4 * k + 2] = (Math.floor(place / outs[2]) % outs[1]) * strides[1] - before[1];
-    corners[4 * k + 3] = (place % outs[2]) * strides[2] - before[2];
+/** Positions of one line of an output: the corner of the first one's window, and where they are among the positions that are read. */
+interface Run {
+  readonly image: number;
+  readonly z: number;
+  readonly y: number;
+  readonly x: number;
+  readonly at: number;
+  readonly length: number;
+}
+
+function cutRuns({ strides, before, outs }: Windows, start: number, length: number): readonly Run[] {
+  const runs: Run[] = [];
+  const [, height, width] = outs;
+  for (let at = 0; at < length; ) {
+    const line = Math.floor((start + at) / width);
+    const column = (start + at) % width;
+    const own = Math.min(width - column, length - at);
+    runs.push({
+      image: Math.floor(line / (outs[0] * height)),
+      z: (Math.floor(line / height) % outs[0]) * strides[0] - before[0],
+      y: (line % height) * strides[1] - before[1],
+      x: column * strides[2] - before[2],
+      at,
+      length: own,
+    });
+    at += own;
   }
-  return corners;
+  return runs;
 }

@@ -6,7 +6,7 @@ import { encodeModel } from '../../../onnx/serde/encode-model.js';
 import { CAPTURE_SESSION } from '../../../runtime/capture/capture.js';
 import { openSession } from '../../../runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
-import { type InputMatrix, inputMatrixOf } from './input-matrix.js';
+import { type InputMatrix, inputMatrixOf, type Place, type Positions } from './input-matrix.js';
 import type { LayerWeight } from './layer-weight.js';
 import type { SquareMatrix } from './square-matrix.js';
 
@@ -56,6 +56,8 @@ export interface SumOptions {
   readonly bias: ArrayLike<number> | undefined;
   /** 'inputs': less than half as many positions as inputs of an output are kept instead of their products, where the layer has one group. */
   readonly few: 'products' | 'inputs';
+  /** How many samples are added: what waits for its product has room for them, if they are as large as the first one. */
+  readonly samples: number;
 }
 
 /** Larger products are freed before the next ones are computed. */
@@ -65,12 +67,12 @@ const MOST_LEFT_BYTES = 32 << 20;
 const BLOCK_ELEMENTS = 4 << 20;
 
 /** Products of a block of positions are by ONNX Runtime in float32; blocks hold the positions of all samples in their order. */
-export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few }: SumOptions): Promise<SumLayer> {
+export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few, samples }: SumOptions): Promise<SumLayer> {
   const { groups, rows, columns } = weight;
   const targets = bias === undefined ? undefined : new Float32Array(rows * columns);
   const session = await openSession(productsModel(bias !== undefined), CAPTURE_SESSION);
-  const block = makeBlock(weight, bias);
-  const judging = makeBlock(weight, bias);
+  const block = makeBlock(weight, { bias, pieces: samples });
+  const judging = makeBlock(weight, { bias, pieces: samples });
   let products: Float32Array | undefined;
   const multiply = async (wanted: readonly ('h' | 't')[]): Promise<void> => {
     const { h, t } = await session.run(block.feeds(), wanted);
@@ -84,8 +86,8 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
     async add({ input, output }) {
       const matrix = inputMatrixOf(node, weight, input);
       for (let start = 0; start < matrix.positions; ) {
-        if (block.room() === 0) await multiply(both);
-        const length = Math.min(block.room(), matrix.positions - start);
+        if (block.room(matrix.positions) === 0) await multiply(both);
+        const length = Math.min(block.room(matrix.positions), matrix.positions - start);
         block.add(matrix, output, start, length);
         start += length;
       }
@@ -94,7 +96,7 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
       if (bias === undefined) return;
       const matrix = inputMatrixOf(node, weight, input);
       const count = Math.min(most, matrix.positions);
-      for (let k = 0; k < count; k++) judging.add(matrix, output, Math.floor((k * matrix.positions) / count), 1);
+      for (let k = 0; k < count && judging.room(count) > 0; k++) judging.add(matrix, output, Math.floor((k * matrix.positions) / count), 1);
     },
     async finish() {
       const kept = few === 'inputs' && products === undefined && groups === 1 ? block.fewInputs() : undefined;
@@ -125,90 +127,84 @@ function addArray(sum: Float32Array | undefined, added: Float32Array): Float32Ar
   return sum;
 }
 
-/** Positions that wait for their products: inputs as [groups, columns, positions], outputs as [groups, rows of a group, positions]. */
-function makeBlock(weight: LayerWeight, bias: ArrayLike<number> | undefined) {
+/** Positions that wait for their products. */
+function makeBlock(weight: LayerWeight, { bias, pieces }: { bias: ArrayLike<number> | undefined; pieces: number }) {
   const { groups, rows, columns } = weight;
   const most = Math.max(1, Math.floor(BLOCK_ELEMENTS / (groups * columns)));
-  let pieces: Piece[] = [];
+  const makeMatrices = (capacity: number) => ({
+    capacity,
+    /** Inputs as [groups, columns, capacity]. */
+    x: new Float32Array(groups * columns * capacity),
+    /** Outputs as [groups, rows of a group, capacity]. */
+    y: new Float32Array(bias === undefined ? 0 : rows * capacity),
+  });
+  let matrices = makeMatrices(0);
   let filled = 0;
-  const join = (of: (piece: Piece) => Float32Array, count: number): Float32Array => {
-    if (pieces.length === 1) return of(pieces[0] as Piece);
-    const joined = new Float32Array(count * filled);
-    let at = 0;
-    for (const piece of pieces) {
-      for (let row = 0; row < count; row++) joined.set(of(piece).subarray(row * piece.length, (row + 1) * piece.length), row * filled + at);
-      at += piece.length;
-    }
-    return joined;
+  /** Without the places that are not filled. */
+  const cut = (matrix: Float32Array): Float32Array => {
+    const { capacity } = matrices;
+    if (filled === capacity) return matrix;
+    const cut = new Float32Array((matrix.length / capacity) * filled);
+    for (let row = 0; row * filled < cut.length; row++) cut.set(matrix.subarray(row * capacity, row * capacity + filled), row * filled);
+    return cut;
   };
   return {
-    room: () => most - filled,
+    /** @param wanted number of positions of the sample. */
+    room(wanted: number): number {
+      if (matrices.capacity === 0) matrices = makeMatrices(Math.min(most, wanted * pieces));
+      return matrices.capacity - filled;
+    },
     add(matrix: InputMatrix, output: Tensor, start: number, length: number): void {
-      const x = new Float32Array(groups * columns * length);
-      for (let group = 0; group < groups; group++) matrix.read(group, start, length, x, group * columns * length);
-      const y = bias === undefined ? new Float32Array() : outputsOf(output, bias, start, length);
-      pieces.push({ length, x, y });
+      const { capacity, x, y } = matrices;
+      const place = (index: number): Place => ({ at: index * columns * capacity + filled, stride: capacity });
+      for (let group = 0; group < groups; group++) matrix.read(group, { start, length }, x, place(group));
+      if (bias !== undefined) readOutputs(output, bias, { start, length }, y, { at: filled, stride: capacity });
       filled += length;
     },
     feeds: () => ({
-      x: makeTensor(
-        'float32',
-        [groups, columns, filled],
-        join(({ x }) => x, groups * columns),
-      ),
-      ...(bias === undefined
-        ? {}
-        : {
-            y: makeTensor(
-              'float32',
-              [groups, rows / groups, filled],
-              join(({ y }) => y, rows),
-            ),
-          }),
+      x: makeTensor('float32', [groups, columns, filled], cut(matrices.x)),
+      ...(bias === undefined ? {} : { y: makeTensor('float32', [groups, rows / groups, filled], cut(matrices.y)) }),
     }),
     clear(): void {
-      pieces = [];
+      // Padding is not written.
+      matrices.x.fill(0);
       filled = 0;
     },
     positions(): JudgedPositions | undefined {
-      if (filled === 0) return undefined;
-      const [inputs, outputs] = [join(({ x }) => x, groups * columns), join(({ y }) => y, rows)];
-      return { groups, columns, positions: filled, inputs, outputs };
+      return filled === 0 ? undefined : { groups, columns, positions: filled, inputs: cut(matrices.x), outputs: cut(matrices.y) };
     },
     /** Fewer than half as many positions as columns, of one group. */
     fewInputs(): GroupSums | undefined {
       if (filled === 0 || 2 * filled >= columns) return undefined;
+      const { capacity, x } = matrices;
       const data = new Float32Array(filled * columns);
-      let at = 0;
-      for (const { x, length } of pieces) {
-        for (let column = 0; column < columns; column++)
-          for (let k = 0; k < length; k++) data[(at + k) * columns + column] = x[column * length + k] as number;
-        at += length;
-      }
+      for (let column = 0; column < columns; column++)
+        for (let k = 0; k < filled; k++) data[k * columns + column] = x[column * capacity + k] as number;
       return { kind: 'inputs', size: columns, positions: filled, data };
     },
   };
 }
 
-interface Piece {
-  readonly length: number;
-  readonly x: Float32Array;
-  readonly y: Float32Array;
-}
-
 /** A row per channel, without the bias. */
-function outputsOf({ dims, data }: Tensor, bias: ArrayLike<number>, start: number, length: number): Float32Array {
+function readOutputs(
+  { dims, data }: Tensor,
+  bias: ArrayLike<number>,
+  { start, length }: Positions,
+  block: Float32Array,
+  { at, stride }: Place,
+): void {
   const values = data as ArrayLike<number>;
   const perImage = dims.slice(2).reduce((product, dim) => product * dim, 1);
-  const block = new Float32Array(bias.length * length);
-  for (let row = 0; row < bias.length; row++) {
-    const shift = bias[row] as number;
-    for (let k = 0; k < length; k++) {
-      const image = Math.floor((start + k) / perImage);
-      block[row * length + k] = (values[(image * bias.length + row) * perImage + ((start + k) % perImage)] as number) - shift;
+  const rows = bias.length;
+  for (let k = 0; k < length; ) {
+    const [image, place] = [Math.floor((start + k) / perImage), (start + k) % perImage];
+    const own = Math.min(perImage - place, length - k);
+    for (let row = 0; row < rows; row++) {
+      const [shift, from, to] = [bias[row] as number, (image * rows + row) * perImage + place, at + row * stride + k];
+      for (let i = 0; i < own; i++) block[to + i] = (values[from + i] as number) - shift;
     }
+    k += own;
   }
-  return block;
 }
 
 function productsModel(withTargets: boolean): Uint8Array {

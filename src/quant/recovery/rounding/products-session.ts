@@ -94,8 +94,7 @@ async function openByInputs({ data, positions, size }: InputRows): Promise<Produ
   return {
     multiplierOf(_first, dampings) {
       const lambda = makeTensor('float32', [], Float32Array.from(dampings));
-      return async rows =>
-        dataOf(await damped.run({ inputs, lambda, x: makeTensor('float32', [rows.length / size, size], rows) }));
+      return async rows => dataOf(await damped.run({ inputs, lambda, x: makeTensor('float32', [rows.length / size, size], rows) }));
     },
     partMultiplierOf: () => async (rows, own) =>
       dataOf(await plain.run({ inputs, part: part(own), x: makeTensor('float32', [rows.length / own.size, own.size], rows) })),

@@ -54,7 +54,11 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const { name, target: weight, float } = layer.pair;
       const bias = findBias(request.float.graph, float.node, weight.rows);
       const method = ROUNDING_METHODS[settings.method];
-      const summing = await openLayerSums(layer.pair.quantized.node, weight, { bias, few: method.few });
+      const summing = await openLayerSums(layer.pair.quantized.node, weight, {
+        bias,
+        few: method.few,
+        samples: sweep.samples - countJudging(sweep.samples),
+      });
       const before = await measure(sweep, layer, summing);
       const former = readWeight(graph, weight);
       const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
@@ -113,6 +117,11 @@ function describe(node: string, before: OutputError, best: Trial | undefined, fo
 /** Every fourth sample judges the rounding, and the others make it; fewer than four samples do both. */
 const JUDGED = 4;
 
+/** Of samples that do nothing else. */
+function countJudging(samples: number): number {
+  return Math.floor(samples / JUDGED);
+}
+
 /** Positions of all judging samples that rank the ways before one is rounded. */
 const MOST_JUDGED = 1024;
 
@@ -129,7 +138,7 @@ async function measure(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWei
     const judges = isJudged(sample, sweep.samples);
     if (judges) addOutputError(sum, pair.name, float, quantized);
     const given = { input, output: float.computed };
-    if (judges && sweep.samples >= JUDGED) sums?.judge(given, Math.ceil(MOST_JUDGED / Math.floor(sweep.samples / JUDGED)));
+    if (judges && sweep.samples >= JUDGED) sums?.judge(given, Math.ceil(MOST_JUDGED / countJudging(sweep.samples)));
     else await sums?.add(given);
   }
   return sum;

@@ -7,10 +7,46 @@ import { seededRandom } from '../../../../../src/stage/random.js';
 describe('blocks of rows', () => {
   it.each([
     ['one group that fits', { groups: 1, rows: 5, columns: 2 }, 100, [[0, 1, 0, 5]]],
-    ['one group in equal blocks', { groups: 1, rows: 5, columns: 2 }, 4, [[0, 1, 0, 2], [0, 1, 2, 2], [0, 1, 4, 1]]],
-    ['rows that are larger than a block', { groups: 1, rows: 2, columns: 9 }, 4, [[0, 1, 0, 1], [0, 1, 1, 1]]],
-    ['groups that fit together', { groups: 5, rows: 10, columns: 3 }, 12, [[0, 2, 0, 4], [2, 2, 4, 4], [4, 1, 8, 2]]],
-    ['groups in several blocks each', { groups: 2, rows: 6, columns: 3 }, 6, [[0, 1, 0, 2], [0, 1, 2, 1], [1, 1, 3, 2], [1, 1, 5, 1]]],
+    [
+      'one group in equal blocks',
+      { groups: 1, rows: 5, columns: 2 },
+      4,
+      [
+        [0, 1, 0, 2],
+        [0, 1, 2, 2],
+        [0, 1, 4, 1],
+      ],
+    ],
+    [
+      'rows that are larger than a block',
+      { groups: 1, rows: 2, columns: 9 },
+      4,
+      [
+        [0, 1, 0, 1],
+        [0, 1, 1, 1],
+      ],
+    ],
+    [
+      'groups that fit together',
+      { groups: 5, rows: 10, columns: 3 },
+      12,
+      [
+        [0, 2, 0, 4],
+        [2, 2, 4, 4],
+        [4, 1, 8, 2],
+      ],
+    ],
+    [
+      'groups in several blocks each',
+      { groups: 2, rows: 6, columns: 3 },
+      6,
+      [
+        [0, 1, 0, 2],
+        [0, 1, 2, 1],
+        [1, 1, 3, 2],
+        [1, 1, 5, 1],
+      ],
+    ],
   ])('%s', (_name, sizes, most, expected) => {
     expect(cutRows(sizes, most).map(({ first, groups, start, rows }) => [first, groups, start, rows])).toEqual(expected);
   });
@@ -31,12 +67,16 @@ function layerOf() {
     const data = new Float64Array(columns * columns);
     for (let p = 0; p < positions; p++)
       for (let i = 0; i < columns; i++)
-        for (let j = 0; j < columns; j++) data[i * columns + j] = (data[i * columns + j] ?? 0) + (x[p * columns + i] ?? 0) * (x[p * columns + j] ?? 0);
+        for (let j = 0; j < columns; j++)
+          data[i * columns + j] = (data[i * columns + j] ?? 0) + (x[p * columns + i] ?? 0) * (x[p * columns + j] ?? 0);
     return { kind: 'products' as const, size: columns, data };
   });
   const targets = wanted.map((_, row) =>
     Float32Array.from({ length: columns }, (_, i) =>
-      Array.from({ length: positions }, (_, p) => outputOf(row, p) * (inputs[Math.floor(row / perGroup)]?.[p * columns + i] ?? 0)).reduce((a, b) => a + b, 0),
+      Array.from({ length: positions }, (_, p) => outputOf(row, p) * (inputs[Math.floor(row / perGroup)]?.[p * columns + i] ?? 0)).reduce(
+        (a, b) => a + b,
+        0,
+      ),
     ),
   );
   const flat = (rows: readonly Float32Array[]): Float32Array => Float32Array.from(rows.flatMap(row => [...row]));
@@ -56,8 +96,11 @@ it('the error on judging positions is that of the outputs', async () => {
   const { groups, perGroup, columns, positions, inputs, own, wanted, outputOf } = layerOf();
   const turned = new Float32Array(groups * columns * positions);
   for (const [group, x] of inputs.entries())
-    for (let p = 0; p < positions; p++) for (let i = 0; i < columns; i++) turned[(group * columns + i) * positions + p] = x[p * columns + i] ?? 0;
-  const outputs = Float32Array.from({ length: groups * perGroup * positions }, (_, at) => outputOf(Math.floor(at / positions), at % positions));
+    for (let p = 0; p < positions; p++)
+      for (let i = 0; i < columns; i++) turned[(group * columns + i) * positions + p] = x[p * columns + i] ?? 0;
+  const outputs = Float32Array.from({ length: groups * perGroup * positions }, (_, at) =>
+    outputOf(Math.floor(at / positions), at % positions),
+  );
   const judged = { groups, columns, positions, inputs: turned, outputs };
   expect(await judgeRows(wanted, judged)).toBeLessThan(1e-8);
   let expected = 0;

@@ -87,7 +87,7 @@ it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes
 
   const bias = op === 'ConvTranspose' ? undefined : new Float32Array(found.rows);
   const sumsBy = async (few: 'products' | 'inputs') => {
-    const summing = await openLayerSums(node, found, { bias, few });
+    const summing = await openLayerSums(node, found, { bias, few, samples: 1 });
     await summing.add({ input: x, output: y });
     return summing.finish();
   };
@@ -140,7 +140,7 @@ it('samples are summed together as one by one', async () => {
     );
   const samples = [5, 1, 9].map(rows => ({ input: matrix(rows, 3), output: matrix(rows, 2) }));
   const bias = [0.5, -1];
-  const summing = await openLayerSums(node, weight, { bias, few: 'inputs' });
+  const summing = await openLayerSums(node, weight, { bias, few: 'inputs', samples: 3 });
   for (const sample of samples) await summing.add(sample);
   const { groups, targets } = await summing.finish();
   const sumOf = (of: (sample: (typeof samples)[number], position: number) => number): number =>
