@@ -77,7 +77,7 @@ function roundRows({ rows, sums: { groups, targets } }: LayerRows, { fitted, dam
   });
 }
 
-/** AdaRound. The way whose weights, before they are rounded, have the least error on judging positions comes first. */
+/** AdaRound. A fit that does not lower the error on judging positions, before anything is rounded, comes last. */
 async function openAdaptive(layer: LayerRows, { damping, iterations }: RoundingSettings): Promise<OpenRounding> {
   const { rows, sums } = layer;
   const columns = sums.groups[0]?.size ?? 0;
@@ -86,20 +86,25 @@ async function openAdaptive(layer: LayerRows, { damping, iterations }: RoundingS
   const dampBy = (share: number): readonly DampedProducts[] => sums.groups.map(sum => dampProducts(sum, share));
   const fitBy = async ({ fitted, damping: share }: Way): Promise<FittedRows | undefined> =>
     fitted && sums.targets !== undefined ? fitLayer({ weights, targets: sums.targets, products: dampBy(share) }) : undefined;
-  let best: { readonly way: Way; readonly error: number; readonly fit: FittedRows | undefined } | undefined;
-  const order: { readonly way: Way; readonly error: number }[] = [];
-  for (const way of listWays(layer, damping)) {
+  const { judged } = sums;
+  const plain = judged === undefined ? Number.POSITIVE_INFINITY : await judgeRows(weights, judged);
+  const ways = listWays(layer, damping);
+  const harmful: Way[] = [];
+  // It is kept until it is rounded; the others are fitted again when their turn comes.
+  let first: { readonly way: Way; readonly fit: FittedRows | undefined } | undefined;
+  for (const way of ways) {
     const fit = await fitBy(way);
-    const error = sums.judged === undefined ? order.length : await judgeRows(fit?.wanted ?? weights, sums.judged);
-    order.push({ way, error });
-    // One fit is kept: each has two arrays as large as the weights.
-    if (best === undefined || error < best.error) best = { way, error, fit };
+    if (fit === undefined || judged === undefined || (await judgeRows(fit.wanted, judged)) < plain) {
+      first = { way, fit };
+      break;
+    }
+    harmful.push(way);
   }
   return {
-    ways: order.sort((a, b) => a.error - b.error).map(({ way }) => way),
+    ways: [...ways.filter(way => !harmful.includes(way)), ...harmful],
     async round(way) {
-      const fit = way === best?.way ? best.fit : await fitBy(way);
-      best = undefined;
+      const fit = way === first?.way ? first.fit : await fitBy(way);
+      first = undefined;
       const slice = (all: Float32Array, row: number): Float32Array => all.subarray(row * columns, (row + 1) * columns);
       const fitted = rows.map(({ weights: own, grid }, row) => ({
         weights: fit === undefined ? own : slice(fit.wanted, row),
