@@ -76,6 +76,12 @@ const openOrReuse = makeOpenOrReuse<Trial>();
 
 async function open(unkeyed: Readonly<Record<string, string>>, { run, images: count }: FiguresManifest): Promise<Trial> {
   const paths = { model: getDefined(unkeyed.model, 'model'), sketches: getDefined(unkeyed.sketches, 'sketches') };
+  const { images, dataset } = await listTrialImages(unkeyed, count);
+  return { quantizer: await readQuantizer(paths, run.quantize as QuantizeParams), dataset, images, close: async () => undefined };
+}
+
+/** The files of the first `count` images, with the sizes that the annotations state. @throws DetectionError for data sets. */
+export async function listTrialImages(unkeyed: Readonly<Record<string, string>>, count: number) {
   const { images, dataset } = await readImages(getDefined(unkeyed.annotations, 'annotations'), count);
   const sizes = new Map(dataset.images.map(image => [image.id, image]));
   const listed = [];
@@ -83,7 +89,7 @@ async function open(unkeyed: Readonly<Record<string, string>>, { run, images: co
     const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
     listed.push({ file: await findImageFile(getDefined(unkeyed.images, 'images'), image), imageId: image.id, height, width });
   }
-  return { quantizer: await readQuantizer(paths, run.quantize as QuantizeParams), dataset, images: listed, close: async () => undefined };
+  return { images: listed, dataset };
 }
 
 /** The first `count` images, and their annotations. @throws DetectionError for data sets. */

@@ -43,6 +43,13 @@ export const WIDEN_TYPES_PARAMS = {
       },
       description: 'What the model must meet: one of `sqnrDb`, `gate` and `share`.',
     },
+    judge: {
+      type: 'string',
+      enum: ['outputs', 'detections'],
+      default: 'outputs',
+      description:
+        'What `constraint.share` keeps low. outputs: the errors of the outputs on captured samples. detections: the distance of the boxes and scores from those of the float model on `data`.',
+    },
     to: {
       type: 'string',
       enum: ['int16', 'float'],

@@ -4,10 +4,10 @@ import { defineStage } from '../../src/stage/define-stage.js';
 import { port, recordPort } from '../../src/stage/ports.js';
 import { WIDEN_TYPES_PARAMS, type WidenTypesParams } from './params.js';
 
-/** What the figures of a gate need. */
-function gatePorts({ constraint: { gate } }: WidenTypesParams) {
-  if (gate === undefined) return {};
-  const needsBaseline = Object.keys(gate).some(metric => metric.startsWith('delta.'));
+/** What detections, or figures of a gate, need. */
+function gatePorts({ constraint: { gate, share }, judge }: WidenTypesParams) {
+  if (gate === undefined && (share === undefined || judge === 'outputs')) return {};
+  const needsBaseline = Object.keys(gate ?? {}).some(metric => metric.startsWith('delta.'));
   return {
     recipe: port('recipe', 'Host recipe: how the host joins the parts.'),
     config: port('detector-config', 'Thresholds, counts, mean and std; default: those of the recipe.', { optional: true }),

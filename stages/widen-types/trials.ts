@@ -19,6 +19,7 @@ import { memoJson } from '../../src/stage/json-part.js';
 import { rolesOfModels } from '../../src/stage/model-roles.js';
 import { findInputRecord, getInputPath, getInputRecord, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
+import { detectionsPart } from './detections-part.js';
 import type { ErrorsManifest } from './errors-part.js';
 import { type DetectionManifest, figuresPart, readImages } from './figures-part.js';
 import { checkOutputs, type Figures, figuresOfGate, figuresOfOutputs } from './judge.js';
@@ -52,7 +53,9 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
     return parseOutputErrors(json);
   };
   const errorOf = async (set: readonly WideBlock[]): Promise<number> => 1 - vanishing(await outputsOf([]), await outputsOf(set));
-  const { gate } = params.constraint;
+  const { gate, share } = params.constraint;
+  if (share !== undefined && params.judge === 'detections')
+    return openDetectionTrials(job, run, typesOf, { note, count: () => tried.size });
   if (gate === undefined) {
     checkOutputs(
       params.constraint,
@@ -78,6 +81,33 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
   };
 }
 
+/** Trials whose errors are those of the detections. */
+async function openDetectionTrials(
+  job: Job,
+  run: ErrorsManifest,
+  typesOf: (set: readonly WideBlock[]) => WidenedTypes,
+  { note, count }: { readonly note: (types: WidenedTypes) => void; readonly count: Trials['count'] },
+): Promise<Trials> {
+  const detection = await describeDetection(job, run);
+  const distanceOf = async (set: readonly WideBlock[]): Promise<number> => {
+    const types = typesOf(set);
+    note(types);
+    const manifest = { ...detection.manifest, types };
+    const { json } = await memoJson(job.context, detectionsPart, { manifest, blobs: {}, unkeyed: detection.unkeyed });
+    const { error, signal } = parseDistance(json);
+    return signal === 0 ? 0 : error / signal;
+  };
+  return { measure: async set => ({ detections: await distanceOf(set) }), errorOf: distanceOf, count };
+}
+
+function parseDistance(json: Json): { readonly error: number; readonly signal: number } {
+  const { error, signal } = isJsonObject(json) ? json : {};
+  if (typeof error === 'number' && typeof signal === 'number') return { error, signal };
+  throw new StageError('bad-detections', 'the kept distance of detections has no error and signal', {
+    help: 'build the stage again with `--force`',
+  });
+}
+
 function pathsOf({ inputs, context }: Job) {
   return { model: getInputPath(inputs, 'model'), sketches: getInputPath(inputs, 'sketches'), scratch: context.scratch };
 }
@@ -99,7 +129,7 @@ async function describeDetection(job: Job, { model, sketches, quantize, session 
   checkModelNames({ ...parts, ...(part === undefined ? {} : { [part]: true }) }, definition);
   const { annotations = '', images: folder = '' } = getInputRecord(inputs, 'data');
   const { images, dataset } = await readImages(annotations, params.images);
-  if (dataset.annotations.length === 0) {
+  if (params.constraint.gate !== undefined && dataset.annotations.length === 0) {
     throw new StageError('no-annotations', `none of the ${images.length} images has an annotated object`, {
       help: 'increase `images`, or connect other annotations',
     });
