@@ -39,6 +39,8 @@ export interface ShapesProject {
   path(name: string): string;
   edit(name: string, change: (text: string) => string): void;
   build(...args: readonly string[]): CliBuild;
+  /** Runs all further commands with these words before them, and these variables. */
+  place(before: readonly string[], environment: Readonly<Record<string, string>>): void;
   tanren(...args: readonly string[]): { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string };
   remove(): void;
 }
@@ -52,9 +54,12 @@ export function givenShapesProject(images: number | 'all', dist: string = DIST):
     const text = readFileSync(join(PROJECT, file), 'utf8');
     writeFileSync(join(folder, file), images === 'all' ? text : shorten(text, images));
   }
+  let [before, environment]: [readonly string[], Readonly<Record<string, string>>] = [[], {}];
   const tanren: ShapesProject['tanren'] = (...args) => {
-    const result = spawnSync(process.execPath, [join(dist, 'bin/tanren.js'), ...args], {
+    const [program = '', ...words] = [...before, process.execPath, join(dist, 'bin/tanren.js'), ...args];
+    const result = spawnSync(program, words, {
       cwd: folder,
+      env: { ...process.env, ...environment },
       encoding: 'utf8',
       maxBuffer: 1 << 28,
       timeout: 900_000,
@@ -74,6 +79,9 @@ export function givenShapesProject(images: number | 'all', dist: string = DIST):
       return { exitCode, executed: ended('executed'), restored: ended('restored'), failed: ended('failed'), stages, text: stderr };
     },
     tanren,
+    place(words, variables) {
+      [before, environment] = [words, variables];
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

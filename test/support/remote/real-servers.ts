@@ -53,7 +53,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function start(program: string, args: readonly string[], ports: readonly number[], folder: string): Promise<RealServer> {
+/** @param isUp whether the server listens on a port. */
+async function start(
+  program: string,
+  args: readonly string[],
+  ports: readonly number[],
+  folder: string,
+  isUp: (port: number) => Promise<boolean> = accepts,
+): Promise<RealServer> {
   const child: ChildProcess = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   const hear = (data: unknown): void => {
@@ -62,7 +69,7 @@ async function start(program: string, args: readonly string[], ports: readonly n
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', hear);
   const ended = new Promise<void>(resolve => child.once('exit', () => resolve()));
   for (const port of ports) {
-    for (let left = 600; !(await accepts(port)); left--) {
+    for (let left = 600; !(await isUp(port)); left--) {
       if (left === 0 || child.exitCode !== null) throw new Error(`${program} does not listen on ${port}: ${said}`);
       await wait(100);
     }
@@ -132,15 +139,27 @@ export async function startBuildStream(): Promise<RealServer> {
   return start('/usr/bin/python3', ['-c', program, '--port', String(port), '--enable-push', folder], [port], folder);
 }
 
-export async function startNginx(): Promise<RealServer> {
+export interface NginxPlace {
+  /** Words before its command, such as those that enter a network namespace. */
+  readonly before: readonly string[];
+  readonly address: string;
+  readonly tls: { readonly certificate: string; readonly key: string };
+}
+
+/** nginx with DAV. @param place default: this machine's loopback, without TLS. */
+export async function startNginx(place?: NginxPlace): Promise<RealServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tanren-nginx-'));
   mkdirSync(join(folder, 'data'));
   const port = await freePort();
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(name => `${name}_temp_path ${folder}/${name};`).join(' ');
+  const tls = place === undefined ? '' : ` ssl; ssl_certificate ${place.tls.certificate}; ssl_certificate_key ${place.tls.key}`;
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   const text = `${user} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; worker_processes 1; events {}
-http { access_log off; ${places} server { listen 127.0.0.1:${port}; location / {
+http { access_log off; ${places} server { listen ${place?.address ?? '127.0.0.1'}:${port}${tls}; location / {
   root ${folder}/data; dav_methods PUT; create_full_put_path on; client_max_body_size 2G; } } }\n`;
   writeFileSync(join(folder, 'nginx.conf'), text);
-  return start('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], [port], folder);
+  const [program = 'nginx', ...words] = [...(place?.before ?? []), 'nginx', '-p', folder, '-c', join(folder, 'nginx.conf')];
+  // A socket of another namespace cannot be tried from here.
+  const hasStarted = async (): Promise<boolean> => existsSync(join(folder, 'pid'));
+  return start(program, words, [port], folder, place === undefined ? accepts : hasStarted);
 }
