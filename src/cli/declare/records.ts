@@ -1,6 +1,6 @@
 /** Commands that show records of builds: runs, metrics and times. */
 import { command, type Declared } from './command.js';
-import { flag, optional, value } from './option.js';
+import { flag, optional, repeated, value } from './option.js';
 import { file, json, PIPELINE } from './shared-options.js';
 import { parseCount, parseNames, parseText } from './values.js';
 
@@ -31,6 +31,38 @@ export const RECORDS: readonly Declared[] = [
     after:
       'Examples:\n  tanren diff                    with the run before\n  tanren diff r41 evaluate       with run 41; only the stage evaluate\n  tanren diff main               with a branch, tag or commit\n  tanren diff float              with baselines/float.json\n  tanren diff r41..r43           two runs',
     run: async (what, options) => (await import('../commands/history/diff.js')).runDiff(what, options),
+  }),
+  command({
+    words: 'attest [targets...]',
+    description: 'write in-toto statements with SLSA provenance of the current results of the targets and of all stages before them',
+    options: {
+      ...PIPELINE,
+      json,
+      output: value('-o, --output <path>', 'file to write, one statement or envelope per line', parseText, {
+        value: 'attestation.intoto.jsonl',
+        shown: 'attestation.intoto.jsonl',
+      }),
+      sign: optional(
+        '--sign <path>',
+        'PEM file of an Ed25519 private key that signs them (default: TANREN_REMOTE_SIGN, or `sign` of the settings)',
+        parseText,
+      ),
+    },
+    run: async (targets, options) => (await import('../commands/history/attest.js')).runAttest(targets, options),
+  }),
+  command({
+    words: 'verify-attestation <attestation>',
+    description: 'check signatures, action keys and files of an attestation',
+    options: {
+      json,
+      key: repeated(
+        '--key <path>',
+        'PEM file of an Ed25519 public key; only what one has signed counts (default: `trust` of the settings)',
+        parseText,
+      ),
+      folder: value('--folder <path>', 'folder that holds artifacts/', parseText, { value: '.', shown: '.' }),
+    },
+    run: async ([path = ''], options) => (await import('../commands/history/attest.js')).runVerifyAttestation(path, options),
   }),
   command({
     words: 'profile [run]',

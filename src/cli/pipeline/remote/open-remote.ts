@@ -1,6 +1,4 @@
 /** Opens the remote cache of a command. */
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { RemoteUse } from '../../../engine/store/remote/remote-use.js';
 import type { Signatures } from '../../../engine/store/remote/signatures.js';
@@ -10,7 +8,8 @@ import { makeMask } from '../../../stage/mask.js';
 import { VERSION } from '../../process/version.js';
 import type { Console } from '../../terminal/console.js';
 import { printDiagnostics } from '../open-plan.js';
-import { type Chosen, chooseRemote, type RemoteChoice, type RemoteOptions, settingsError } from './choose-remote.js';
+import { type Chosen, chooseRemote, type RemoteChoice, type RemoteOptions } from './choose-remote.js';
+import { readPem, readPrivateKey, readPublicKey } from './read-keys.js';
 import { loadSettings, type SettingsFile } from './settings-file.js';
 
 /** 'refused': problems of the settings file are printed. */
@@ -66,36 +65,16 @@ export async function openRemote(
 
 /** Paths are relative to the settings file. */
 function readTls(files: RemoteChoice['credential']['tls'], settingsFile: string): TlsFiles {
-  const read = (path: string | undefined): Buffer | undefined => (path === undefined ? undefined : readPem(path, settingsFile));
+  const read = (path: string | undefined): Buffer | undefined =>
+    path === undefined ? undefined : readPem(resolve(dirname(settingsFile), path), `correct its path in ${settingsFile}`);
   return { ca: read(files.ca), certificate: read(files.certificate), key: read(files.key) };
 }
 
-function readPem(path: string, settingsFile: string): Buffer {
-  const at = resolve(dirname(settingsFile), path);
-  try {
-    return readFileSync(at);
-  } catch (error) {
-    throw settingsError(
-      `${at} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      `correct its path in ${settingsFile}`,
-    );
-  }
-}
-
 function readKeys(sign: string | undefined, trust: readonly string[] | undefined, settingsFile: string): Signatures {
-  const read = (path: string, parse: (pem: Buffer) => KeyObject): KeyObject => {
-    const pem = readPem(path, settingsFile);
-    try {
-      const key = parse(pem);
-      if (key.asymmetricKeyType === 'ed25519') return key;
-    } catch {
-      // The message below says what the file must be.
-    }
-    throw settingsError(`${path} is not an Ed25519 key in PEM form`, 'make one with "openssl genpkey -algorithm ed25519"');
-  };
+  const at = (path: string): string => resolve(dirname(settingsFile), path);
   return {
-    own: sign === undefined ? undefined : read(sign, createPrivateKey),
-    trusted: trust?.map(path => read(path, createPublicKey)),
+    own: sign === undefined ? undefined : readPrivateKey(at(sign)),
+    trusted: trust?.map(path => readPublicKey(at(path))),
   };
 }
 

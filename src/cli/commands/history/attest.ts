@@ -1,0 +1,108 @@
+/** `tanren attest` and `tanren verify-attestation`: provenance of the current results, and its verification. */
+import type { KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { CodedError } from '../../../base/coded-error.js';
+import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
+import { countOf } from '../../../base/text/count-of.js';
+import { sealEnvelope } from '../../../engine/insight/attest/dsse.js';
+import { makeAttestations } from '../../../engine/insight/attest/make-attestations.js';
+import { verifyAttestations } from '../../../engine/insight/attest/verify-attestations.js';
+import { messageOf } from '../../../engine/model/engine-error.js';
+import { writeWhole } from '../../../engine/store/files/write-file.js';
+import { makeEnginePorts, neverAborted } from '../../pipeline/engine-ports.js';
+import { cachesOf } from '../../pipeline/open-cache.js';
+import { openPlan, type PipelineOptions, printDiagnostics } from '../../pipeline/open-plan.js';
+import { readPrivateKey, readPublicKey } from '../../pipeline/remote/read-keys.js';
+import { loadSettings } from '../../pipeline/remote/settings-file.js';
+import { EXIT, type ExitCode } from '../../process/exit-code.js';
+import { VERSION } from '../../process/version.js';
+import { type Console, makeConsole } from '../../terminal/console.js';
+import { endWithError } from '../../terminal/end-with-error.js';
+
+export interface AttestCommandOptions extends PipelineOptions {
+  readonly output: string;
+  readonly sign?: string;
+  readonly json: boolean;
+}
+
+export async function runAttest(targets: readonly string[], options: AttestCommandOptions): Promise<ExitCode> {
+  const console = makeConsole({ json: options.json });
+  const opened = await openPlan(options, targets, console);
+  if (opened === undefined) return EXIT.usage;
+  try {
+    const key = findOwnKey(options.sign, console);
+    if (key === 'refused') return EXIT.usage;
+    const { root: cacheFolder } = cachesOf(options);
+    const order = { targets: opened.targets, cacheFolder, version: VERSION };
+    const statements = await makeAttestations(
+      opened.plan,
+      order,
+      makeEnginePorts(() => undefined, neverAborted),
+    );
+    const lines = statements.map(statement => {
+      const payload = encodeCanonicalJson(statement);
+      return key === undefined ? payload : encodeCanonicalJson(sealEnvelope(Buffer.from(payload), key));
+    });
+    await writeWhole(resolve(options.output), `${lines.join('\n')}\n`);
+    const signed = key === undefined ? 'not signed' : 'signed';
+    if (options.json) console.json({ path: options.output, statements: statements.length, signed: key !== undefined });
+    else console.line(`${countOf(statements.length, 'statement')} in ${options.output}, ${signed}`);
+    return EXIT.built;
+  } catch (error) {
+    return endWithError(error, console, options, EXIT.failed);
+  }
+}
+
+/** The key of an option, of the environment, or of the settings: the one that signs results of a remote cache. */
+function findOwnKey(option: string | undefined, console: Console): KeyObject | undefined | 'refused' {
+  const named = option ?? (process.env.TANREN_REMOTE_SIGN === '' ? undefined : process.env.TANREN_REMOTE_SIGN);
+  if (named !== undefined) return readPrivateKey(resolve(named));
+  const settings = settingsOrPrint(console);
+  if (settings === undefined) return 'refused';
+  const { sign } = settings.settings.remote ?? {};
+  return sign === undefined ? undefined : readPrivateKey(resolve(dirname(settings.path), sign));
+}
+
+function settingsOrPrint(console: Console) {
+  const { file, diagnostics, sources } = loadSettings(process.env);
+  if (file === undefined) printDiagnostics(diagnostics, sources, console);
+  return file;
+}
+
+export interface VerifyAttestationOptions {
+  readonly key: readonly string[];
+  readonly folder: string;
+  readonly json: boolean;
+}
+
+export async function runVerifyAttestation(path: string, options: VerifyAttestationOptions): Promise<ExitCode> {
+  const console = makeConsole({ json: options.json });
+  try {
+    const settings = options.key.length > 0 ? undefined : settingsOrPrint(console);
+    if (options.key.length === 0 && settings === undefined) return EXIT.usage;
+    const trusted = settings?.settings.remote?.trust?.map(one => readPublicKey(resolve(dirname(settings.path), one)));
+    const keys = options.key.length > 0 ? options.key.map(one => readPublicKey(resolve(one))) : trusted;
+    const { statements, problems } = await verifyAttestations(readText(path), { folder: resolve(options.folder), keys });
+    if (options.json) console.json({ statements, problems, signatures: keys === undefined ? 'not checked' : 'checked' });
+    else {
+      for (const { line, stage, message } of problems)
+        console.problem('error', `${path}:${line}: error[attestation-wrong]: ${stage === undefined ? '' : `${stage}: `}${message}`);
+      if (problems.length === 0) console.line(`${countOf(statements.length, 'statement')}: the files are what they state`);
+      if (keys === undefined) console.line('signatures are not checked: name a public key with --key, or `trust` in the settings');
+    }
+    return problems.length === 0 ? EXIT.built : EXIT.failed;
+  } catch (error) {
+    return endWithError(error, console, options, EXIT.failed);
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CodedError('attestation-unreadable', `${path} cannot be read: ${messageOf(error)}`, {
+      help: 'name the file that "tanren attest" wrote',
+    });
+  }
+}
