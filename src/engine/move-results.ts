@@ -9,8 +9,10 @@ import type { Plan, PlannedStage, StageId } from './model/plan.js';
 import type { EnginePorts } from './model/ports.js';
 import type { RemoteSummary } from './model/remote-summary.js';
 import type { ActionResult } from './store/action-records.js';
+import { readBlob } from './store/blob-store.js';
 import { type CacheFolder, makeCacheFolder } from './store/cache-folder.js';
 import { withLock } from './store/maintenance/maintain-cache.js';
+import { partsOf } from './store/part-list.js';
 import type { RemoteUse } from './store/remote/remote-use.js';
 
 export interface MovedResults {
@@ -21,6 +23,8 @@ export interface MovedResults {
   readonly without: readonly StageId[];
   /** Stages whose results stay on their machine: they are measured, have secrets, or use the network. */
   readonly kept: readonly StageId[];
+  /** Number of parts that were fetched for further runs of the stages. */
+  readonly parts: number;
 }
 
 interface Order {
@@ -33,7 +37,7 @@ interface Order {
 /** Sends the accepted results of the targets and of what they depend on. */
 export async function pushResults({ plan, targets, cache, use }: Order, ports: EnginePorts): Promise<MovedResults> {
   const session = await withRemote(openSession(plan, ports, cache, 'read'), use);
-  const moved = { done: [] as StageId[], without: [] as StageId[], kept: [] as StageId[] };
+  const moved = { done: [] as StageId[], without: [] as StageId[], kept: [] as StageId[], parts: 0 };
   for (const stage of selectStages(plan, targets)) {
     const accepted = session.state.stages.get(stage.id);
     const record = accepted === undefined ? undefined : await session.records.find(accepted.key);
@@ -49,22 +53,39 @@ export async function pushResults({ plan, targets, cache, use }: Order, ports: E
   return finish(session, moved, ports);
 }
 
-/** Fetches the results that a build of the targets would need now. Artifacts are not published. */
-export async function pullResults({ plan, targets, cache, use }: Order, ports: EnginePorts): Promise<MovedResults> {
+/**
+ * Fetches the results that a build of the targets would need now. Artifacts are not published.
+ * @param parts 'fetch': also the parts that the results were made of, and all parts of stages without a result, so that a changed stage is cheap.
+ */
+export async function pullResults(
+  { plan, targets, cache, use }: Order,
+  ports: EnginePorts,
+  parts: 'fetch' | 'leave',
+): Promise<MovedResults> {
   makeCacheFolder(cache);
   return withLock(cache, ports, async () => {
     const session = await withRemote(openSession(plan, ports, cache, 'write'), use);
     const known = new Map<StageId, KnownResult>();
-    const moved = { done: [] as StageId[], without: [] as StageId[], kept: [] as StageId[] };
+    const moved = { done: [] as StageId[], without: [] as StageId[], kept: [] as StageId[], parts: 0 };
     for (const stage of selectStages(plan, targets)) {
       if (ports.signal.aborted) break;
       const found = await findKnown(session, stage, known);
       if (found !== undefined) known.set(stage.id, found);
       (found !== undefined ? moved.done : mayShare(stage) ? moved.without : moved.kept).push(stage.id);
+      if (parts === 'fetch' && mayShare(stage)) moved.parts += await fetchParts(session, stage, found?.key);
     }
     flushState(session);
     return finish(session, moved, ports);
   });
+}
+
+/** @param key of the result; undefined if there is none. */
+async function fetchParts(session: Session, stage: PlannedStage, key: string | undefined): Promise<number> {
+  const record = key === undefined ? undefined : await session.records.find(key);
+  const hasResult = record !== undefined && record !== 'damaged';
+  const wanted = hasResult ? new Set(partsOf(record, digest => readBlob(session.cache, digest))) : 'all';
+  if (wanted !== 'all' && wanted.size === 0) return 0;
+  return (await session.remote?.bringParts(stage.id, stage.plugin.name, wanted)) ?? 0;
 }
 
 /** The result of a stage, from the local cache or the remote one; undefined if there is none, or none of a stage that it depends on. */

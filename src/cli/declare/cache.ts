@@ -81,8 +81,8 @@ export const CACHE: Declared = group('cache', 'show, check, shrink, export and i
     }),
     command({
       words: 'pull [targets...]',
-      description: 'fetch the results that a build of the targets would need now',
-      options: ON_REMOTE,
+      description: 'fetch the results that a build of the targets would need now, and parts of their stages',
+      options: { ...ON_REMOTE, parts: flag('--no-parts', 'leave out parts of stages (calibration sketches, detections per image, …)') },
       run: async (targets, options) => (await import('../commands/cache/cache-remote.js')).runRemoteMove('pull', targets, options),
     }),
   ]),

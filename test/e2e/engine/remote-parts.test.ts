@@ -1,6 +1,12 @@
 /** Parts of stages in a remote cache: another machine takes them in packs for a stage that it has to run. */
+import { pullResults } from '../../../src/engine/move-results.js';
+import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
+import type { RemoteUse } from '../../../src/engine/store/remote/remote-use.js';
+import { parseRemoteAddress } from '../../../src/remote/address/remote-address.js';
+import { openRemoteCache } from '../../../src/remote/open-remote-cache.js';
 import { startFakeServer } from '../../support/remote/fake-grpc-server.js';
 import { startFakeHttpServer } from '../../support/remote/fake-http-server.js';
+import { QUICK_CONNECTION } from '../../support/remote/quick-connection.js';
 import { givenServer } from '../../support/remote/remote-rig.js';
 import type { Built, World } from '../../support/world.js';
 
@@ -87,4 +93,27 @@ it('packs and indexes with other bytes are one warning each, and the parts are c
   } finally {
     await server.close();
   }
+});
+
+it('pull fetches the parts of results and of stages without one, and a changed stage needs no server then', async () => {
+  await rig.build(machine(40), grpc());
+  const pull = async (count: number, parts: 'fetch' | 'leave') => {
+    const world = machine(count);
+    const cache = await openRemoteCache(parseRemoteAddress(grpc()), QUICK_CONNECTION);
+    const use: RemoteUse = { cache, address: '', read: true, write: false, local: 'used', need: 'optional', salt: '', mask: text => text };
+    const order = { plan: await world.plan(), targets: 'all', cache: cacheFolderAt(world.path('cache')), use } as const;
+    const moved = await pullResults(order, world.ports(), parts).finally(() => cache.close());
+    return { world, moved };
+  };
+  const same = await pull(40, 'fetch');
+  expect(same.moved).toMatchObject({ done: ['lines'], parts: 40 });
+  same.world.write('source.txt', lines(41));
+  expect(partsOf(await same.world.build())).toEqual({ kept: 40, computed: 1 });
+  const changed = await pull(41, 'fetch');
+  expect(changed.moved).toMatchObject({ without: ['lines'], parts: 40 });
+  expect(partsOf(await changed.world.build())).toEqual({ kept: 40, computed: 1 });
+  const without = await pull(40, 'leave');
+  expect(without.moved).toMatchObject({ done: ['lines'], parts: 0 });
+  without.world.write('source.txt', lines(41));
+  expect(partsOf(await without.world.build())).toEqual({ kept: 0, computed: 41 });
 });

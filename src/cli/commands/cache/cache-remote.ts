@@ -73,13 +73,19 @@ export async function runRemotePing(options: CacheRemoteOptions): Promise<ExitCo
   });
 }
 
-export async function runRemoteMove(way: 'push' | 'pull', targets: readonly string[], options: CacheRemoteOptions): Promise<ExitCode> {
+export async function runRemoteMove(
+  way: 'push' | 'pull',
+  targets: readonly string[],
+  options: CacheRemoteOptions & { readonly parts?: boolean },
+): Promise<ExitCode> {
   const console = makeConsole({ json: options.json });
   const opened = await openPlan(options, targets, console);
   if (opened === undefined) return EXIT.usage;
   return withRemoteCache(options, console, opened.plan, way === 'push' ? 'yes' : undefined, async use => {
     const order = { plan: opened.plan, targets: opened.targets, cache: cachesOf(options), use };
-    const moved = await interruptible(console, ports => (way === 'push' ? pushResults(order, ports) : pullResults(order, ports)));
+    const moved = await interruptible(console, ports =>
+      way === 'push' ? pushResults(order, ports) : pullResults(order, ports, options.parts === false ? 'leave' : 'fetch'),
+    );
     if (moved === undefined) return EXIT.interrupted;
     if (options.json) console.json(moved);
     else printMoved(way, moved, console);
@@ -87,9 +93,10 @@ export async function runRemoteMove(way: 'push' | 'pull', targets: readonly stri
   });
 }
 
-function printMoved(way: 'push' | 'pull', { remote, done, without, kept }: MovedResults, console: Console): void {
+function printMoved(way: 'push' | 'pull', { remote, done, without, kept, parts }: MovedResults, console: Console): void {
   const bytes = way === 'push' ? `${formatBytes(remote.uploadedBytes)} up` : `${formatBytes(remote.downloadedBytes)} down`;
   console.line(`${countOf(done.length, 'result')} ${way === 'push' ? `in ${remote.address}` : 'in the local cache'} (${bytes})`);
+  if (parts > 0) console.line(`${countOf(parts, 'part')} of stages, which make changed stages cheap`);
   if (without.length > 0) console.line(`without a result: ${listSome(without)}`);
   if (kept.length > 0) console.line(`not shared, because they measure, have secrets or use the network: ${listSome(kept)}`);
 }

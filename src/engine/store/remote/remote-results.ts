@@ -3,15 +3,14 @@
  * Whatever goes wrong is a miss with one warning, unless the build requires the cache. A server that fails again and again is left out.
  */
 import PQueue from 'p-queue';
-import { after } from '../../../base/after.js';
 import { type Digest, digestBytes } from '../../../base/digest.js';
 import type { JsonObject } from '../../../base/json.js';
-import { onAbort } from '../../../base/on-abort.js';
 import { isTrouble, RemoteError } from '../../../remote/error/remote-error.js';
 import { EngineError, messageOf } from '../../model/engine-error.js';
 import type { RemoteSummary } from '../../model/remote-summary.js';
 import type { ActionResult } from '../action-records.js';
 import { bringBlobs } from './bring-blobs.js';
+import { drain } from './drain.js';
 import { findResult } from './fetch-result.js';
 import type { Pack } from './part-index.js';
 import type { RemoteContent } from './remote-content.js';
@@ -35,6 +34,11 @@ export interface RemoteResults {
   leftTree(digest: Digest): string | undefined;
   /** Brings a part of a stage into the local cache, with others of its pack. @returns whether it is there. Never throws for trouble. */
   bringPart(stage: string, plugin: string, key: string): Promise<boolean>;
+  /**
+   * Brings the packs with these parts of a stage, or all, into the local cache. Trouble is a warning.
+   * @returns the number of parts in the packs that came.
+   */
+  bringParts(stage: string, plugin: string, wanted: ReadonlySet<string> | 'all'): Promise<number>;
   /** Sends a result beside the build, and then its parts. They are read from the local cache. */
   offer(stage: string, key: string, manifest: JsonObject, result: ActionResult): void;
   /** Results of these stages wait until their reproduction is known. */
@@ -48,9 +52,6 @@ export interface RemoteResults {
 
 /** After this many failures the server is left out. */
 const MOST_FAILURES = 3;
-
-/** How long an interrupted build waits for what is going up. */
-const DRAIN_MS = 5_000;
 
 const UPLOADS_AT_ONCE = 4;
 
@@ -120,9 +121,10 @@ export function openRemoteResults(local: LocalStores, use: RemoteUse, warn: (mes
       // Another stage with an equal action may have left it.
       return what === 'content' && state.left.has(key) ? bringLeft(state, stage, key) : asked;
     },
-    leave: (key, manifest, result, content) => leave(state, key, { manifest, result, content }),
+    leave: (...left) => leave(state, ...left),
     leftTree: digest => state.leftTrees.get(digest),
     bringPart: (stage, plugin, key) => bringPart(state, stage, plugin, key),
+    bringParts: (stage, plugin, wanted) => bringParts(state, stage, plugin, wanted),
     offer(stage, key, manifest, result) {
       if (!use.write || state.leftOut) return;
       const send = (): void => startUpload(state, stage, key, manifest, result);
@@ -155,13 +157,7 @@ async function bringLeft(state: State, stage: string, key: string): Promise<Acti
   return brought;
 }
 
-interface LeftResult {
-  readonly manifest: JsonObject;
-  readonly result: ActionResult;
-  readonly content: RemoteContent;
-}
-
-function leave(state: State, key: string, { manifest, result, content }: LeftResult): void {
+function leave(state: State, key: string, manifest: JsonObject, result: ActionResult, content: RemoteContent): void {
   const { use, local } = state;
   for (const [digest, document] of content.documents) state.leftTrees.set(digest, document);
   state.leftContent.set(key, content);
@@ -202,22 +198,40 @@ async function lookUp(state: State, stage: string, key: string, what: 'content' 
 
 async function bringPart(state: State, stage: string, plugin: string, key: string): Promise<boolean> {
   if (!state.use.read || state.leftOut) return false;
+  const pack = (await indexOf(state, stage, plugin)).get(key);
+  return pack === undefined ? false : bringPack(state, stage, pack);
+}
+
+async function bringParts(state: State, stage: string, plugin: string, wanted: ReadonlySet<string> | 'all'): Promise<number> {
+  if (!state.use.read || state.leftOut) return 0;
+  const byPart = await indexOf(state, stage, plugin);
+  const packs = new Set([...byPart].flatMap(([key, pack]) => (wanted === 'all' || wanted.has(key) ? [pack] : [])));
+  let count = 0;
+  for (const pack of packs) if (await bringPack(state, stage, pack)) count += pack.parts.length;
+  return count;
+}
+
+function indexOf(state: State, stage: string, plugin: string): Promise<ReadonlyMap<string, Pack>> {
   const name = JSON.stringify([stage, plugin]);
-  const withTrouble = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      noteTrouble(state, `no parts of ${stage} from the remote cache ${state.use.address}`, error);
-      return otherwise;
-    }
-  };
-  const index = state.indexes.get(name) ?? withTrouble(fetchIndex(state, stage, plugin).then(packsByPart), new Map<string, Pack>());
+  const fetched = () => withTrouble(state, stage, fetchIndex(state, stage, plugin).then(packsByPart), new Map<string, Pack>());
+  const index = state.indexes.get(name) ?? fetched();
   state.indexes.set(name, index);
-  const pack = (await index).get(key);
-  if (pack === undefined) return false;
-  const brought = state.packs.get(pack.blob.hash) ?? withTrouble(fetchPack(state, pack), false);
+  return index;
+}
+
+function bringPack(state: State, stage: string, pack: Pack): Promise<boolean> {
+  const brought = state.packs.get(pack.blob.hash) ?? withTrouble(state, stage, fetchPack(state, pack), false);
   state.packs.set(pack.blob.hash, brought);
   return brought;
+}
+
+async function withTrouble<T>(state: State, stage: string, work: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    noteTrouble(state, `no parts of ${stage} from the remote cache ${state.use.address}`, error);
+    return otherwise;
+  }
 }
 
 function packsByPart(packs: readonly Pack[]): ReadonlyMap<string, Pack> {
@@ -270,18 +284,4 @@ async function finish(state: State, signal: AbortSignal): Promise<RemoteSummary>
   const { hits, misses, savedMs, troubles, leftOut } = state;
   const summary = { address: use.address, hits, misses, uploads: state.sent, downloadedBytes, uploadedBytes, calls, savedMs };
   return { ...summary, dropped: [...dropped], troubles: [...troubles], leftOut };
-}
-
-/** Resolves when all uploads have ended, or some time after the abort. */
-async function drain(uploads: PQueue, signal: AbortSignal): Promise<void> {
-  let stop: () => void = () => undefined;
-  const late = new Promise<void>(resolve => {
-    const begin = (): void => {
-      stop = after(DRAIN_MS, resolve);
-    };
-    if (signal.aborted) begin();
-    else stop = onAbort(signal, begin);
-  });
-  await Promise.race([uploads.onIdle(), late]);
-  stop();
 }
