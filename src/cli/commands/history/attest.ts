@@ -70,6 +70,9 @@ function settingsOrPrint(console: Console) {
   return file;
 }
 
+/** The code of every line that does not verify. */
+const WRONG = 'attestation-wrong';
+
 export interface VerifyAttestationOptions {
   readonly key: readonly string[];
   readonly folder: string;
@@ -84,10 +87,15 @@ export async function runVerifyAttestation(path: string, options: VerifyAttestat
     const trusted = settings?.settings.remote?.trust?.map(one => readPublicKey(resolve(dirname(settings.path), one)));
     const keys = options.key.length > 0 ? options.key.map(one => readPublicKey(resolve(one))) : trusted;
     const { statements, problems } = await verifyAttestations(readText(path), { folder: resolve(options.folder), keys });
-    if (options.json) console.json({ statements, problems, signatures: keys === undefined ? 'not checked' : 'checked' });
+    if (options.json)
+      console.json({
+        statements,
+        problems: problems.map(problem => ({ code: WRONG, ...problem })),
+        signatures: keys === undefined ? 'not checked' : 'checked',
+      });
     else {
       for (const { line, stage, message } of problems)
-        console.problem('error', `${path}:${line}: error[attestation-wrong]: ${stage === undefined ? '' : `${stage}: `}${message}`);
+        console.problem('error', `${path}:${line}: error[${WRONG}]: ${stage === undefined ? '' : `${stage}: `}${message}`);
       if (problems.length === 0) console.line(`${countOf(statements.length, 'statement')}: the files are what they state`);
       if (keys === undefined) console.line('signatures are not checked: name a public key with --key, or `trust` in the settings');
     }
