@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Html, type HtmlValue, html, NOTHING, trusted } from './html.js';
 import { DATA_ID } from './saved/answer-key.js';
 import { PAGE_SCRIPT, PAGE_STYLE } from './saved/page-bundle.js';
+import { SORT_SCRIPT } from './sort-script.js';
 import { STYLE } from './style.js';
 
 export interface Section {
@@ -23,13 +24,14 @@ export interface Page {
   readonly views?: string;
 }
 
-/** Adds a button that switches between light and dark. Without scripts, the page follows the system. */
+/** Adds a button that switches between light and dark, and sorts tables. Without scripts, the page follows the system, and tables have their order. */
 const SCRIPT = `(()=>{const root=document.documentElement,button=document.createElement('button');
 const dark=()=>root.dataset.scheme?root.dataset.scheme==='dark':matchMedia('(prefers-color-scheme:dark)').matches;
 const show=()=>{button.textContent=dark()?'Light':'Dark';button.setAttribute('aria-label',dark()?'Light colors':'Dark colors')};
 button.type='button';button.addEventListener('click',()=>{root.dataset.scheme=dark()?'light':'dark';show()});
 matchMedia('(prefers-color-scheme:dark)').addEventListener('change',show);
-document.querySelector('nav div').append(button);show()})();`;
+document.querySelector('nav div').append(button);show()})();
+${SORT_SCRIPT}`;
 
 /**
  * Content security policy: only the page's own scripts run, and images are embedded, so that names in models cannot load or run anything.

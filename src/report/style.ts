@@ -20,6 +20,7 @@ a{color:var(--link);text-decoration-thickness:1px;text-underline-offset:2px}
 a:focus-visible,summary:focus-visible,button:focus-visible,.scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:3px}
 code,.mono{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;overflow-wrap:anywhere}
 .view-links a{margin-right:.5rem}
+.to-view{font-size:13px}
 nav{position:sticky;top:0;z-index:2;background:var(--paper);border-bottom:1px solid var(--line)}
 nav div{max-width:1120px;margin:0 auto;padding:0 1.25rem;display:flex;flex-wrap:wrap;gap:0 1rem;align-items:center;padding-block:.3rem}
 nav a{color:var(--soft);text-decoration:none;font-size:13.5px;white-space:nowrap;padding:.3rem 0}
@@ -45,6 +46,9 @@ th,td{padding:.32rem .9rem .32rem 0;text-align:left;vertical-align:baseline;bord
 th:last-child,td:last-child{padding-right:.2rem}
 thead th{color:var(--soft);font-weight:550;border-bottom-color:var(--soft);white-space:nowrap;vertical-align:bottom}
 tbody th{font-weight:500}
+button.sort{border:0;padding:0;background:none;color:inherit;font:inherit;text-align:inherit;white-space:inherit}
+button.sort:hover{text-decoration:underline}
+th[aria-sort=ascending] .sort::after{content:" ▴"}th[aria-sort=descending] .sort::after{content:" ▾"}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .t{max-width:26rem}
 .figure{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:.9rem 1rem;margin:.9rem 0 1.1rem;min-width:0}

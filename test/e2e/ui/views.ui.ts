@@ -266,6 +266,27 @@ describeInBrowser('the page of the default pipeline', path => {
       expect(opened.heard).toEqual([]);
     });
 
+    it('sorts the tables of its report by a click on a head, with units, and restores their order', async () => {
+      const opened = await page.openAt(file());
+      const { page: shown } = opened;
+      await opened.go('');
+      const table = shown.locator('#partition table').first();
+      const cells = (): Promise<readonly string[]> => table.locator('tbody tr > :nth-child(7)').allInnerTexts();
+      const before = await cells();
+      const numbers = (texts: readonly string[]): readonly number[] => texts.map(text => Number(text.replace(/[^\d.e+-]/g, '')));
+      const head = table.getByRole('button', { name: 'MACs', exact: true });
+      await head.click();
+      expect(numbers(await cells())).toEqual([...numbers(before)].sort((a, b) => b - a));
+      expect(await table.locator('th[aria-sort="descending"]').innerText()).toContain('MACs');
+      await head.click();
+      expect(numbers(await cells())).toEqual([...numbers(before)].sort((a, b) => a - b));
+      await head.click();
+      expect(await cells()).toEqual(before);
+      await shown.locator('section#partition').getByRole('link', { name: 'in the view Compile' }).click();
+      await shown.getByRole('heading', { name: 'Compile' }).waitFor();
+      expect(opened.heard).toEqual([]);
+    });
+
     it('has the numbers of the live page', async () => {
       const cells = async (opened: OpenedPage): Promise<readonly string[]> => {
         await opened.go('/quantization?stage=quantize@backbone');

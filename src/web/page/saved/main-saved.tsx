@@ -40,7 +40,36 @@ function addLinks(): void {
   }
 }
 
+/** Sections of the report → the view that shows the same things, and its name. */
+const VIEWS_OF_SECTIONS: Readonly<Record<string, string>> = {
+  pipeline: 'pipeline',
+  accuracy: 'results',
+  detections: 'results',
+  changes: 'results',
+  'error-kinds': 'results',
+  error: 'quantization',
+  ranges: 'quantization',
+  sensitivity: 'quantization',
+  partition: 'compile',
+  memory: 'compile',
+  placement: 'compile',
+};
+
+function addSectionLinks(): void {
+  for (const [section, view] of Object.entries(VIEWS_OF_SECTIONS)) {
+    const head = document.querySelector(`section#${section} > h2`);
+    const title = VIEWS.find(({ name }) => name === view)?.title;
+    if (head === null || title === undefined) continue;
+    const link = document.createElement('a');
+    link.className = 'to-view';
+    link.href = hrefOf(view);
+    link.textContent = `in the view ${title}`;
+    head.after(link);
+  }
+}
+
 connection.set('connected');
 addLinks();
+addSectionLinks();
 const root = document.getElementById('app');
 if (root !== null) render(<SavedPage />, root);

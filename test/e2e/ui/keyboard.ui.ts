@@ -1,0 +1,105 @@
+/** Every journey through the page with the keyboard alone: Tab reaches what is needed, Enter and Space use it, Escape closes it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { describeInBrowser } from '../../support/browser.js';
+import { givenPage } from '../../support/given-page.js';
+import { givenShapesProject, type ShapesProject } from '../../support/shapes-project.js';
+
+/** Presses Tab until the element has the focus. More presses than this are no way to reach it. */
+const MOST_TABS = 250;
+
+async function reach(page: Page, wanted: Locator): Promise<void> {
+  await wanted.first().waitFor();
+  for (let presses = 0; presses < MOST_TABS; presses++) {
+    if (await wanted.first().evaluate(element => element.ownerDocument.activeElement === element)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`${MOST_TABS} presses of Tab do not reach ${wanted}`);
+}
+
+async function press(page: Page, wanted: Locator, key: 'Enter' | 'Space' = 'Enter'): Promise<void> {
+  await reach(page, wanted);
+  await page.keyboard.press(key);
+}
+
+describeInBrowser('the keyboard', path => {
+  let project: ShapesProject;
+  const given = givenPage(path, () => {
+    project = givenShapesProject(3);
+    for (const targets of [
+      ['evaluate-float', 'evaluate-int8', 'compile', 'verify-quantize'],
+      ['-p', 'preset=a8w8', 'quantize@box_head'],
+    ])
+      expect(project.build(...targets).exitCode).toBe(0);
+    return project;
+  });
+
+  it('skips to the content, filters results, picks an image, hides masks, and opens its tensors', async () => {
+    const { page, go, heard } = await given.open();
+    await go('/results?left=evaluate-float&right=evaluate-int8');
+    await press(page, page.getByRole('button', { name: 'Skip to the content' }));
+    expect(await page.evaluate('document.activeElement?.id')).toBe('main');
+    await press(page, page.getByRole('button', { name: /^equal \d/ }));
+    await page.locator('.choice [aria-pressed="true"]', { hasText: 'equal' }).waitFor();
+    await press(page, page.locator('.results .data tbody button').nth(1));
+    await page.waitForURL(/image=/);
+    await press(page, page.getByLabel('masks'), 'Space');
+    await page.waitForURL(/masks=off/);
+    await press(page, page.getByRole('link', { name: 'its tensors' }));
+    await page.getByRole('heading', { name: 'Tensor' }).waitFor();
+    expect(heard).toEqual([]);
+  });
+
+  it('picks a value, previews an edit, discards it, and closes the value', async () => {
+    const before = readFileSync(join(project.folder, 'pipeline.yaml'), 'utf8');
+    const { page, go, heard } = await given.open();
+    await go('/quantization?stage=quantize@backbone');
+    await press(page, page.locator('.data tbody button').first());
+    await page.getByRole('complementary').waitFor();
+    await press(page, page.getByRole('button', { name: 'Keep in float' }));
+    await page.locator('.diff .added').waitFor();
+    await press(page, page.getByRole('button', { name: 'Discard' }));
+    await page.locator('.diff').waitFor({ state: 'detached' });
+    await reach(page, page.getByRole('button', { name: 'Keep in float' }));
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
+    expect(readFileSync(join(project.folder, 'pipeline.yaml'), 'utf8')).toBe(before);
+    expect(heard).toEqual([]);
+  });
+
+  it('picks a unit, and goes to its node in the model', async () => {
+    const { page, go, heard } = await given.open();
+    await go('/compile?model=box_head');
+    await press(page, page.locator('.data tbody button').nth(1));
+    await press(page, page.getByRole('link', { name: 'in the model' }));
+    await page.getByRole('heading', { name: 'Model' }).first().waitFor();
+    await page.getByText('Attributes').waitFor();
+    expect(heard).toEqual([]);
+  });
+
+  it('picks two runs, compares them, and starts a sweep', async () => {
+    const { page, go, heard } = await given.open();
+    await go('/runs');
+    await press(page, page.getByRole('checkbox', { name: 'r1' }), 'Space');
+    await press(page, page.getByRole('checkbox', { name: 'r2' }), 'Space');
+    await page.getByRole('heading', { name: 'r1 · r2' }).waitFor();
+    await reach(page, page.getByLabel('Vary', { exact: true }));
+    await page.keyboard.type('quantize@box_head.preset');
+    await reach(page, page.getByLabel('over', { exact: true }));
+    await page.keyboard.type('xint8,a16w8');
+    await press(page, page.getByRole('button', { name: 'Start the sweep' }));
+    await page.getByRole('region', { name: '2 configurations of s1' }).waitFor({ timeout: 90_000 });
+    expect(heard).toEqual([]);
+  });
+
+  it('picks a stage, and reads its log', async () => {
+    const { page, go, heard } = await given.open();
+    await go('/?as=list');
+    await press(page, page.locator('.data tbody button, table tbody button').first());
+    await page.getByRole('complementary').waitFor();
+    await press(page, page.getByRole('complementary').getByRole('button', { name: /Close/ }));
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
+    expect(heard).toEqual([]);
+  });
+});
