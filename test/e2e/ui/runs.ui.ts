@@ -1,5 +1,5 @@
 /** The view "Runs" in a browser: a sweep is started and its configurations shown, and two runs are compared per class, per layer and by images. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ComparisonView } from '../../../src/web/views/runs-view.js';
 import { describeInBrowser } from '../../support/browser.js';
@@ -72,6 +72,29 @@ describeInBrowser('the runs of a project', path => {
     await page.getByText('evaluate-int8 of r1').first().waitFor();
     await page.locator('.overlay image').first().waitFor({ state: 'attached' });
     expect(await opened.findBarriers()).toEqual([]);
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('have figures on 32 images, marked as a subset: those of `samples: 32`, and nothing of the whole changes', async () => {
+    const read = (name: string): string => readFileSync(join(project.folder, name), 'utf8');
+    const whole = ['evaluate-float', 'evaluate-int8'].map(stage => `artifacts/${stage}/metrics.json`);
+    const before = whole.map(read);
+    const runs = async (): Promise<number> => (await given.server().json<{ readonly runs: readonly unknown[] }>('runs')).runs.length;
+    const count = await runs();
+    const hasLock = existsSync(join(project.folder, 'pipeline.lock'));
+    const opened = await given.open();
+    const { page } = opened;
+    await opened.go('/results?left=evaluate-float&right=evaluate-int8');
+    await page.getByRole('button', { name: 'Figures on 32 images' }).click();
+    await page.getByText('subset: 32 images').waitFor({ timeout: 100_000 });
+    const [, left, right] = /box AP ([\d.]+) → ([\d.]+)/.exec(await page.locator('main').innerText()) ?? [];
+    expect(whole.map(read)).toEqual(before);
+    expect(await runs()).toBe(count);
+    expect(existsSync(join(project.folder, 'pipeline.lock'))).toBe(hasLock);
+    project.edit('pipeline.yaml', text => text.replaceAll('with: {samples: 4}', 'with: {samples: 32}'));
+    expect(project.build('evaluate-float', 'evaluate-int8').exitCode).toBe(0);
+    const aps = whole.map(name => Number(JSON.parse(read(name)).bbox.AP).toFixed(4));
+    expect([left, right]).toEqual(aps);
     expect(opened.heard).toEqual([]);
   });
 
