@@ -48,7 +48,7 @@ thead th{color:var(--soft);font-weight:550;border-bottom-color:var(--soft);white
 tbody th{font-weight:500}
 button.sort{border:0;padding:0;background:none;color:inherit;font:inherit;text-align:inherit;white-space:inherit}
 button.sort:hover{text-decoration:underline}
-th[aria-sort=ascending] .sort::after{content:" ▴"}th[aria-sort=descending] .sort::after{content:" ▾"}
+th[aria-sort=ascending] .sort::after{content:" ▴";content:" ▴" / ""}th[aria-sort=descending] .sort::after{content:" ▾";content:" ▾" / ""}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .t{max-width:26rem}
 .figure{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:.9rem 1rem;margin:.9rem 0 1.1rem;min-width:0}
