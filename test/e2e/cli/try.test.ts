@@ -84,6 +84,19 @@ describe('try', () => {
     expect(equal).toBeLessThan(total);
   });
 
+  it.each([
+    [5, 8, 'a segmentation network of 5 classes'],
+    [17, 8, 'a network that takes images'],
+    [16, 8, 'a network that takes images'],
+    [5, 2, 'a network that takes images'],
+  ])('takes %d channels at %d of 32 pixels for %s', (channels, side, what) => {
+    const stride = 32 / side;
+    give(`${HEAD}g (float[1, 3, 32, 32] image) => (float[1, ${channels}, ${side}, ${side}] maps) <float[${channels}, 3, ${stride}, ${stride}] w = ${weights(channels * 3 * stride * stride)}> {
+      maps = Conv<strides = [${stride}, ${stride}]>(image, w) }`);
+    expect(world.run('init', '--model', 'net.onnx').stdout).toContain(`wrote pipeline.yaml: ${what}\n`);
+    expect(/evaluate-segmentation/.test(world.read('pipeline.yaml'))).toBe(what.includes('segmentation'));
+  });
+
   it('says which presets collapse, and succeeds, because that is an answer', () => {
     give(`${HEAD}g (float[1, 3, 32, 32] image) => (float[1, 4, 32, 32] maps) <float[4, 3, 3, 3] w = ${weights(108)}, float s = {1e-6}, float h = {0.5}> {
       c = Conv<pads = [1, 1, 1, 1]>(image, w)  m = Mul(c, s)  maps = Add(m, h) }`);

@@ -57,12 +57,25 @@ function sizeOf(dim: Dim): number | undefined {
   return typeof dim === 'number' && dim > 0 ? dim : undefined;
 }
 
-/** The first output with a score per class and pixel, [N, classes, H, W] at the size of the image. @returns its name, and the number of classes. */
+/** Sides of the image per side of the output, of segmentation networks that leave the last resize to the user. */
+const COARSER = [2, 4, 8] as const;
+/** Heatmaps of the points of a person, as pose networks give them. */
+const PERSON_POINTS = 17;
+/** Feature maps have a multiple of this many channels. */
+const FEATURES = 16;
+
+/**
+ * The first output with a score per class and pixel: [N, classes, H, W] at the size of the image; or at a half, quarter or eighth of it,
+ * if it is the only output and its channels are not as many as those of features or heatmaps. @returns its name, and the number of classes.
+ */
 export function findPixelClasses({ outputs, image }: ModelFacts): { readonly output: string; readonly classes: number } | undefined {
+  if (image === undefined) return undefined;
   for (const { name, dims, dtype } of outputs) {
     const [, classes, height, width] = dims ?? [];
     if (dims?.length !== 4 || dtype !== 'float32' || typeof classes !== 'number' || classes < 2) continue;
-    if (image !== undefined && height === image.height && width === image.width) return { output: name, classes };
+    const isAt = (scale: number): boolean => height === Math.ceil(image.height / scale) && width === Math.ceil(image.width / scale);
+    const isCoarse = outputs.length === 1 && classes % FEATURES !== 0 && classes !== PERSON_POINTS && COARSER.some(isAt);
+    if (isAt(1) || isCoarse) return { output: name, classes };
   }
   return undefined;
 }
