@@ -9,7 +9,6 @@ import { sealEnvelope } from '../../../engine/insight/attest/dsse.js';
 import { makeAttestations } from '../../../engine/insight/attest/make-attestations.js';
 import { verifyAttestations } from '../../../engine/insight/attest/verify-attestations.js';
 import { messageOf } from '../../../engine/model/engine-error.js';
-import { writeWhole } from '../../../engine/store/files/write-file.js';
 import { makeEnginePorts, neverAborted } from '../../pipeline/engine-ports.js';
 import { cachesOf } from '../../pipeline/open-cache.js';
 import { openPlan, type PipelineOptions, printDiagnostics } from '../../pipeline/open-plan.js';
@@ -17,6 +16,7 @@ import { readPrivateKey, readPublicKey } from '../../pipeline/remote/read-keys.j
 import { loadSettings } from '../../pipeline/remote/settings-file.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { VERSION } from '../../process/version.js';
+import { writeFiles } from '../../process/write-files.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { endWithError } from '../../terminal/end-with-error.js';
 
@@ -44,7 +44,7 @@ export async function runAttest(targets: readonly string[], options: AttestComma
       const payload = encodeCanonicalJson(statement);
       return key === undefined ? payload : encodeCanonicalJson(sealEnvelope(Buffer.from(payload), key));
     });
-    await writeWhole(resolve(options.output), `${lines.join('\n')}\n`);
+    await writeFiles([{ path: resolve(options.output), write: file => file.writeFile(`${lines.join('\n')}\n`) }]);
     const signed = key === undefined ? 'not signed' : 'signed';
     if (options.json) console.json({ path: options.output, statements: statements.length, signed: key !== undefined });
     else console.line(`${countOf(statements.length, 'statement')} in ${options.output}, ${signed}`);
@@ -70,6 +70,8 @@ function settingsOrPrint(console: Console) {
   return file;
 }
 
+const MOST_SHOWN = 20;
+
 /** The code of every line that does not verify. */
 const WRONG = 'attestation-wrong';
 
@@ -94,8 +96,9 @@ export async function runVerifyAttestation(path: string, options: VerifyAttestat
         signatures: keys === undefined ? 'not checked' : 'checked',
       });
     else {
-      for (const { line, stage, message } of problems)
+      for (const { line, stage, message } of problems.slice(0, MOST_SHOWN))
         console.problem('error', `${path}:${line}: error[${WRONG}]: ${stage === undefined ? '' : `${stage}: `}${message}`);
+      if (problems.length > MOST_SHOWN) console.problem('error', `and ${problems.length - MOST_SHOWN} more problems`);
       if (problems.length === 0) console.line(`${countOf(statements.length, 'statement')}: the files are what they state`);
       if (keys === undefined) console.line('signatures are not checked: name a public key with --key, or `trust` in the settings');
     }
