@@ -6,7 +6,8 @@ import type { PinnedInput } from './pinned-stage.js';
 import type { PinnedTool } from './tools.js';
 
 export async function hasChanged(input: PinnedInput, digests: InputDigests): Promise<boolean> {
-  if (input.ref.kind === 'artifact') return publishedSignature(input.path, input.artifact.kind) !== input.signature;
+  // What stayed on a server has no signature, and nothing at its path.
+  if (input.ref.kind === 'artifact') return (publishedSignature(input.path, input.artifact.kind) ?? '') !== input.signature;
   try {
     return differs(digests.find(input.ref.path) ?? (await digests.digest(input.ref.path)), input);
   } catch (error) {
