@@ -62,9 +62,6 @@ function saysEnd({ exitCode, last }: Extract<ExecutionEnd, { readonly kind: 'end
 /** Larger outputs of a command are not read. */
 const MOST_SAID_BYTES = 64 << 20;
 
-/** REAPI servers end a command without a timeout after some minutes. */
-const LONGEST_RUN_MS = 24 * 3_600_000;
-
 export function createRemoteExecutor(cache: RemoteCache, execution: RemoteExecution): RemoteExecutor {
   const uploader = createUploader(cache);
   return {
@@ -108,7 +105,7 @@ function howOf({ signal, onRunning }: ExecutionOrder, lookup: HowToExecute['look
 }
 
 function addAction(blobs: BlobSources, order: ExecutionOrder): BlobDigest {
-  const { properties, root, timeoutMs = LONGEST_RUN_MS, lookup, salt } = order;
+  const { properties, root, timeoutMs, lookup, salt } = order;
   const named = Object.entries(properties).map(([name, value]) => ({ name, value }));
   const platform = { properties: named.sort((a, b) => (a.name < b.name ? -1 : 1)) };
   const outputPaths = [...order.outputs].sort();
@@ -122,7 +119,8 @@ function addAction(blobs: BlobSources, order: ExecutionOrder): BlobDigest {
     ACTION.encode({
       commandDigest: command,
       inputRootDigest: root.digest,
-      timeout: { seconds: Math.floor(timeoutMs / 1000), nanos: (timeoutMs % 1000) * 1e6 },
+      // Servers reject a timeout above their own limit, so a stage without one gets the server's default.
+      ...(timeoutMs === undefined ? {} : { timeout: { seconds: Math.floor(timeoutMs / 1000), nanos: (timeoutMs % 1000) * 1e6 } }),
       doNotCache: lookup === 'skip',
       salt: Buffer.from(salt),
       ...(named.length === 0 ? {} : { platform }),

@@ -249,8 +249,12 @@ function blankOf({ code, message, help, details, causes, stack }: Failure): Omit
 }
 
 function timedOut(timeoutMs: number | undefined): EngineError {
-  return new EngineError('timeout', `the stage ran longer than its timeout of ${(timeoutMs ?? 0) / 1000} s, and was ended by the worker`, {
-    details: { timeoutMs: timeoutMs ?? null },
+  if (timeoutMs === undefined)
+    return new EngineError('timeout', 'the server ended the stage at its own time limit, because the stage has no timeout', {
+      help: "set the stage's `timeout`, up to the limit of the server",
+    });
+  return new EngineError('timeout', `the stage ran longer than its timeout of ${timeoutMs / 1000} s, and was ended by the worker`, {
+    details: { timeoutMs },
     help: "raise the stage's `timeout`, or find out in the log what it waits for",
   });
 }

@@ -8,7 +8,7 @@ import { decodeLine } from '../../../../src/engine/execute/remote/execution-mess
 import { createRemoteExecutor, type ExecutionOrder } from '../../../../src/engine/execute/remote/remote-executor.js';
 import { downloadOutputs } from '../../../../src/engine/execute/remote/remote-outputs.js';
 import type { RemoteCache } from '../../../../src/remote/transport/remote-cache.js';
-import { ACTION_RESULT, type WireDigest, type WireResult } from '../../../../src/remote/wire/reapi.js';
+import { ACTION, ACTION_RESULT, type WireDigest, type WireResult } from '../../../../src/remote/wire/reapi.js';
 
 let folder: string;
 beforeEach(() => {
@@ -99,6 +99,28 @@ describe('what a command said', () => {
     const result = resultOf({ exitCode: 0, stdoutDigest });
     return createRemoteExecutor(whole as never, { execute: async () => ({ kind: 'ended', result }) }).execute(order());
   };
+
+  it.each([
+    [undefined, undefined],
+    [90_500, { seconds: 90, nanos: 500_000_000 }],
+  ])('a stage with the timeout %j asks the server for %j', async (timeoutMs, expected) => {
+    const sent: Buffer[] = [];
+    const whole = {
+      ...cache,
+      findMissing: async (asked: unknown) => asked,
+      writeBlobs: async (blobs: { bytes: Buffer }[]) => void sent.push(...blobs.map(({ bytes }) => bytes)),
+    };
+    const end = { kind: 'ended', result: resultOf({ exitCode: 0 }) } as const;
+    let action: Buffer | undefined;
+    const execution = {
+      async execute({ hash }: { hash: string }) {
+        action = sent.find(bytes => digestBytes(bytes) === hash);
+        return end;
+      },
+    };
+    await createRemoteExecutor(whole as never, execution as never).execute({ ...order(), timeoutMs });
+    expect(ACTION.decode(action ?? Buffer.alloc(0)).timeout).toEqual(expected);
+  });
 
   it('is not read above 64 MB, with a warning', async () => {
     expect(await execute({ ...DIGEST, sizeBytes: (64 << 20) + 1 })).toMatchObject({ kind: 'ended', exitCode: 0 });
