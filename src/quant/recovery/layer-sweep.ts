@@ -48,6 +48,8 @@ export interface LayerSweep<Target> {
   /** Opens the layer again after `edit` has changed it in the quantized model. */
   reopen(layer: OpenLayer<Target>, edit: () => void): Promise<OpenLayer<Target>>;
   run(layer: OpenLayer<Target>, sample: number): Promise<LayerRun>;
+  /** Runs the quantized layer alone, as before `advance` of a layer that was opened again: the float one has run. */
+  runQuantized(layer: OpenLayer<Target>, sample: number): Promise<void>;
   /** Advances behind the layer. Every sample must have been run since it was opened last. */
   advance(layer: OpenLayer<Target>): Promise<void>;
 }
@@ -74,6 +76,9 @@ export async function openLayerSweep<Target>(request: LayerSweepRequest<Target>)
         quantized: tensorsOf(other, pair.quantized),
         input: getDefined(other.get(input), 'input'),
       };
+    },
+    async runQuantized({ quantized }, sample) {
+      await quantized.run(sample);
     },
     async advance({ float, quantized }) {
       await float.close('keep');

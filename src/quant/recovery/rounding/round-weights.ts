@@ -66,11 +66,13 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const { ways, round } = await method.open(rows, settings);
       let open = layer;
       let best: Trial | undefined;
+      let tried: Int32Array | undefined;
       for (const way of ways) {
         if (weight.rows * weight.columns > MANY_WEIGHTS) collectGarbage();
         const integers = joinRows(weight, await round(way));
         if (countChanged(integers, former) === 0) continue;
         open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
+        tried = integers;
         const { noise } = await measureJudged(sweep, open);
         if (best === undefined || noise < best.noise) best = { way, integers, noise };
         if (method.keeps === 'first' && noise < before.noise) break;
@@ -78,8 +80,10 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const isLower = best !== undefined && best.noise < before.noise;
       const integers = best !== undefined && isLower ? best.integers : former;
       if (open !== layer) {
-        open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
-        await measure(sweep, open);
+        const isOpen = integers === tried;
+        if (!isOpen) open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
+        for (let sample = 0; sample < sweep.samples; sample++)
+          if (!isOpen || !isJudged(sample, sweep.samples)) await sweep.runQuantized(open, sample);
       }
       await sweep.advance(open);
       return { rounding: describe(name, before, best, former), integers };
