@@ -1,5 +1,5 @@
 /** Searches the ranges of each block together: tensor after tensor, the range with the least error of the block's ends is kept. */
-import { getDefined } from '../../base/invariant.js';
+import { getDefined, invariant } from '../../base/invariant.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Constant, Graph, Model } from '../../onnx/ir/model.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
@@ -55,11 +55,12 @@ export async function openRangeSearcher({ float, quantize, samples, folder, sett
     samples: { float: samples(models.float), quantized: samples(models.quantized) },
     folder,
   });
-  const unmet = countUnmet(narrow.report);
+  const [unmet, nodes] = [countUnmet(narrow.report), listNodes(narrow.model.graph)];
   let kept: readonly RangeOverride[] = [];
   const apply = (overrides: readonly RangeOverride[]): boolean => {
     const { model, report } = quantize([...kept, ...overrides]);
-    return countUnmet(report) <= unmet && copyConstants(model.graph, models.quantized.graph, sweep.open());
+    const isLike = countUnmet(report) <= unmet && listNodes(model.graph) === nodes;
+    return isLike && copyConstants(model.graph, models.quantized.graph, sweep.open());
   };
   return {
     blocks: blocks.length,
@@ -71,13 +72,13 @@ export async function openRangeSearcher({ float, quantize, samples, folder, sett
       const before = await sweep.measure(Number.POSITIVE_INFINITY);
       const tensors = byBlock[index] ?? [];
       const found = await searchBlock({ tensors, before, rounds: settings.rounds }, { sweep, apply });
-      if (!apply(found.overrides)) throw new Error('the kept ranges can be applied');
+      invariant(apply(found.overrides), 'ranges that were tried can be applied');
       await sweep.advance();
       kept = [...kept, ...found.overrides];
       return { ends, error: { before, after: found.error }, tensors: tensors.length, trials: found.trials, overrides: found.overrides };
     },
     async repeat(overrides) {
-      apply(overrides);
+      invariant(apply(overrides), 'ranges that were kept can be applied');
       await sweep.advance();
       kept = [...kept, ...overrides];
     },
@@ -85,6 +86,11 @@ export async function openRangeSearcher({ float, quantize, samples, folder, sett
 }
 
 const countUnmet = ({ positions }: QuantizationReport): number => positions?.unmet.length ?? 0;
+
+/** A range can decide whether an activation function has a node: the search keeps to one graph. */
+function listNodes({ nodes, values }: Graph): string {
+  return [...nodes.values()].map(({ opType, outputs: [output] }) => `${opType} ${output && values.get(output)?.name}`).join('\n');
+}
 
 interface BlockRequest {
   readonly tensors: readonly SearchedTensor[];
@@ -141,7 +147,7 @@ async function searchBlock({ tensors, before, rounds }: BlockRequest, { sweep, a
   return { overrides: overridesOf(moves), error, trials };
 }
 
-/** Copies the constants that differ. Returns whether all of them are among the `open` ones and the graphs are otherwise alike; nothing is changed if not. */
+/** Copies the constants that differ. Returns whether all of them are among the `open` ones; nothing is changed if not. */
 function copyConstants(from: Graph, to: Graph, open: ReadonlySet<string>): boolean {
   const targets = new Map([...to.values.values()].flatMap(value => (value.constant === undefined ? [] : [[value.name, value] as const])));
   const changed: (readonly [name: string, Constant])[] = [];
