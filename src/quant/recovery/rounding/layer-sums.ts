@@ -56,7 +56,7 @@ export interface SumOptions {
   readonly bias: ArrayLike<number> | undefined;
   /** 'inputs': less than half as many positions as inputs of an output are kept instead of their products, where the layer has one group. */
   readonly few: 'products' | 'inputs';
-  /** How many samples are added: what waits for its product has room for them, if they are as large as the first one. */
+  /** How many samples are added: inputs that wait for their product have room for them, if they are as large as the first one. */
   readonly samples: number;
 }
 
@@ -71,7 +71,7 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
   const { groups, rows, columns } = weight;
   const targets = bias === undefined ? undefined : new Float32Array(rows * columns);
   const session = await openSession(productsModel(bias !== undefined), CAPTURE_SESSION);
-  const block = makeBlock(weight, { bias, pieces: samples });
+  const block = makeBlock(weight, { bias, pieces: few === 'products' ? 1 : samples });
   const judging = makeBlock(weight, { bias, pieces: samples });
   let products: Float32Array | undefined;
   const multiply = async (wanted: readonly ('h' | 't')[]): Promise<void> => {
@@ -90,6 +90,8 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
         const length = Math.min(block.room(matrix.positions), matrix.positions - start);
         block.add(matrix, output, start, length);
         start += length;
+        // Sample by sample: the bits of the sum do not depend on how many samples a block has room for.
+        if (few === 'products') await multiply(both);
       }
     },
     judge({ input, output }, most) {
@@ -100,8 +102,9 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
     },
     async finish() {
       const kept = few === 'inputs' && products === undefined && groups === 1 ? block.fewInputs() : undefined;
-      if (kept === undefined) await multiply(both);
-      else if (bias !== undefined) await multiply(['t']);
+      if (kept === undefined) {
+        if (block.filled() > 0) await multiply(both);
+      } else if (bias !== undefined) await multiply(['t']);
       await session.close();
       return {
         groups: kept === undefined ? cutProducts(products ?? new Float32Array(groups * columns * columns), groups, columns) : [kept],
@@ -161,6 +164,7 @@ function makeBlock(weight: LayerWeight, { bias, pieces }: { bias: ArrayLike<numb
       if (bias !== undefined) readOutputs(output, bias, { start, length }, y, { at: filled, stride: capacity });
       filled += length;
     },
+    filled: () => filled,
     feeds: () => ({
       x: makeTensor('float32', [groups, columns, filled], cut(matrices.x)),
       ...(bias === undefined ? {} : { y: makeTensor('float32', [groups, rows / groups, filled], cut(matrices.y)) }),
