@@ -41,7 +41,7 @@ export const EVALUATE_SEGMENTATION_PARAMS = {
     },
     values: {
       type: 'object',
-      additionalProperties: { type: 'integer', minimum: 0 },
+      additionalProperties: { type: 'integer', minimum: 0, maximum: 65_535 },
       propertyNames: { pattern: '^\\d{1,5}$' },
       description:
         'Number in a mask → class, instead of `firstValue`; other numbers are ignored. For example {7: 0, 8: 1, 11: 2} for Cityscapes.',

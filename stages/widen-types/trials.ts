@@ -81,7 +81,7 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
   };
 }
 
-/** Trials whose errors are those of the detections. */
+/** Trials whose errors are those of the detections. They throw StageError `no-detections` if there is nothing to compare with. */
 async function openDetectionTrials(
   job: Job,
   run: ErrorsManifest,
@@ -95,9 +95,16 @@ async function openDetectionTrials(
     const manifest = { ...detection.manifest, types };
     const { json } = await memoJson(job.context, detectionsPart, { manifest, blobs: {}, unkeyed: detection.unkeyed });
     const { error, signal } = parseDistance(json);
-    return signal === 0 ? 0 : error / signal;
+    if (signal === 0) throw noDetections(detection.manifest.images);
+    return error / signal;
   };
   return { measure: async set => ({ detections: await distanceOf(set) }), errorOf: distanceOf, count };
+}
+
+function noDetections(images: number): StageError {
+  return new StageError('no-detections', `the float model detects nothing in ${images} images: no set of wider types can be judged`, {
+    help: 'use more `images`, or images with objects, or lower the score threshold of the recipe or of `config`',
+  });
 }
 
 function parseDistance(json: Json): { readonly error: number; readonly signal: number } {

@@ -16,10 +16,13 @@ export interface PixelClasses {
 
 export const OUTSIDE = -1;
 
+/** The largest class that a network may choose: masks have at most 16 bits per pixel. */
+const MOST_CLASS = 65_535;
+
 /**
  * Scores per class, float32 [1, classes, h, w], are resized bilinearly to the image, each pixel takes the class with the highest score, and of equal ones
  * the lowest. Classes that the network chose, integers [1, h, w] or [1, 1, h, w], are taken from the nearest cell. Only the cells that show the image count.
- * @throws DetectionError `pixel-scores` for other outputs.
+ * @throws DetectionError `pixel-scores` for other outputs, scores that are not finite, and chosen classes that are not from 0 to 65535.
  * @see torch.nn.functional.interpolate, mode="bilinear", align_corners=False.
  */
 export function findPixelClasses(output: Tensor | undefined, name: string, placement: Placement): PixelClasses {
@@ -28,7 +31,7 @@ export function findPixelClasses(output: Tensor | undefined, name: string, place
   if (output?.dtype === 'float32' && dims.length === 4 && first === 1 && channels > 1)
     return choose(output.data, { channels, rows, columns }, placement);
   const chosen = output === undefined ? undefined : readChosen(output);
-  if (chosen !== undefined) return take(chosen, placement);
+  if (chosen !== undefined) return take(chosen, name, placement);
   throw new DetectionError(
     'pixel-scores',
     `output "${name}" is ${output?.dtype ?? 'missing'} ${formatShape(dims)}, expected scores float32 [1, classes, height, width] or classes int64 [1, height, width]`,
@@ -118,7 +121,7 @@ function readChosen({
   return leading.length <= 2 && leading.every(dim => dim === 1) ? { rows, columns, data: data as ArrayLike<number | bigint> } : undefined;
 }
 
-function take(chosen: NonNullable<ReturnType<typeof readChosen>>, placement: Placement): PixelClasses {
+function take(chosen: NonNullable<ReturnType<typeof readChosen>>, name: string, placement: Placement): PixelClasses {
   const { width, height } = placement.original;
   const { x, y } = placeCells(chosen, placement);
   const classes = new Int32Array(width * height);
@@ -128,7 +131,14 @@ function take(chosen: NonNullable<ReturnType<typeof readChosen>>, placement: Pla
     for (let column = 0; column < width; column++) {
       const isOutside = Number.isNaN(x.share[column]) || Number.isNaN(y.share[row]);
       const at = cellOf(y, row, chosen.rows) * chosen.columns + cellOf(x, column, chosen.columns);
-      classes[row * width + column] = isOutside ? OUTSIDE : Number(chosen.data[at]);
+      classes[row * width + column] = isOutside ? OUTSIDE : checkClass(chosen.data[at] ?? -1, name);
     }
   return { width, height, of: undefined, classes };
+}
+
+function checkClass(chosen: number | bigint, name: string): number {
+  if (chosen >= 0 && chosen <= MOST_CLASS) return Number(chosen);
+  throw new DetectionError('pixel-scores', `output "${name}" has the class ${chosen}, expected classes from 0 to ${MOST_CLASS}`, {
+    help: 'set `output` to the one with a class per pixel',
+  });
 }

@@ -115,6 +115,21 @@ describe('evaluate-segmentation', () => {
     expect(metrics.pixels).toBe(1848);
   });
 
+  it.each([
+    // Modulo 2³² it would be class 1.
+    ['beyond 32 bits', '4294967297'],
+    ['that would need arrays of gigabytes', '2000000000'],
+    ['that stands for pixels outside of the input', '-1'],
+    ['below zero', '-2'],
+  ])('refuses a class %s', async (_what, label) => {
+    const model = join(folder.path, 'class.onnx');
+    const text = `<ir_version: 8, opset_import: ["": 17]> g (float[1, 3, 24, 32] image) => (int64[1, 24, 32] classes)
+      <int64[1] label = {${label}}> { chosen = ArgMax<axis = 1, keepdims = 0>(image)  zero = Sub(chosen, chosen)  classes = Add(zero, label) }`;
+    await writeModel(model, parseModelText(text));
+    const message = expect.stringContaining(`output "classes" has the class ${label}, expected classes from 0 to 65535`);
+    expect(await failureOf(() => run(NAMES, { model }))).toMatchObject({ code: 'pixel-scores', message });
+  });
+
   const absent = async (): Promise<Record<string, string>> => {
     const masks = join(folder.path, 'few');
     await mkdir(masks, { recursive: true });

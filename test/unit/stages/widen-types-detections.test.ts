@@ -13,6 +13,7 @@ import { capture } from '../../../stages/capture/stage.js';
 import { describe as describeStage } from '../../../stages/describe/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { widenTypes } from '../../../stages/widen-types/stage.js';
+import { failureOf } from '../../support/error-code.js';
 import { makeJpeg } from '../../support/make-jpeg.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { integers, randomConstants, smallModel } from '../../support/small-model.js';
@@ -140,4 +141,12 @@ it('the set has the distance of the model that `quantize` makes, which every mem
 it('trials are kept', async () => {
   await run({ constraint: { share: 0.6 } });
   expect(memo.computed).toEqual([]);
+});
+
+it('without any detection of the float model nothing is judged', async () => {
+  const recipe = at('strict.json');
+  const own = (await readJsonFile(String(inputs.recipe))) as { readonly selection: JsonObject };
+  await writeJsonFile(recipe, { ...own, selection: { ...own.selection, scoreThreshold: 1 } });
+  const failure = await failureOf(() => run({ constraint: { share: 0.6 } }, { inputs: { ...inputs, recipe } }));
+  expect(failure).toMatchObject({ code: 'no-detections', message: expect.stringContaining('nothing in 3 images') });
 });
