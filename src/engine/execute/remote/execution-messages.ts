@@ -7,8 +7,19 @@ import { type FromWorker, isFromWorker } from '../worker/messages.js';
 /** What makes a machine refuse an action. Another machine may run it. */
 export type Refusal = 'system' | 'platform-class' | 'tool' | 'document' | 'disk';
 
+/** Messages about parts and the slots that they run in: they are of a worker and its engine on one machine. */
+type AboutParts = 'find-part' | 'keep-part' | 'drop-part' | 'slots-wanted' | 'slot-returned';
+
+const ABOUT_PARTS: ReadonlySet<FromWorker['kind']> = new Set<AboutParts>([
+  'find-part',
+  'keep-part',
+  'drop-part',
+  'slots-wanted',
+  'slot-returned',
+]);
+
 export type FromExecution =
-  | Exclude<FromWorker, { readonly kind: 'find-part' | 'keep-part' | 'drop-part' }>
+  | Exclude<FromWorker, { readonly kind: AboutParts }>
   | { readonly kind: 'refused'; readonly reason: Refusal; readonly message: string };
 
 const REFUSALS: ReadonlySet<unknown> = new Set<Refusal>(['system', 'platform-class', 'tool', 'document', 'disk']);
@@ -35,7 +46,7 @@ function isRefusal(value: unknown): value is Extract<FromExecution, { readonly k
 }
 
 function isAboutParts(message: FromWorker): message is Exclude<FromWorker, FromExecution> {
-  return message.kind === 'find-part' || message.kind === 'keep-part' || message.kind === 'drop-part';
+  return ABOUT_PARTS.has(message.kind);
 }
 
 function isFailure(value: unknown): value is Failure {

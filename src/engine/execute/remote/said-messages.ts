@@ -19,6 +19,8 @@ export function createSaidMessages(pass: (message: FromExecution) => void): Said
   const passed = createHash('sha256');
   let held = Buffer.alloc(0);
   let isDeaf = false;
+  /** What the lines that were passed on said about the end. */
+  let heardEnd: FromExecution | undefined;
   const passLines = (bytes: Uint8Array): FromExecution | undefined => {
     let last: FromExecution | undefined;
     for (const line of Buffer.from(bytes).toString().split('\n')) {
@@ -42,23 +44,14 @@ export function createSaidMessages(pass: (message: FromExecution) => void): Said
       held = held.subarray(end);
       passedBytes += lines.length;
       passed.update(lines);
-      passLines(lines);
+      heardEnd = passLines(lines) ?? heardEnd;
     },
     end(whole) {
       const begin = whole.subarray(0, passedBytes);
       const isSame = createHash('sha256').update(begin).digest('hex') === passed.copy().digest('hex');
       isDeaf = true;
       if (!isSame) return passLines(whole);
-      // The last line may have been heard already.
-      const lastHeard = findLast(begin);
-      return passLines(whole.subarray(passedBytes)) ?? lastHeard;
+      return passLines(whole.subarray(passedBytes)) ?? heardEnd;
     },
   };
-}
-
-/** What the last of these lines says about the end; undefined if it says something else. */
-function findLast(lines: Uint8Array): FromExecution | undefined {
-  const text = Buffer.from(lines).toString().trimEnd();
-  const message = text === '' ? undefined : decodeLine(text.slice(text.lastIndexOf('\n') + 1));
-  return message?.kind === 'done' || message?.kind === 'failed' || message?.kind === 'refused' ? message : undefined;
 }

@@ -1,6 +1,6 @@
 /** What a command on a worker says: each message once, whether it is heard while the command runs or at its end. */
 import fc from 'fast-check';
-import { encodeMessage, type FromExecution } from '../../../../src/engine/execute/remote/execution-messages.js';
+import { decodeLine, encodeMessage, type FromExecution } from '../../../../src/engine/execute/remote/execution-messages.js';
 import { createSaidMessages } from '../../../../src/engine/execute/remote/said-messages.js';
 
 const log = (message: string): FromExecution => ({ kind: 'log', level: 'info', message });
@@ -40,4 +40,22 @@ it('passes on everything if the result has other output than was heard', () => {
 it('holds no line without an end', () => {
   const { early, passed } = hearAll(WHOLE, Array(3).fill(Buffer.alloc(1 << 20, 0x61)));
   expect([early, passed]).toEqual([0, MESSAGES]);
+});
+
+it('knows the end that was said before other output, wherever the output was cut', () => {
+  const failure = { code: 'x', message: 'it broke', causes: [], help: undefined, details: null, stack: undefined, logPath: undefined };
+  const failed: FromExecution = { kind: 'failed', failure };
+  const whole = Buffer.concat([textOf(log('one'), failed), Buffer.from('output at exit\n')]);
+  for (let heard = 0; heard <= whole.length; heard++) {
+    const { last, passed } = hearAll(whole, [whole.subarray(0, heard)]);
+    expect([last, passed]).toEqual([failed, [log('one'), { kind: 'output', text: 'output at exit\n' }]]);
+  }
+});
+
+it.each([
+  '{"kind":"slots-wanted","count":3}',
+  '{"kind":"slot-returned","slot":1}',
+  '{"kind":"drop-part","ticket":"t","why":"w"}',
+])('takes %s as output: only a worker of this machine lends slots and parts', line => {
+  expect(decodeLine(line)).toEqual({ kind: 'output', text: `${line}\n` });
 });
