@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
 import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
+import { clipText } from '../../../base/text/clip-text.js';
 import { countOf } from '../../../base/text/count-of.js';
 import { sealEnvelope } from '../../../engine/insight/attest/dsse.js';
 import { makeAttestations } from '../../../engine/insight/attest/make-attestations.js';
 import { verifyAttestations } from '../../../engine/insight/attest/verify-attestations.js';
 import { messageOf } from '../../../engine/model/engine-error.js';
+import { cleanText } from '../../../report/html.js';
 import { makeEnginePorts, neverAborted } from '../../pipeline/engine-ports.js';
 import { cachesOf } from '../../pipeline/open-cache.js';
 import { openPlan, type PipelineOptions, printDiagnostics } from '../../pipeline/open-plan.js';
@@ -72,6 +74,8 @@ function settingsOrPrint(console: Console) {
 
 const MOST_SHOWN = 20;
 
+const MOST_QUOTED = 1_000;
+
 /** The code of every line that does not verify. */
 const WRONG = 'attestation-wrong';
 
@@ -97,7 +101,7 @@ export async function runVerifyAttestation(path: string, options: VerifyAttestat
       });
     else {
       for (const { line, stage, message } of problems.slice(0, MOST_SHOWN))
-        console.problem('error', `${path}:${line}: error[${WRONG}]: ${stage === undefined ? '' : `${stage}: `}${message}`);
+        console.problem('error', `${path}:${line}: error[${WRONG}]: ${stage === undefined ? '' : `${quote(stage)}: `}${quote(message)}`);
       if (problems.length > MOST_SHOWN) console.problem('error', `and ${problems.length - MOST_SHOWN} more problems`);
       if (problems.length === 0) console.line(`${countOf(statements.length, 'statement')}: the files are what they state`);
       if (keys === undefined) console.line('signatures are not checked: name a public key with --key, or `trust` in the settings');
@@ -106,6 +110,11 @@ export async function runVerifyAttestation(path: string, options: VerifyAttestat
   } catch (error) {
     return endWithError(error, console, options, EXIT.failed);
   }
+}
+
+/** Names of an untrusted file, which may be long and hold sequences that steer a terminal. */
+function quote(text: string): string {
+  return clipText(cleanText(text), MOST_QUOTED);
 }
 
 function readText(path: string): string {

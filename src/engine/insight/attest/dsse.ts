@@ -4,7 +4,7 @@
  */
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { digestBytes } from '../../../base/digest.js';
-import { anyText, list, object, openObject, text } from '../../../base/schema/build-schema.js';
+import { anyText, list, openObject, text } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
@@ -13,7 +13,7 @@ export const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 export const ENVELOPE = openObject({
   payloadType: text(),
   payload: anyText('Base64.'),
-  signatures: list(object({ sig: text('Base64.') }, { keyid: anyText('A hint which key made it.') })),
+  signatures: list(openObject({ sig: text('Base64.') }, { keyid: anyText('A hint which key made it.') })),
 });
 
 export type Envelope = FromSchema<typeof ENVELOPE>;

@@ -45,8 +45,11 @@ export async function makeAttestations(plan: Plan, options: AttestOptions, ports
   return statements;
 }
 
+/** What a build left on a server is not known here: the help covers it too. */
 function outdated(stage: PlannedStage, why: string): EngineError {
-  return new EngineError('attest-outdated', `${stage.id} cannot be attested: ${why}`, { help: 'build first' });
+  return new EngineError('attest-outdated', `${stage.id} cannot be attested: ${why}`, {
+    help: 'build first, with "--download all" if a build left its outputs on the server',
+  });
 }
 
 function subjectsOf({ plan }: Session, stage: PlannedStage, { outputs }: AcceptedStage): readonly Resource[] {

@@ -96,8 +96,8 @@ export function dependenciesIn(manifest: JsonObject): readonly Resource[] {
     else found.push(inputResource(`input:${port}`, objectOf(input)));
   }
   for (const [tool, digest] of Object.entries(objectOf(manifest.tools)))
-    found.push({ name: `tool:${tool}`, digest: { [SHA256]: String(digest) } });
-  found.push({ name: `plugin:${String(manifest.plugin)}`, digest: { [CODE]: String(manifest.code) } });
+    found.push({ name: `tool:${tool}`, digest: { [SHA256]: textOf(digest) } });
+  found.push({ name: `plugin:${textOf(manifest.plugin)}`, digest: { [CODE]: textOf(manifest.code) } });
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -107,7 +107,12 @@ function isRecordOfInputs(input: JsonObject): boolean {
 }
 
 function inputResource(name: string, { kind, digest }: JsonObject): Resource {
-  return { name, digest: { [kind === 'tree' ? TREE : SHA256]: String(digest) } };
+  return { name, digest: { [kind === 'tree' ? TREE : SHA256]: textOf(digest) } };
+}
+
+/** Manifests of untrusted files hold anything, also objects that cannot become text. */
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function objectOf(value: Json | undefined): JsonObject {

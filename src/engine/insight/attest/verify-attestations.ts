@@ -3,9 +3,12 @@ import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { digestJson } from '../../../base/digest.js';
+import { findUnbounded } from '../../../base/json/json-bounds.js';
 import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
 import { isJsonObject, type Json, parseJson } from '../../../base/json.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
+import { isSystemCallError } from '../../../base/system-error.js';
+import { messageOf } from '../../model/engine-error.js';
 import { digestPath } from '../../store/files/digest-file.js';
 import { statLink } from '../../store/files/stamp.js';
 import { isInnerPath, type TreeEntry, treeArtifact, walkFolder } from '../../store/files/tree.js';
@@ -43,6 +46,8 @@ export interface VerifyOptions {
 /** More than the statements of a pipeline need. */
 const MOST_LINES = 10_000;
 const MOST_LINE_CHARACTERS = 64 << 20;
+/** More than the params of a stage need. */
+const MOST_LEVELS = 100;
 
 const [readEnvelope, readStatement] = [readerOf(ENVELOPE), readerOf(STATEMENT)];
 
@@ -70,7 +75,11 @@ export async function verifyAttestations(text: string, { folder, keys }: VerifyO
     const note = (message: string): void => void problems.push({ line, stage: stageOf(statement), message });
     checkAction(statement, note);
     checkChain(statement, outputs, note);
-    for (const subject of statement.subject) await checkSubject(subject, folder, note);
+    for (const subject of statement.subject)
+      await checkSubject(subject, folder, note).catch((error: unknown) => {
+        if (!isSystemCallError(error)) throw error;
+        note(`${subject.name} cannot be read: ${messageOf(error)}`);
+      });
   }
   const statements = lines.map(({ statement, signedBy }) => ({
     stage: stageOf(statement),
@@ -90,6 +99,8 @@ function readLine(content: string, keys: readonly KeyObject[] | undefined): Omit
   if (content.length > MOST_LINE_CHARACTERS) return `it has more than ${MOST_LINE_CHARACTERS} characters`;
   const value = parseJson(content);
   if (!isJsonObject(value)) return 'it is not a JSON object';
+  const unbounded = findUnbounded(value, MOST_LEVELS);
+  if (unbounded !== undefined) return unbounded;
   if (!('payload' in value)) {
     if (keys !== undefined) return 'it is not signed';
     return withStatement(value, undefined);
@@ -105,7 +116,9 @@ function openEnvelope(envelope: Envelope, keys: readonly KeyObject[] | undefined
   const signer = keys === undefined ? undefined : findSigner(envelope, keys);
   if (keys !== undefined && signer === undefined) return 'no key that you trust has signed it';
   const payload = parseJson(payloadOf(envelope).toString());
-  return payload === undefined ? 'its payload is not JSON' : withStatement(payload, signer === undefined ? undefined : keyIdOf(signer));
+  if (payload === undefined) return 'its payload is not JSON';
+  const unbounded = findUnbounded(payload, MOST_LEVELS);
+  return unbounded === undefined ? withStatement(payload, signer === undefined ? undefined : keyIdOf(signer)) : `its payload: ${unbounded}`;
 }
 
 function withStatement(value: Json, signedBy: string | undefined): Omit<Line, 'line'> | string {
@@ -155,7 +168,7 @@ async function checkSubject(subject: Resource, folder: string, note: Note): Prom
   const content = contentOf(subject);
   const name = subject.name.replace(/\/$/, '');
   if (content === undefined) return note(`${subject.name} has no digest that is known here`);
-  if (!isInnerPath(name)) return note(`${JSON.stringify(subject.name)} is not a path inside the folder`);
+  if (!isInnerPath(name) || name.includes('\0')) return note(`${JSON.stringify(subject.name)} is not a path inside the folder`);
   const path = join(folder, name);
   const stat = statLink(path);
   if (stat === undefined) return note(`${subject.name} is missing`);

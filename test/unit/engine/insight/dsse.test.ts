@@ -4,7 +4,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findSigner, PAYLOAD_TYPE, payloadOf, preAuthEncode, sealEnvelope } from '../../../../src/engine/insight/attest/dsse.js';
+import { readJsonShape } from '../../../../src/base/json/json-shape.js';
+import { readerOf } from '../../../../src/base/schema/schema-reader.js';
+import { ENVELOPE, findSigner, PAYLOAD_TYPE, payloadOf, preAuthEncode, sealEnvelope } from '../../../../src/engine/insight/attest/dsse.js';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
 const other = generateKeyPairSync('ed25519');
@@ -25,6 +27,13 @@ it('knows the key that signed, whatever the key id says', () => {
   expect(findSigner({ ...envelope, payload: Buffer.from('{}').toString('base64') }, [publicKey])).toBeUndefined();
   expect(findSigner({ ...envelope, payloadType: 'text/plain' }, [publicKey])).toBeUndefined();
   expect(findSigner({ ...envelope, signatures: [{ sig: '' }, { sig: 'AAAA' }] }, [publicKey])).toBeUndefined();
+});
+
+it('ignores members that it does not know, also in signatures', () => {
+  const { signatures, ...rest } = sealEnvelope(payload, privateKey);
+  const json = { ...rest, extra: 1, signatures: signatures.map(signature => ({ ...signature, cert: 'x' })) };
+  const read = readJsonShape(readerOf(ENVELOPE), json as never);
+  expect(read.kind === 'ok' && findSigner(read.value, [publicKey])).toBe(publicKey);
 });
 
 const openssl = spawnSync('openssl', ['version'], { stdio: 'ignore' }).status === 0;
