@@ -1,7 +1,8 @@
 /** Slots that nothing else needs, lent to a stage that has many parts left. A run that waits for one gets it back. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LentSlots } from '../execute/run/lent-slots.js';
-import type { StageQueue, Units } from './stage-queue.js';
+import type { StageQueue } from './stage-queue.js';
+import type { Units } from './unit-counts.js';
 
 /** Less urgent than every run and check. */
 const LENT_LAST = -1e17;
@@ -24,7 +25,9 @@ export function createLentSlots(slots: StageQueue, units: Units, most: number): 
       asked++;
       const slot = next++;
       const recalled = new AbortController();
-      slots.add(() => lend(slot, recalled.signal), { urgency: LENT_LAST, units, recall: () => recalled.abort() }).then(ask, ask);
+      const options = { urgency: LENT_LAST, units, recall: () => recalled.abort() };
+      // The next loan waits for a moment: whoever recalled this one starts before.
+      slots.add(() => lend(slot, recalled.signal), options).finally(() => setTimeout(ask, SETTLED_MS).unref());
     }
   };
 

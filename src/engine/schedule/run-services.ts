@@ -12,7 +12,8 @@ import type { StageEnd } from '../model/stage-end.js';
 import type { CacheFolder } from '../store/cache-folder.js';
 import { type ActionLocks, createActionLocks } from '../store/lock/action-locks.js';
 import { createOngoingRuns, type OngoingRuns } from './ongoing-runs.js';
-import { createStageQueue, type StageQueue, type Units } from './stage-queue.js';
+import { createStageQueue, type StageQueue } from './stage-queue.js';
+import type { Units } from './unit-counts.js';
 
 /** A failure in this build. The same action is not run again in it. */
 export interface FailedRun {

@@ -2,7 +2,7 @@
 import { placeToRun, spreadsParts } from '../execute/remote/where-to-run.js';
 import type { PlannedStage } from '../model/plan.js';
 import type { RunServices } from './run-services.js';
-import type { Units } from './stage-queue.js';
+import type { Units } from './unit-counts.js';
 
 export function unitsHere({ resources }: PlannedStage): Units {
   return { cpu: 1, ...resources };

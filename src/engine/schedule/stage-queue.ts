@@ -1,9 +1,7 @@
 /** The queue of ready stages: the next to run is the most urgent one whose units are free in all its pools. */
 import PQueue from 'p-queue';
 import { comesFirst, createReadyHeap, type ReadyHeap, type Waiting } from './ready-heap.js';
-
-/** Units of each pool that a run takes. */
-export type Units = Readonly<Record<string, number>>;
+import { createUnitCounts, type Taken, type Units } from './unit-counts.js';
 
 export interface StageQueue {
   /** How many runs with these units the pools could hold. */
@@ -24,8 +22,6 @@ interface ReadyRun extends Waiting {
   start(giveBack: () => void): void;
 }
 
-type Taken = readonly (readonly [pool: string, units: number])[];
-
 /** Runs that take the same units. If one of them fits, all do. */
 interface Lane {
   readonly units: Units;
@@ -38,19 +34,15 @@ interface Lane {
  */
 export function createStageQueue(capacity: Units): StageQueue {
   const running = new PQueue();
-  const taken = new Map<string, number>();
+  const counts = createUnitCounts(capacity);
+  const { wanted, change } = counts;
   const lanes = new Map<string, Lane>();
-  const capacityOf = (pool: string): number => capacity[pool] ?? 1;
-  const wanted = (units: Units): Taken => Object.entries(units).map(([pool, count]) => [pool, Math.min(count, capacityOf(pool))] as const);
-  const fits = ({ units }: Lane): boolean => wanted(units).every(([pool, count]) => (taken.get(pool) ?? 0) + count <= capacityOf(pool));
-  const change = (units: Taken, sign: 1 | -1): void => {
-    for (const [pool, count] of units) taken.set(pool, (taken.get(pool) ?? 0) + sign * count);
-  };
+  const fits = ({ units }: Lane): boolean => wanted(units).every(([pool, count]) => count <= counts.free(pool));
   /** Runs that can be recalled, and their units. */
   const recallable = new Map<ReadyRun, Taken>();
   /** Units that recalled runs have not given back yet. */
   const recalled = new Map<string, number>();
-  const isShort = (pool: string, count: number): boolean => (taken.get(pool) ?? 0) - (recalled.get(pool) ?? 0) + count > capacityOf(pool);
+  const isShort = (pool: string, count: number): boolean => count > counts.free(pool) + (recalled.get(pool) ?? 0);
 
   let asked = 0;
   const laneOf = (units: Units): Lane => {
@@ -59,28 +51,37 @@ export function createStageQueue(capacity: Units): StageQueue {
     lanes.set(name, lane);
     return lane;
   };
+  const recallableUnits = (pool: string): number =>
+    [...recallable.values()].flat().reduce((sum, [name, count]) => (name === pool ? sum + count : sum), 0);
+  /** Whether the first run of the lane could start if all loans ended. */
+  const isAwaited = ({ units, waiting }: Lane): boolean => {
+    const first = waiting.peek()?.item;
+    return (
+      first !== undefined &&
+      first.recall === undefined &&
+      wanted(units).every(([pool, count]) => !isShort(pool, count - recallableUnits(pool)))
+    );
+  };
   const findNext = (): Lane | undefined => {
     let next: Lane | undefined;
     for (const lane of lanes.values()) {
       const [first, best] = [lane.waiting.peek(), next?.waiting.peek()];
       if (first !== undefined && (best === undefined || comesFirst(first, best)) && fits(lane)) next = lane;
     }
-    return next;
+    // A run may wait for several loans. What the first of them gives back is not lent again before it has started.
+    const isLoan = next?.waiting.peek()?.item.recall !== undefined;
+    return isLoan && [...lanes.values()].some(isAwaited) ? undefined : next;
   };
   const recallOne = (run: ReadyRun, units: Taken): void => {
     recallable.delete(run);
     for (const [pool, count] of units) recalled.set(pool, (recalled.get(pool) ?? 0) + count);
     run.recall?.();
   };
-  const recallableUnits = (pool: string): number =>
-    [...recallable.values()].flat().reduce((sum, [name, count]) => (name === pool ? sum + count : sum), 0);
   /** Recalls what the first run of each lane waits for, if it can start then. */
   const recallForWaiting = (): void => {
-    for (const { units, waiting } of lanes.values()) {
-      const first = waiting.peek()?.item;
-      if (first === undefined || first.recall !== undefined) continue;
-      if (wanted(units).some(([pool, count]) => isShort(pool, count - recallableUnits(pool)))) continue;
-      for (const [pool, count] of wanted(units))
+    for (const lane of lanes.values()) {
+      if (!isAwaited(lane)) continue;
+      for (const [pool, count] of wanted(lane.units))
         for (const [run, held] of recallable) if (isShort(pool, count) && held.some(([name]) => name === pool)) recallOne(run, held);
     }
   };
@@ -105,7 +106,7 @@ export function createStageQueue(capacity: Units): StageQueue {
 
   return {
     fits: units =>
-      Math.min(...Object.entries(units).map(([pool, count]) => (count === 0 ? Infinity : Math.floor(capacityOf(pool) / count)))),
+      Math.min(...Object.entries(units).map(([pool, count]) => (count === 0 ? Infinity : Math.floor(counts.capacityOf(pool) / count)))),
     add: (work, { urgency, units, recall }) =>
       new Promise((resolve, reject) => {
         const begin = (giveBack: () => void): void => {

@@ -70,6 +70,29 @@ it('a stage that becomes ready gets a lent slot back before the parts are done',
   expect(ends).toEqual(['first', 'second', 'spread']);
 });
 
+it('a stage that waits for several lent slots gets them all', async () => {
+  const world = given(
+    { count: 300 },
+    {
+      first: { uses: 'spread', params: { count: 4, ms: 700 }, inputs: { text: 'source.txt' }, resources: { cpu: 0 } },
+      wide: { uses: 'spread', params: { count: 1 }, inputs: { text: 'first.text' }, resources: { cpu: 3 } },
+    },
+  );
+  const { events, outcomes } = await world.build({ jobs: 4 });
+  expect(outcomes).toEqual({ spread: 'executed', first: 'executed', wide: 'executed' });
+  expect(events.flatMap(event => (event.kind === 'outcome' ? [event.stage] : []))).toEqual(['first', 'wide', 'spread']);
+});
+
+it.each([
+  ['a wrong call of log', { logs: 'warn' }, 'failed'],
+  ['a message of its own', { sends: true }, 'executed'],
+])('%s in a part process does not end the worker', async (_what, params, outcome) => {
+  const { built } = await build(params, 2);
+  expect(built.outcomes).toEqual({ spread: outcome });
+  const { outcome: end } = built.report.stages.get('spread' as never) ?? {};
+  if (outcome === 'failed') expect(end).toMatchObject({ failure: { message: expect.stringContaining('context.log expects') } });
+});
+
 it('a stage that takes no slot gets none', async () => {
   const world = given({});
   world.stages = {

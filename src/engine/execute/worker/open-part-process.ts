@@ -1,6 +1,7 @@
 /** A worker's side of a part process. */
-import { fork } from 'node:child_process';
-import { type FromPartProcess, PART_PROCESS, type PartOrder } from './part-messages.js';
+import { type ChildProcess, fork } from 'node:child_process';
+import { messageOf } from '../../model/engine-error.js';
+import { isFromPartProcess, PART_PROCESS, type PartOrder } from './part-messages.js';
 
 export type PartEnd =
   | { readonly kind: 'computed'; readonly names: readonly string[] }
@@ -19,8 +20,6 @@ export interface PartProcess {
 
 /** Starts this worker's program as a part process. @param folder the run folder. */
 export function openPartProcess(folder: string, log: (level: 'info' | 'warning', message: string) => void): PartProcess {
-  const [, main = ''] = process.argv;
-  const child = fork(main, [folder, PART_PROCESS], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   let peakBytes = 0;
   let lost: PartEnd | undefined;
   let settle: (end: PartEnd) => void = () => undefined;
@@ -28,23 +27,42 @@ export function openPartProcess(folder: string, log: (level: 'info' | 'warning',
     lost ??= { kind: 'lost', why };
     settle(lost);
   };
-  child.on('message', (message: FromPartProcess) => {
-    if (message.kind === 'log') return log(message.level, message.message);
-    if (message.kind === 'computed') peakBytes = message.peakBytes;
-    settle(message.kind === 'computed' ? { kind: 'computed', names: message.names } : { kind: 'failed' });
+  const child = start(folder, lose);
+  child?.on('message', (message: unknown) => {
+    if (!isFromPartProcess(message)) {
+      lose('the plugin sent a message over its channel');
+      child.kill('SIGKILL');
+    } else if (message.kind === 'log') log(message.level, message.message);
+    else {
+      if (message.kind === 'computed') peakBytes = message.peakBytes;
+      settle(message.kind === 'computed' ? { kind: 'computed', names: message.names } : { kind: 'failed' });
+    }
   });
-  child.on('error', error => lose(error.message));
-  child.on('exit', (code, signal) => lose(signal ?? `exit code ${code}`));
+  child?.on('error', error => lose(error.message));
+  child?.on('exit', (code, signal) => lose(signal ?? `exit code ${code}`));
   return {
     peakBytes: () => peakBytes,
     compute: order =>
       new Promise(resolve => {
         settle = resolve;
         if (lost !== undefined) return resolve(lost);
-        child.send(order, error => {
+        child?.send(order, error => {
           if (error !== null) lose(error.message);
         });
       }),
-    kill: () => void child.kill('SIGKILL'),
+    kill: () => void child?.kill('SIGKILL'),
   };
+}
+
+/** A system without free processes or files may refuse it. */
+function start(folder: string, lose: (why: string) => void): ChildProcess | undefined {
+  const [, main = ''] = process.argv;
+  try {
+    const child = fork(main, [folder, PART_PROCESS], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    if (child.pid === undefined) lose('it could not be started');
+    return child;
+  } catch (error) {
+    lose(messageOf(error));
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 /** The messages between a worker and its part processes. */
 import type { JsonObject } from '../../../base/json.js';
+import { isTexts } from '../../store/files/recorded-stamps.js';
 
 /** A part to compute. Paths are absolute. */
 export interface PartOrder {
@@ -19,3 +20,19 @@ export type FromPartProcess =
 
 /** The argument after the run folder that makes a worker's program a part process. */
 export const PART_PROCESS = 'parts';
+
+/** Whether the value is one of these messages. A plugin shares the channel, so any value may arrive. */
+export function isFromPartProcess(value: unknown): value is FromPartProcess {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  const message: Partial<Record<'kind' | 'level' | 'message' | 'names' | 'peakBytes' | 'why', unknown>> = value;
+  switch (message.kind) {
+    case 'log':
+      return (message.level === 'info' || message.level === 'warning') && typeof message.message === 'string';
+    case 'computed':
+      return isTexts(message.names) && typeof message.peakBytes === 'number';
+    case 'failed':
+      return typeof message.why === 'string';
+    default:
+      return false;
+  }
+}

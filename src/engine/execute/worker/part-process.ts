@@ -15,7 +15,11 @@ export async function runPartProcess(local: LocalDocument, loadPart: LoadPart): 
   process.on('SIGTERM', () => abort.abort(new Error('the stage was cancelled')));
   const context: Pick<Context, 'signal' | 'log'> = {
     signal: abort.signal,
-    log: (level, message) => send({ kind: 'log', level, message: String(message) }),
+    log(level, message) {
+      if ((level !== 'info' && level !== 'warning') || typeof message !== 'string')
+        throw new TypeError('context.log expects a level ("info" or "warning") and a text');
+      send({ kind: 'log', level, message });
+    },
   };
   const guard = local.modules === undefined ? undefined : await (await import('./module-guard.js')).guardModules(local.modules);
   process.on('message', ({ name, module, ...job }: PartOrder) => {

@@ -43,43 +43,45 @@ export function createSpreadParts({ folder, most, send, context }: SpreadOptions
   const waiting: WaitingPart[] = [];
   /** Parts that failed in a part process. They fail here with their own error. */
   const here: WaitingPart[] = [];
-  const processes = new Set<PartProcess>();
-  const idle: PartProcess[] = [];
+  const processes = createProcesses(folder, context.log);
   /** Whether a lent slot is recalled, by its number. */
   const slots = new Map<number, boolean>();
+  const time = createPartTime();
   let isBusy = false;
-  let partMs: number | undefined;
   let wanted = 0;
   let isLost = false;
-
-  const note = (startMs: number): void => {
-    const tookMs = performance.now() - startMs;
-    partMs = partMs === undefined ? tookMs : partMs / 2 + tookMs / 2;
-  };
+  let isEnded = false;
 
   const runHere = async (): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
-    for (let part = here.shift() ?? waiting.shift(); part !== undefined; part = here.shift() ?? waiting.shift()) {
-      const startMs = performance.now();
+    for (let part = takeHere(); part !== undefined; part = takeHere()) {
+      const noteEnd = time.begin(askForSlots);
       await part.computeHere().then(part.settle, part.fail);
-      note(startMs);
+      noteEnd();
       askForSlots();
     }
     isBusy = false;
   };
 
+  const takeHere = (): WaitingPart | undefined => (isEnded ? undefined : (here.shift() ?? waiting.shift()));
   const runInSlot = async (slot: number): Promise<void> => {
     slots.set(slot, false);
-    const process = idle.pop() ?? openPartProcess(folder, context.log);
-    processes.add(process);
+    if (!isLost && waiting.length > 0) await computeIn(slot, processes.take());
+    slots.delete(slot);
+    send({ kind: 'slot-returned', slot });
+    askForSlots();
+  };
+
+  const computeIn = async (slot: number, process: PartProcess): Promise<void> => {
     while (!isLost && slots.get(slot) === false) {
       const part = waiting.shift();
       if (part === undefined) break;
-      const startMs = performance.now();
+      const noteEnd = time.begin();
       const end = await process.compute(part.order);
+      if (isEnded) return;
       if (end.kind === 'computed') {
-        note(startMs);
+        noteEnd();
         part.settle(end.names);
         continue;
       }
@@ -88,15 +90,14 @@ export function createSpreadParts({ folder, most, send, context }: SpreadOptions
       isLost ||= end.kind === 'lost';
       void runHere();
     }
-    idle.push(process);
-    slots.delete(slot);
-    send({ kind: 'slot-returned', slot });
-    askForSlots();
+    // Its memory goes back with the slot. Without a recall there are no parts left, and it ends with the stage.
+    if (slots.get(slot) === true) process.kill();
+    else processes.putBack(process);
   };
 
   /** A slot that works keeps working while there are parts. */
   const askForSlots = (): void => {
-    const worth = partMs === undefined || isLost ? 0 : Math.min(most, Math.floor((waiting.length * partMs) / WORTH_MS));
+    const worth = isLost ? 0 : Math.min(most, Math.floor((waiting.length * time.ofPartMs()) / WORTH_MS));
     const count = waiting.length === 0 ? 0 : Math.max(worth, slots.size);
     if (count !== wanted) send({ kind: 'slots-wanted', count });
     wanted = count;
@@ -116,12 +117,65 @@ export function createSpreadParts({ folder, most, send, context }: SpreadOptions
       else if (slots.has(slot)) slots.set(slot, true);
     },
     end() {
-      for (const process of processes) process.kill();
-      return [...processes].reduce((sum, { peakBytes }) => sum + peakBytes(), 0);
+      isEnded = true;
+      return processes.end();
     },
   };
 }
 
 function orderOf<Input extends JsonObject>({ name, module }: Part<Input>, { context: _, ...job }: PartJob<Input>): PartOrder {
   return { ...job, name, module: fileURLToPath(module) };
+}
+
+interface PartTime {
+  /** 0 while nothing is known. */
+  ofPartMs(): number;
+  /** A part begins. @param onLong called when the first part takes long: its time so far is an estimate. @returns notes its end. */
+  begin(onLong?: () => void): () => void;
+}
+
+function createPartTime(): PartTime {
+  let partMs: number | undefined;
+  return {
+    ofPartMs: () => partMs ?? 0,
+    begin(onLong) {
+      const startMs = performance.now();
+      const noteLong = (): void => {
+        partMs ??= WORTH_MS;
+        onLong?.();
+      };
+      const timer = partMs === undefined ? setTimeout(noteLong, WORTH_MS) : undefined;
+      return () => {
+        clearTimeout(timer);
+        const tookMs = performance.now() - startMs;
+        partMs = partMs === undefined ? tookMs : partMs / 2 + tookMs / 2;
+      };
+    },
+  };
+}
+
+interface Processes {
+  take(): PartProcess;
+  /** For a further slot. */
+  putBack(process: PartProcess): void;
+  /** Kills them. @returns the sum of the peak memories of all in bytes. */
+  end(): number;
+}
+
+function createProcesses(folder: string, log: Context['log']): Processes {
+  const all: PartProcess[] = [];
+  const idle: PartProcess[] = [];
+  const open = (): PartProcess => {
+    const process = openPartProcess(folder, log);
+    all.push(process);
+    return process;
+  };
+  return {
+    take: () => idle.pop() ?? open(),
+    putBack: process => void idle.push(process),
+    end() {
+      for (const process of all) process.kill();
+      return all.reduce((sum, { peakBytes }) => sum + peakBytes(), 0);
+    },
+  };
 }

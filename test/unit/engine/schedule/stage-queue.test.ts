@@ -111,6 +111,27 @@ describe('the queue', () => {
     expect(world.most).toBe(3);
   });
 
+  it('lends nothing while a run waits for several loans, which end one by one', async () => {
+    const world = watch({ cpu: 4 });
+    const recalls: string[] = [];
+    const lend = (name: string) => world.add(name, -9, { cpu: 1 }, () => recalls.push(name));
+    const ends = [world.add('own', 1), lend('a'), lend('b'), lend('c')];
+    await world.settle();
+    ends.push(world.add('wide', 1, { cpu: 3 }));
+    await world.settle();
+    expect(recalls.sort()).toEqual(['a', 'b', 'c']);
+    await world.finish('a');
+    ends.push(lend('d'));
+    await world.finish('b');
+    expect(world.started).toEqual(['own', 'a', 'b', 'c']);
+    await world.finish('c');
+    expect(world.started).toEqual(['own', 'a', 'b', 'c', 'wide']);
+    await world.finish('wide');
+    expect(world.started).toEqual(['own', 'a', 'b', 'c', 'wide', 'd']);
+    for (const name of ['own', 'd']) await world.finish(name);
+    await Promise.all(ends);
+  });
+
   it('continues after a failure', async () => {
     const queue = createStageQueue({ cpu: 1 });
     const failing = queue.add(() => Promise.reject(new Error('no')), { urgency: 1, units: { cpu: 1 } });
