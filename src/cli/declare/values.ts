@@ -59,9 +59,15 @@ export function parseSize(example: string): (text: string) => readonly [name: st
   };
 }
 
+/** Larger images would not fit in memory as tensors. */
+const MOST_SIDE = 16_384;
+const MOST_PIXELS = 100_000_000;
+
 /** "224x320" → a height of 224 and a width of 320. */
 export function parseSides(text: string): { readonly height: number; readonly width: number } {
   const [height = 0, width = 0] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text)?.slice(1).map(Number) ?? [];
   if (height === 0) throw new InvalidArgumentError('Expected height and width, for example 224x320.');
+  if (Math.max(height, width) > MOST_SIDE || height * width > MOST_PIXELS)
+    throw new InvalidArgumentError(`Expected sides of at most ${MOST_SIDE}, and at most ${MOST_PIXELS / 1e6} million pixels.`);
   return { height, width };
 }

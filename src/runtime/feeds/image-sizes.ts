@@ -14,6 +14,8 @@ const USUAL_SIDES = [
 /** Tokens besides those of patches: class, distillation and register tokens. */
 const MOST_OTHER_TOKENS = 5;
 const PATCH_SIDES = [4, 64] as const;
+/** Side of the largest image that position embeddings suggest: larger ones take gigabytes to try. */
+const MOST_EMBEDDED_SIDE = 1536;
 
 /** The sizes at which it does not run, and why not at the first. */
 export interface NoImageSize {
@@ -80,7 +82,7 @@ function listEmbeddedSides(model: Model): readonly number[] {
     const grid = Math.floor(Math.sqrt(tokens));
     return grid >= 4 && tokens - grid * grid <= MOST_OTHER_TOKENS ? [grid] : [];
   });
-  return [...new Set(grids)].flatMap(grid => strides.map(stride => grid * stride));
+  return [...new Set(grids)].flatMap(grid => strides.map(stride => grid * stride)).filter(side => side <= MOST_EMBEDDED_SIDE);
 }
 
 /** Sides of the patches that a convolution without overlap cuts an image into. */
@@ -88,7 +90,10 @@ function listPatchSides({ graph }: Model): readonly number[] {
   const sides = [...graph.nodes.values()].flatMap(node => {
     if (node.opType !== 'Conv') return [];
     const [height, width] = findInts(node, 'strides') ?? [];
-    return height !== undefined && height === width && height >= PATCH_SIDES[0] && height <= PATCH_SIDES[1] ? [height] : [];
+    if (height === undefined || height !== width || height < PATCH_SIDES[0] || height > PATCH_SIDES[1]) return [];
+    const [, weight] = node.inputs;
+    const kernel = findInts(node, 'kernel_shape') ?? (weight === undefined ? undefined : graph.values.get(weight)?.constant?.dims.slice(2));
+    return kernel?.join() === `${height},${width}` ? [height] : [];
   });
   return [...new Set(sides)];
 }

@@ -13,7 +13,7 @@ import {
   type ValuesOf,
   value,
 } from '../../../src/cli/declare/option.js';
-import { parseCount, parseNumber, parseSize, parseText, parseWith } from '../../../src/cli/declare/values.js';
+import { parseCount, parseNumber, parseSides, parseSize, parseText, parseWith } from '../../../src/cli/declare/values.js';
 
 function read<O extends OptionTable>(options: O, ...argv: readonly string[]): ValuesOf<O> {
   const command = new Command('x').exitOverride().configureOutput({ writeErr: () => undefined });
@@ -111,4 +111,16 @@ it('a missing required option is refused', () => {
   expect(messageOf(() => read({ truth: required('--truth <file>', '', parseText) }))).toContain(
     "required option '--truth <file>' not specified",
   );
+});
+
+describe('height and width', () => {
+  it.each([
+    ['224x320', { height: 224, width: 320 }],
+    ['16384x6103', { height: 16384, width: 6103 }],
+    ['10000x10000', { height: 10000, width: 10000 }],
+  ])('%s', (text, sides) => expect(parseSides(text)).toEqual(sides));
+
+  it.each(['99999x99999', '16385x1', '1x16385', '10001x10000', '16384x6104'])('%s is refused: its tensor would not fit in memory', text => {
+    expect(messageOf(() => parseSides(text))).toBe('Expected sides of at most 16384, and at most 100 million pixels.');
+  });
 });

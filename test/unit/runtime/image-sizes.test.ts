@@ -7,9 +7,14 @@ import type { ImageSides } from '../../../src/runtime/feeds/random-feeds.js';
 const HEAD = '<ir_version: 8, opset_import: ["": 17]> g';
 
 /** Patches of one channel as tokens, to which positions are added. */
-const patches = (side: number, tokens: number): string => `${HEAD} (float[N, 3, H, W] x) => (float[N, t, c] y)
-  <float[2, 3, ${side}, ${side}] w, float[1, ${tokens}, 2] positions, int64[3] flat = {0, 2, -1}> {
-  p = Conv<strides = [${side}, ${side}]>(x, w)  f = Reshape(p, flat)  t = Transpose<perm = [0, 2, 1]>(f)  y = Add(t, positions) }`;
+const patches = (
+  side: number,
+  tokens: number,
+  kernel = side,
+  attributes = '',
+): string => `${HEAD} (float[N, 3, H, W] x) => (float[N, t, c] y)
+  <float[2, 3, ${kernel}, ${kernel}] w, float[1, ${tokens}, 2] positions, int64[3] flat = {0, 2, -1}> {
+  p = Conv<strides = [${side}, ${side}]${attributes}>(x, w)  f = Reshape(p, flat)  t = Transpose<perm = [0, 2, 1]>(f)  y = Add(t, positions) }`;
 
 /** A layer that takes all pixels of one size. */
 const flattened = (elements: number): string => `${HEAD} (float[N, 3, H, W] x) => (float[N, 5] y) <float[${elements}, 5] w> {
@@ -45,6 +50,12 @@ describe('a size of images', () => {
     ],
     ['one without a batch', `${HEAD} (float[3, H, W] x) => (float[3, H, W] y) { y = Relu(x) }`, [640, 640], [3, 640, 640]],
     ['as many patches as positions, of a side that is not usual', patches(12, 400), [240, 240], [1, 400, 2]],
+    [
+      'as many patches as positions, with the side of a patch stated',
+      patches(12, 400, 12, ', kernel_shape = [12, 12]'),
+      [240, 240],
+      [1, 400, 2],
+    ],
     ['as many pixels as weights, of a usual side', flattened(3 * 32 * 32), [32, 32], [1, 5]],
   ])('is found: %s', async (_what, text, size, dims) => {
     const found = await find(text);
@@ -62,6 +73,16 @@ describe('a size of images', () => {
     });
     expect(found.kind === 'none' && found.reason).toContain('MatMul');
     expect(await find(flattened(3 * 30 * 40), 'none', [[30, 40]])).toMatchObject({ kind: 'found', size: [30, 40] });
+  });
+
+  it.each([
+    ['patches that overlap', patches(4, 400, 7), 80],
+    ['patches with gaps', patches(4, 400, 3), 80],
+    ['patches that overlap, by their attribute', patches(4, 400, 7, ', kernel_shape = [7, 7]'), 80],
+    ['an image that would take gigabytes', patches(64, 900), 1920],
+  ])('is not drawn from %s', async (_what, text, side) => {
+    const found = await find(text);
+    expect(found.kind === 'found' ? [found.size] : found.tried).not.toContainEqual([side, side]);
   });
 
   it('of others is not tried where one is given', async () => {
