@@ -52,14 +52,17 @@ export async function fitLayer({ weights, targets, products }: FitLayer): Promis
 /** Σ (y − w·x)² over the positions, by ONNX Runtime in float32. @throws RuntimeError `model-run`. */
 export async function judgeRows(weights: Float32Array, { groups, columns, positions, inputs, outputs }: JudgedPositions): Promise<number> {
   const session = await openSession(errorModel(), { ...CAPTURE_SESSION, threads: 2 });
-  const rows = weights.length / groups / columns;
-  const { error } = await session.run({
-    w: makeTensor('float32', [groups, rows, columns], weights),
-    x: makeTensor('float32', [groups, columns, positions], inputs),
-    y: makeTensor('float32', [groups, rows, positions], outputs),
-  });
-  await session.close();
-  return (error?.data as Float32Array).reduce((sum, one) => sum + one * one, 0);
+  try {
+    const rows = weights.length / groups / columns;
+    const { error } = await session.run({
+      w: makeTensor('float32', [groups, rows, columns], weights),
+      x: makeTensor('float32', [groups, columns, positions], inputs),
+      y: makeTensor('float32', [groups, rows, positions], outputs),
+    });
+    return (error?.data as Float32Array).reduce((sum, one) => sum + one * one, 0);
+  } finally {
+    await session.close();
+  }
 }
 
 function errorModel(): Uint8Array {

@@ -49,6 +49,7 @@ export interface SumLayer {
   judge(sample: LayerSample, most: number): void;
   /** The sums over all samples. Nothing can be added then. */
   finish(): Promise<LayerSums>;
+  close(): Promise<void>;
 }
 
 export interface SumOptions {
@@ -105,13 +106,13 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
       if (kept === undefined) {
         if (block.filled() > 0) await multiply(both);
       } else if (bias !== undefined) await multiply(['t']);
-      await session.close();
       return {
         groups: kept === undefined ? cutProducts(products ?? new Float32Array(groups * columns * columns), groups, columns) : [kept],
         judged: judging.positions(),
         targets: targets === undefined ? undefined : Array.from({ length: rows }, (_, row) => slice(targets, row, columns)),
       };
     },
+    close: session.close,
   };
 }
 

@@ -54,15 +54,11 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       const { name, target: weight, float } = layer.pair;
       const bias = findBias(request.float.graph, float.node, weight.rows);
       const method = ROUNDING_METHODS[settings.method];
-      const summing = await openLayerSums(layer.pair.quantized.node, weight, {
-        bias,
-        few: method.few,
-        samples: sweep.samples - countJudging(sweep.samples),
-      });
-      const before = await measure(sweep, layer, summing);
+      const options = { bias, few: method.few, samples: sweep.samples - countJudging(sweep.samples) };
+      const { before, sums } = await sumUp(sweep, layer, await openLayerSums(layer.pair.quantized.node, weight, options));
       const former = readWeight(graph, weight);
       const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
-      const rows = rowsOf(weight, floats, await summing.finish());
+      const rows = rowsOf(weight, floats, sums);
       const { ways, round } = await method.open(rows, settings);
       let open = layer;
       let best: Trial | undefined;
@@ -131,6 +127,16 @@ const MOST_JUDGED = 1024;
 
 function isJudged(sample: number, samples: number): boolean {
   return samples < JUDGED || sample % JUDGED === JUDGED - 1;
+}
+
+/** Runs every sample, and closes `summing`. */
+async function sumUp(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, summing: SumLayer) {
+  try {
+    const before = await measure(sweep, layer, summing);
+    return { before, sums: await summing.finish() };
+  } finally {
+    await summing.close();
+  }
 }
 
 /** Runs every sample. The error is that of the judged ones, the sums are those of the others. */

@@ -1,4 +1,6 @@
 /** Fits of whole layers: blocks of rows, the fit against least squares by normal equations, and its error on other positions. */
+import { jest } from '@jest/globals';
+import ort from 'onnxruntime-node';
 import { dampProducts } from '../../../../../src/quant/recovery/rounding/damped-products.js';
 import { fitLayer, judgeRows } from '../../../../../src/quant/recovery/rounding/fit-layer.js';
 import { cutRows } from '../../../../../src/quant/recovery/rounding/row-blocks.js';
@@ -112,4 +114,14 @@ it('the error on judging positions is that of the outputs', async () => {
       expected += (y - outputOf(row, p)) ** 2;
     }
   expect((await judgeRows(own, judged)) / expected).toBeCloseTo(1, 4);
+});
+
+it('a session is released if the positions do not fit the weights', async () => {
+  const create = jest.spyOn(ort.InferenceSession, 'create');
+  const { groups, columns, positions, own } = layerOf();
+  const judged = { groups, columns, positions, inputs: new Float32Array(3), outputs: new Float32Array(3) };
+  await expect(judgeRows(own, judged)).rejects.toThrow('array elements');
+  const [opened] = await Promise.all(create.mock.results.map(({ value }) => value as Promise<ort.InferenceSession>));
+  create.mockRestore();
+  await expect(opened?.release()).rejects.toThrow('already disposed');
 });

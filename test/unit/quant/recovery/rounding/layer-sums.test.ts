@@ -89,7 +89,7 @@ it.each(CASES)('$op $input with $weight', async ({ op, input, weight, attributes
   const sumsBy = async (few: 'products' | 'inputs') => {
     const summing = await openLayerSums(node, found, { bias, few, samples: 1 });
     await summing.add({ input: x, output: y });
-    return summing.finish();
+    return summing.finish().finally(summing.close);
   };
   const { groups, targets } = await sumsBy('products');
   const perGroup = found.rows / found.groups;
@@ -143,6 +143,7 @@ it('samples are summed together as one by one', async () => {
   const summing = await openLayerSums(node, weight, { bias, few: 'inputs', samples: 3 });
   for (const sample of samples) await summing.add(sample);
   const { groups, targets } = await summing.finish();
+  await summing.close();
   const sumOf = (of: (sample: (typeof samples)[number], position: number) => number): number =>
     samples.reduce(
       (sum, sample) => sum + Array.from({ length: sample.input.dims[0] ?? 0 }, (_, k) => of(sample, k)).reduce((a, b) => a + b, 0),
