@@ -22,7 +22,13 @@ export interface ProcessWords {
 }
 
 /** Work that takes longer is too large for the page. */
-const LONGEST_MS = 60_000;
+export interface ProcessLimit {
+  readonly longestMs: number;
+  /** What gives the answer instead. */
+  readonly help: string | undefined;
+}
+
+const SHORT: ProcessLimit = { longestMs: 60_000, help: undefined };
 
 /** With the one that is computed. A page asks for one at a time, and leaves it when its user goes on. */
 const MOST_OPEN = 8;
@@ -31,7 +37,11 @@ const MOST_OPEN = 8;
 const MOST_SAID = 2_000;
 
 /** One process at a time: a model may need gigabytes. @param module absolute path of a module that calls `answerOrder`. */
-export function openProcessQueue<Order extends object, Result>(module: string, words: ProcessWords): ProcessQueue<Order, Result> {
+export function openProcessQueue<Order extends object, Result>(
+  module: string,
+  words: ProcessWords,
+  limit: ProcessLimit = SHORT,
+): ProcessQueue<Order, Result> {
   const closed = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
   let open = 0;
@@ -41,7 +51,7 @@ export function openProcessQueue<Order extends object, Result>(module: string, w
         throw new RequestError(503, 'ui-too-many', `${open} ${words.many} wait to be computed`, 'wait for them, or close other pages');
       open++;
       const end = AbortSignal.any([left, closed.signal]);
-      const work = last.then(() => (end.aborted ? 'left' : runProcess<Result>(module, order, end, words)));
+      const work = last.then(() => (end.aborted ? 'left' : runProcess<Result>(module, order, end, { ...words, ...limit })));
       last = work.catch(() => undefined);
       return work.finally(() => open--);
     },
@@ -49,14 +59,19 @@ export function openProcessQueue<Order extends object, Result>(module: string, w
   };
 }
 
-function runProcess<Result>(module: string, order: object, end: AbortSignal, { what }: ProcessWords): Promise<Result | 'left'> {
+function runProcess<Result>(
+  module: string,
+  order: object,
+  end: AbortSignal,
+  { what, longestMs, help }: ProcessWords & ProcessLimit,
+): Promise<Result | 'left'> {
   return new Promise((resolve, reject) => {
     const child = fork(module, [], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     const said = endOf(child);
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new RequestError(413, 'ui-too-large', `${what} takes too long to compute`));
-    }, LONGEST_MS);
+      reject(new RequestError(413, 'ui-too-large', `${what} takes too long to compute`, help));
+    }, longestMs);
     const leave = (): void => void child.kill('SIGKILL');
     end.addEventListener('abort', leave);
     child.on('message', (answer: ProcessAnswer<Result>) => {

@@ -1,7 +1,7 @@
 /** Trials of fixes, computed in a process that ends after each answer, and kept by the content of the model. */
 import { join } from 'node:path';
 import type { Advice } from '../../target/advice/advice.js';
-import { openProcessQueue } from './one-process.js';
+import { openProcessQueue, type ProcessLimit } from './one-process.js';
 import type { TrialOrder } from './trial-view.js';
 
 export interface TrialReader {
@@ -12,9 +12,15 @@ export interface TrialReader {
 
 const MOST_KEPT = 16;
 
+/** A trial compiles a copy of the model for every step. */
+const LIMIT: ProcessLimit = {
+  longestMs: 300_000,
+  help: 'run "tanren lint MODEL --target TARGET", which tries the same fixes without a limit',
+};
+
 export function openTrialReader(installRoot: string): TrialReader {
   const module = join(installRoot, 'src/web/model/trial-process.js');
-  const queue = openProcessQueue<TrialOrder, Advice>(module, { what: 'the trial', many: 'trials' });
+  const queue = openProcessQueue<TrialOrder, Advice>(module, { what: 'the trial', many: 'trials' }, LIMIT);
   const kept = new Map<string, Advice>();
   return {
     async read(order, key, left) {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openProcessQueue } from '../../../src/web/model/one-process.js';
 import { openTensorReader, type TensorReader } from '../../../src/web/model/read-tensor.js';
 import type { TensorOrder } from '../../../src/web/model/tensor-view.js';
 
@@ -51,6 +52,13 @@ describe('the reader of values', () => {
       stack: 'TypeError: x is not y\n  at here',
     });
     await expect(reader.read(order('die'), never)).rejects.toThrow(/ended \(SIGABRT\): .*out of memory/);
+  });
+
+  it('ends work that takes longer than its limit, and names what gives the answer', async () => {
+    const limit = { longestMs: 300, help: 'run the command' };
+    const queue = openProcessQueue<TensorOrder, object>(join(root, 'src/web/model/tensor-process.js'), { what: 'it', many: 'they' }, limit);
+    await expect(queue.read(order('hang'), never)).rejects.toMatchObject({ code: 'ui-too-large', help: 'run the command' });
+    queue.close();
   });
 
   it('ends the process of a client that left, computes nothing for those that left while they waited, and goes on', async () => {
