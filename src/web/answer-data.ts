@@ -19,6 +19,7 @@ import { findRewrite, getCompiledModel } from './project/compiled-model.js';
 import type { LiveProject, ProjectState } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import type { StartedBuilds } from './project/started-builds.js';
+import { basisOf } from './project/sweep-basis.js';
 import { SWEEP_ORDER, type Sweeps } from './project/sweeps.js';
 import { answerArtifact, findArtifact } from './views/artifact-file.js';
 import { answerInput } from './views/input-file.js';
@@ -62,7 +63,10 @@ const READS: Readonly<Record<string, Handler>> = {
     const answer = findRunLog(known, cache, runs, getRunIndex(runs, run), stage.id);
     return jsonAnswer(answer.kind === 'text' ? { text: clipLog(answer.text) } : { text: '', absent: answer.kind });
   },
-  sweeps: async (_, { sweeps }) => jsonAnswer({ sweeps: sweeps.list() }),
+  sweeps: async (_, { project, sweeps }) => {
+    const state = await project.state();
+    return jsonAnswer({ sweeps: sweeps.list(targets => basisOf(state, targets)) });
+  },
   sweep: async ({ query }, { sweeps }) => jsonAnswer(sweeps.rows(get(query, 'name'))),
   runs: async (_, { project }) => jsonAnswer(viewRuns(await project.state())),
   compare: async ({ query }, { project }) => {
@@ -122,12 +126,13 @@ const WRITES: Readonly<Record<string, Handler>> = {
     const read = readJsonShape(readSweepOrder, await readJsonBody(message));
     if (read.kind === 'problems')
       throw new RequestError(400, 'ui-bad-request', `the sweep is malformed: ${formatJsonProblems(read.problems).slice(0, 3).join('; ')}`);
-    const { targets } = getPlan((await project.state()).plan);
+    const state = await project.state();
+    const { targets } = getPlan(state.plan);
     if (!read.value.targets.every(name => targets.has(name)))
       throw new RequestError(400, 'ui-bad-request', 'a target is not a stage of the pipeline');
     if (builds.running().length > 0)
       throw new RequestError(409, 'ui-busy', 'a build of this page runs', 'wait until it has ended, or cancel it');
-    const { name, process } = sweeps.start(read.value);
+    const { name, process } = sweeps.start(read.value, basisOf(state, read.value.targets) ?? '');
     builds.follow(process);
     return jsonAnswer({ name, pid: process.pid });
   },

@@ -1,5 +1,5 @@
 /** The view "Runs" in a browser: a sweep is started and its configurations shown, and two runs are compared per class, per layer and by images. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ComparisonView } from '../../../src/web/views/runs-view.js';
 import { describeInBrowser } from '../../support/browser.js';
@@ -17,6 +17,16 @@ describeInBrowser('the runs of a project', path => {
   const boxAp = async (): Promise<readonly number[]> => {
     const { moments } = await given.server().json<ComparisonView>('compare?of=r1,r2');
     return moments.map(({ stages }) => Number(stages['evaluate-int8']?.metrics['bbox.AP']));
+  };
+
+  /** The newest sweep again, over other numbers of images and without configurations. */
+  const addSweepOf = (values: string): void => {
+    const folder = join(project.folder, 'cache/state');
+    const names = readdirSync(folder).filter(name => /^sweep-pipeline\.s\d+\.json$/.test(name));
+    const number = Math.max(...names.map(name => Number(/\d+/.exec(name)?.[0])));
+    const rows = JSON.parse(readFileSync(join(folder, `sweep-pipeline.s${number}.json`), 'utf8')) as { readonly axes: readonly object[] };
+    const axes = rows.axes.map(axis => ({ ...axis, values: values.split(',').map(Number) }));
+    writeFileSync(join(folder, `sweep-pipeline.s${number + 1}.json`), JSON.stringify({ ...rows, axes, configurations: [] }));
   };
 
   it('start a sweep with the form, follow it, and show every configuration; the pipeline stays as it is', async () => {
@@ -91,10 +101,17 @@ describeInBrowser('the runs of a project', path => {
     expect(whole.map(read)).toEqual(before);
     expect(await runs()).toBe(count);
     expect(existsSync(join(project.folder, 'pipeline.lock'))).toBe(hasLock);
+    expect(await page.getByText('outdated', { exact: true }).count()).toBe(0);
+    addSweepOf('4,500');
     project.edit('pipeline.yaml', text => text.replaceAll('with: {samples: 4}', 'with: {samples: 32}'));
+    await page.getByText('outdated', { exact: true }).waitFor();
+    expect(await page.getByText('subset: 32 images').count()).toBe(1);
     expect(project.build('evaluate-float', 'evaluate-int8').exitCode).toBe(0);
     const aps = whole.map(name => Number(JSON.parse(read(name)).bbox.AP).toFixed(4));
     expect([left, right]).toEqual(aps);
+    project.edit('pipeline.yaml', text => text.replaceAll('with: {samples: 32}', 'with: {samples: 4}'));
+    await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached' });
+    expect(await page.getByText('subset: 32 images').count()).toBe(1);
     expect(opened.heard).toEqual([]);
   });
 

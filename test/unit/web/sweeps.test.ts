@@ -8,9 +8,11 @@ import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
 import { openSweeps, SWEEP_ORDER, type SweepOrder } from '../../../src/web/project/sweeps.js';
 
 const ORDER: SweepOrder = { axes: [{ name: 'preset', values: 'a,b' }], targets: [] };
+const BASIS = 'b1';
+const basisNow = (): string => BASIS;
 const ROWS = {
   pipeline: 'pipeline',
-  axes: [{ name: 'preset', sets: 'parameter preset', values: ['a'] }],
+  axes: [{ name: 'preset', sets: 'parameter preset', values: ['a', 'b'] }],
   objectives: [],
   configurations: [],
 };
@@ -49,39 +51,66 @@ describe('sweeps of the page', () => {
 
   it('run with what they print, then have rows, which a later server shows too', async () => {
     const sweeps = open();
-    expect(sweeps.list()).toEqual([]);
-    const { name } = sweeps.start(ORDER);
+    expect(sweeps.list(basisNow)).toEqual([]);
+    const { name } = sweeps.start(ORDER, BASIS);
     say('[1/4]');
     expect(heard).toEqual([`${name} [1/4]`]);
-    expect(sweeps.list()).toEqual([{ name: 's1', state: 'running', axes: ['preset'], line: '[1/4]' }]);
+    expect(sweeps.list(basisNow)).toEqual([
+      { name: 's1', state: 'running', axes: ['preset'], values: ['a,b'], isOutdated: false, line: '[1/4]' },
+    ]);
     expect(() => sweeps.rows(name)).toThrow(expect.objectContaining({ code: 'ui-not-found' }));
     writeFileSync(output, JSON.stringify(ROWS));
     await end(0);
     for (const one of [sweeps, open()]) {
-      expect(one.list()).toEqual([{ name: 's1', state: 'ended', axes: ['preset'] }]);
-      expect(one.rows('s1')).toEqual(ROWS);
+      expect(one.list(basisNow)).toEqual([{ name: 's1', state: 'ended', axes: ['preset'], values: ['a,b'], isOutdated: false }]);
+      expect(one.rows('s1')).toEqual({ ...ROWS, origin: { targets: [], basis: BASIS } });
     }
+  });
+
+  it('are outdated once the pipeline is another one, and where it is not known what it was', async () => {
+    const sweeps = open();
+    const axes = [{ name: 'evaluate.samples', values: '32' }];
+    sweeps.start({ axes, targets: ['evaluate'] }, BASIS);
+    const rows = { ...ROWS, axes: [{ name: 'evaluate.samples', sets: 'evaluate.samples', values: [32] }] };
+    writeFileSync(output, JSON.stringify(rows));
+    expect(sweeps.list(basisNow)[0]).toMatchObject({ state: 'ended', isOutdated: true });
+    await end(0);
+    const asked: (readonly string[])[] = [];
+    const stateWith = (basis: string | undefined) =>
+      open().list(targets => {
+        asked.push(targets);
+        return basis;
+      })[0];
+    expect([BASIS, 'b2', undefined].map(basis => stateWith(basis)?.isOutdated)).toEqual([false, true, true]);
+    expect(asked).toEqual([['evaluate'], ['evaluate'], ['evaluate']]);
+    expect(stateWith(BASIS)?.values).toEqual(['32']);
   });
 
   it('that fail say why, and one whose process is gone is lost', async () => {
     const sweeps = open();
-    sweeps.start(ORDER);
+    sweeps.start(ORDER, BASIS);
     await end(2, 'error[unknown-axis]');
-    expect(sweeps.list()).toEqual([{ name: 's1', state: 'lost', axes: ['preset'], said: 'error[unknown-axis]' }]);
+    expect(sweeps.list(basisNow)).toEqual([
+      { name: 's1', state: 'lost', axes: ['preset'], values: ['a,b'], isOutdated: false, said: 'error[unknown-axis]' },
+    ]);
     // No process has this id: it is above the largest that Linux gives.
-    open(2 ** 22 + 1).start(ORDER);
-    expect(open().list()[0]).toEqual({ name: 's2', state: 'lost', axes: ['preset'] });
+    open(2 ** 22 + 1).start(ORDER, BASIS);
+    expect(open().list(basisNow)[0]).toEqual({ name: 's2', state: 'lost', axes: ['preset'], values: ['a,b'], isOutdated: false });
   });
 
   it('have names of their own, also of two servers and of other pipelines, and the oldest go', () => {
     const [one, other] = [open(), open()];
-    expect([one.start(ORDER), other.start(ORDER), one.start(ORDER)].map(({ name }) => name)).toEqual(['s1', 's2', 's3']);
+    expect([one.start(ORDER, BASIS), other.start(ORDER, BASIS), one.start(ORDER, BASIS)].map(({ name }) => name)).toEqual([
+      's1',
+      's2',
+      's3',
+    ]);
     const nested = open(process.pid, 'pipelines/x');
-    expect(nested.start(ORDER).name).toBe('s1');
-    expect(nested.list()).toHaveLength(1);
-    for (let i = 0; i < 60; i++) one.start(ORDER);
+    expect(nested.start(ORDER, BASIS).name).toBe('s1');
+    expect(nested.list(basisNow)).toHaveLength(1);
+    for (let i = 0; i < 60; i++) one.start(ORDER, BASIS);
     expect(readdirSync(join(root, 'state')).filter(file => file.startsWith('sweep-pipeline.')).length).toBe(50);
-    expect(one.list()[0]?.name).toBe('s63');
+    expect(one.list(basisNow)[0]?.name).toBe('s63');
   });
 
   it('leave out files that are damaged, and read no other file', () => {
@@ -89,10 +118,10 @@ describe('sweeps of the page', () => {
     writeFileSync(join(root, 'state/sweep-pipeline.s5.json'), '[]');
     writeFileSync(join(root, 'state/platform.json'), '{}');
     const sweeps = open();
-    expect(sweeps.list()).toEqual([]);
+    expect(sweeps.list(basisNow)).toEqual([]);
     for (const name of ['../platform', 's4', 's01', 's9', ''])
       expect(() => sweeps.rows(name)).toThrow(expect.objectContaining({ code: 'ui-not-found' }));
-    expect(sweeps.start(ORDER).name).toBe('s6');
+    expect(sweeps.start(ORDER, BASIS).name).toBe('s6');
   });
 
   it.each<[string, object]>([
@@ -107,6 +136,6 @@ describe('sweeps of the page', () => {
 
   it('with more than eight axes are refused', () => {
     const axes = Array.from({ length: 9 }, (_, index) => ({ name: `a${index}`, values: 'x' }));
-    expect(() => open().start({ axes, targets: [] })).toThrow(expect.objectContaining({ code: 'ui-bad-request' }));
+    expect(() => open().start({ axes, targets: [] }, BASIS)).toThrow(expect.objectContaining({ code: 'ui-bad-request' }));
   });
 });

@@ -27,10 +27,16 @@ export function Subset({ stages }: { readonly stages: readonly StageRow[] }) {
   const ids = evaluated.map(({ id }) => id);
   const axes = ids.map(id => ({ name: `${id}.samples`, values: String(IMAGES) }));
   const { data } = useData<{ readonly sweeps: readonly SweepView[] }>('sweeps');
-  const newest = data?.sweeps.find(sweep => sweep.axes.join() === axes.map(({ name }) => name).join());
-  const start = (): void => {
+  const newest = data?.sweeps.find(sweep => isSubset(sweep, axes));
+  const start = async (): Promise<boolean> => {
     setProblem(undefined);
-    post('sweep', { axes, targets: ids }).catch((error: unknown) => setProblem(asApiError(error).message));
+    try {
+      await post('sweep', { axes, targets: ids });
+      return true;
+    } catch (error) {
+      setProblem(asApiError(error).message);
+      return false;
+    }
   };
   useAuto(
     isAuto && own.length === 0 && evaluated.some(({ state }) => state !== 'up-to-date'),
@@ -40,7 +46,7 @@ export function Subset({ stages }: { readonly stages: readonly StageRow[] }) {
   if (ids.length === 0) return null;
   return (
     <div class="tools">
-      <button type="button" onClick={start} disabled={own.length > 0}>
+      <button type="button" onClick={() => void start()} disabled={own.length > 0}>
         Figures on {IMAGES} images
       </button>
       <label>
@@ -53,26 +59,41 @@ export function Subset({ stages }: { readonly stages: readonly StageRow[] }) {
   );
 }
 
-/** Once per change of the inputs, as soon as no build of the page runs. */
-function useAuto(isWanted: boolean, inputs: string, start: () => void): void {
+/** Whether a sweep has exactly these axes, with these values: one of other values of `samples` is no subset of this size. */
+function isSubset({ axes, values }: SweepView, wanted: readonly { readonly name: string; readonly values: string }[]): boolean {
+  return JSON.stringify([axes, values]) === JSON.stringify([wanted.map(({ name }) => name), wanted.map(axis => axis.values)]);
+}
+
+/** Once per change of the inputs, as soon as no build of the page runs. A start that is refused is tried again when a build has ended. */
+function useAuto(isWanted: boolean, inputs: string, start: () => Promise<boolean>): void {
   const done = useRef('');
   useEffect(() => {
     if (!isWanted || done.current === inputs) return;
+    const before = done.current;
+    // Until the server answers, so that a change of `isWanted` starts no second one.
     done.current = inputs;
-    start();
+    void start().then(isStarted => {
+      if (!isStarted && done.current === inputs) done.current = before;
+    });
   }, [isWanted, inputs]);
 }
 
-function SubsetState({ sweep: { name, state, said }, ids }: { readonly sweep: SweepView; readonly ids: readonly string[] }) {
+function SubsetState({ sweep: { name, state, said, isOutdated }, ids }: { readonly sweep: SweepView; readonly ids: readonly string[] }) {
   const { data, error } = useData(state === 'ended' ? address('sweep', { name }) : undefined, 'once', parseSweep);
   if (state === 'running') return <span class="info">● computing …</span>;
   if (state === 'lost')
     return <Problem text={said === undefined ? 'it has ended without figures' : (logText(said).split('\n')[0] ?? '')} />;
   if (error !== undefined) return <Problem text={error.message} />;
-  return data === undefined ? null : <SubsetFigures sweep={data} ids={ids} />;
+  return data === undefined ? null : <SubsetFigures sweep={data} ids={ids} isOutdated={isOutdated} />;
 }
 
-function SubsetFigures({ sweep: { configurations }, ids }: { readonly sweep: SweepDocument; readonly ids: readonly string[] }) {
+interface FiguresProps {
+  readonly sweep: SweepDocument;
+  readonly ids: readonly string[];
+  readonly isOutdated: boolean;
+}
+
+function SubsetFigures({ sweep: { configurations }, ids, isOutdated }: FiguresProps) {
   const [row] = configurations;
   if (row === undefined) return null;
   const of = (id: string, kind: string): number | undefined => {
@@ -90,7 +111,7 @@ function SubsetFigures({ sweep: { configurations }, ids }: { readonly sweep: Swe
   });
   return (
     <span>
-      <Badge look="warn">subset: {IMAGES} images</Badge>{' '}
+      <Badge look="warn">subset: {IMAGES} images</Badge> {isOutdated && <Badge look="warn">outdated</Badge>}{' '}
       {row.status === 'failed' ? `failed: ${row.problems[0]?.message ?? ''}` : figures.join(', ')}{' '}
       <span class="soft">They enter no gate, lock file or history.</span>
     </span>
