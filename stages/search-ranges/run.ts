@@ -28,7 +28,7 @@ import { reportSearch } from './report.js';
 
 type Job = StageJob<SearchRangesParams>;
 
-/** @throws QuantError and OnnxError as quantizeModel; the errors of `openSampleFiles`; RuntimeError `model-load`, `model-run`. */
+/** @throws QuantError `not-finite`, and as quantizeModel; OnnxError as quantizeModel; the errors of `openSampleFiles`; RuntimeError `model-load`, `model-run`. */
 export async function runSearchRanges(job: Job): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const paths = { model: getInputPath(inputs, 'model'), sketches: getInputPath(inputs, 'sketches') };

@@ -8,6 +8,7 @@ import { openSweep, type Stretch } from '../../runtime/capture/sweep.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
 import { decodeNpy, encodeNpy } from '../../tensor/formats/npy.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { QuantError } from '../integers/quant-error.js';
 import type { SteppedModels } from '../sensitivity/find-steps.js';
 import { orderByEnds } from './order-by-ends.js';
 import type { SearchBlock } from './search-blocks.js';
@@ -29,7 +30,10 @@ export interface BlockSweep {
   next(): number;
   /** The constants of the quantized model that the next block, or one behind it, reads, by name. */
   readonly open: () => ReadonlySet<string>;
-  /** The error of the next block with the constants that the model has now; Infinity once it exceeds `enough`. */
+  /**
+   * The error of the next block with the constants that the model has now; Infinity once it exceeds `enough`, or if it is not finite.
+   * @throws QuantError `not-finite` for a float value; for a quantized one if any error is enough.
+   */
   measure(enough: number): Promise<number>;
   /** Advances behind the next block, with the constants that the model has now. */
   advance(): Promise<void>;
@@ -65,12 +69,13 @@ export async function openBlockSweep({ models, blocks, samples, folder }: BlockS
       for (const [end, id] of ends.entries()) {
         const tensor = getDefined(values.get(id), 'end of a block');
         await writeFile(fileOf(sample, end), encodeNpy(tensor));
-        sums[end] = (sums[end] ?? 0) + (tensor.dtype === 'float32' ? sumOfSquares(tensor.data) : 0);
+        sums[end] = (sums[end] ?? 0) + squaresOf(tensor, getValue(float.graph, id).name, 'float');
       }
     }
     await stretch.close('keep');
     return sums;
   };
+  /** NaN or Infinity if a quantized value is not finite. */
   const errorOf = async (values: ReadonlyMap<ValueId, Tensor>, sample: number, sums: readonly number[]): Promise<number> => {
     let error = 0;
     for (const [end, id] of seenOf(block()).entries()) {
@@ -95,11 +100,14 @@ export async function openBlockSweep({ models, blocks, samples, folder }: BlockS
       const stretch = openQuantized();
       let error = 0;
       for (const sample of samples.quantized.keys()) {
-        error += await errorOf(await stretch.run(sample), sample, signals);
-        if (error > enough) break;
+        const values = await stretch.run(sample);
+        error += await errorOf(values, sample, signals);
+        if (enough === Number.POSITIVE_INFINITY)
+          for (const { seen, value } of block().ends) squaresOf(getDefined(values.get(seen), 'end of a block'), value.name, 'quantized');
+        if (!(error <= enough)) break;
       }
       await stretch.close('repeat');
-      return error > enough ? Number.POSITIVE_INFINITY : error;
+      return error <= enough ? error : Number.POSITIVE_INFINITY;
     },
     async advance() {
       // Without a search of the block, nothing is compared: only the float values behind it are needed.
@@ -113,6 +121,15 @@ export async function openBlockSweep({ models, blocks, samples, folder }: BlockS
       next++;
     },
   };
+}
+
+/** Of a float32 tensor; 0 for others. @throws QuantError `not-finite`. */
+function squaresOf(tensor: Tensor, name: string, model: 'float' | 'quantized'): number {
+  const sum = tensor.dtype === 'float32' ? sumOfSquares(tensor.data) : 0;
+  if (Number.isFinite(sum)) return sum;
+  throw new QuantError('not-finite', `value "${name}" has NaN or infinite elements in the ${model} model on the captured samples`, {
+    help: 'look for a division by zero or an overflow before it',
+  });
 }
 
 function sumOfSquares(values: Float32Array): number {

@@ -38,7 +38,7 @@ export interface RangeSearcher {
   next(): number;
   /** Tensors that span several blocks. */
   readonly skipped: readonly string[];
-  /** Searches the next block. @throws RuntimeError `model-run`; QuantError as `quantize`. */
+  /** Searches the next block. @throws RuntimeError `model-run`; QuantError `not-finite` for an end of the block, and as `quantize`. */
   search(): Promise<SearchedBlock>;
   /** Repeats a known result of the next block. */
   repeat(overrides: readonly RangeOverride[]): Promise<void>;

@@ -176,6 +176,44 @@ async function mkdtempIn(name: string): Promise<string> {
   return at(name);
 }
 
+/** `y` is a function of what two layers compute; calibrated on small inputs, searched on large ones. */
+async function runUnlike(name: string, end: { readonly op: string; readonly large: number }, params: JsonObject) {
+  await mkdir(at(name));
+  const model = at(`${name}/float.onnx`);
+  const network = smallModel({
+    inputs: { x: ['float32', IMAGE] },
+    constants: randomConstants({ w1: [8, 3, 1, 1], b1: [8] }),
+    nodes: [
+      { op: 'Conv', name: 'one', in: ['x', 'w1', 'b1'], out: ['c'] },
+      { op: end.op, name: 'end', in: ['c'], out: ['y'] },
+    ],
+    outputs: ['y'],
+  });
+  await writeModel(model, network);
+  const own: Record<string, string> = {};
+  for (const [port, scale] of Object.entries({ small: 1, large: end.large })) {
+    const x = randomFloats(IMAGE, 1);
+    const tensors = at(`${name}/${port}.npz`);
+    await writeFile(tensors, encodeNpz(new Map([['x', { ...x, data: (x.data as Float32Array).map(value => scale * value) }]])));
+    const { outputs } = await runStage(capture, { params: { of: 'model' }, inputs: { model, tensors }, folder: folder.path });
+    own[port] = outputs.captured ?? '';
+  }
+  const calibrated = await runStage(calibrate, { params: {}, inputs: { model, captured: own.small ?? '' }, folder: folder.path });
+  return run(params, { inputs: { model, captured: own.large ?? '', sketches: calibrated.outputs.sketches ?? '' } });
+}
+
+it('a float value that overflows on the samples is named', async () => {
+  const failure = await failureOf(() => runUnlike('overflow', { op: 'Exp', large: 1e4 }, {}));
+  expect(failure).toMatchObject({ code: 'not-finite', message: expect.stringMatching(/value "y" .* in the float model/) });
+});
+
+it('a quantized value that is not finite before the search is named', async () => {
+  const failure = await failureOf(() =>
+    runUnlike('reciprocal', { op: 'Reciprocal', large: 1 }, { quantize: { exclude: [{ op: 'Reciprocal' }] } }),
+  );
+  expect(failure).toMatchObject({ code: 'not-finite', message: expect.stringMatching(/value "y" .* in the quantized model/) });
+});
+
 it('more samples than were captured are refused', async () => {
   expect((await failureOf(() => run({ samples: 9 }))).code).toBe('too-few-samples');
 });
