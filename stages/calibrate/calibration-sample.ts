@@ -14,7 +14,13 @@ export interface CalibrationSample {
 
 /** A file with the model's inputs, `rows` along their first axis; or the reason why the sample is skipped. */
 export type SampleInput =
-  | { readonly kind: 'input'; readonly file: SampleFile; readonly rows: number }
+  | {
+      readonly kind: 'input';
+      readonly file: SampleFile;
+      readonly rows: number;
+      /** Removes a file that only the first pass reads. */
+      readonly remove?: () => Promise<void>;
+    }
   | { readonly kind: 'left-out'; readonly reason: string };
 
 export interface CalibrationSamples {

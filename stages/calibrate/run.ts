@@ -57,7 +57,12 @@ async function observeAll(samples: readonly CalibrationSample[], observer: Sampl
       nameSample(sample.label, async () => {
         context.signal.throwIfAborted();
         const input = await sample.find();
-        return input.kind === 'left-out' ? input : { ...input, sketched: await observer.sketch(input.file) };
+        if (input.kind === 'left-out') return input;
+        try {
+          return { ...input, sketched: await observer.sketch(input.file) };
+        } finally {
+          await input.remove?.();
+        }
       }),
     take: async (found, sample, index) => {
       if (found.kind === 'left-out') skipped.push({ sample, reason: found.reason });

@@ -1,7 +1,5 @@
 /** Runs `capture`: one kept part per sample runs the models; its files are copied into the output folder, and the index is written last. */
 
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Digest } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { openDataSource, openImageSource, openModelSamples } from '../../src/detection/data/data-source.js';
@@ -14,14 +12,15 @@ import { readModel } from '../../src/onnx/serde/model-file.js';
 import { type CaptureWriter, openCaptureWriter } from '../../src/runtime/capture/capture-writer.js';
 import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
+import { makeBoundedFiles } from '../../src/stage/bounded-files.js';
 import type { PartResult } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { takeInOrder } from '../../src/stage/in-order.js';
-import { makeTurns } from '../../src/stage/in-turn.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, findInputRecord, getInputPath, getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { writeNpz } from '../../src/tensor/formats/npz.js';
+import type { Tensor } from '../../src/tensor/tensor.js';
 import { type DetectorManifest, detectorPart } from './detector-part.js';
 import { type ModelManifest, modelPart, PLAIN_PART } from './model-part.js';
 import type { CaptureParams } from './params.js';
@@ -83,23 +82,26 @@ async function captureModel(job: CaptureJob): Promise<void> {
     session: sessionManifest({ optimization }),
   };
   const parts = [{ name: PLAIN_PART, model: digestModelContent(model), firstAxis: 'any' }] as const;
-  const inTurn = makeTurns();
+  const files = makeBoundedFiles(context.scratch);
   const wanted = samples.map((sample, at) => ({
     id: sample.id,
     source: sample.source,
     label: `sample ${sample.id}`,
     run: async () => {
-      const feeds = join(context.scratch, `feeds-${at}.npz`);
-      await inTurn(async () => {
-        const tensors = Object.values(await sample.read());
-        await writeNpz(feeds, new Map(tensors.map((tensor, index) => [`${index}`, tensor])));
-      });
-      const result = await context.memo(modelPart, { manifest, blobs: { input: feeds }, unkeyed: { model: path } });
-      await rm(feeds, { force: true });
-      return result;
+      const feeds = await files.write(`feeds-${at}.npz`, async file => writeArrays(file, Object.values(await sample.read())));
+      try {
+        return await context.memo(modelPart, { manifest, blobs: { input: feeds.path }, unkeyed: { model: path } });
+      } finally {
+        await feeds.remove();
+      }
     },
   }));
   await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), wanted);
+}
+
+/** As arrays "0", "1", … */
+function writeArrays(path: string, tensors: readonly Tensor[]): Promise<void> {
+  return writeNpz(path, new Map(tensors.map((tensor, index) => [`${index}`, tensor])));
 }
 
 interface WantedSample {

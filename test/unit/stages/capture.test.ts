@@ -7,7 +7,7 @@ import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { rowCounts } from '../../../src/runtime/capture/capture-index.js';
 import { type Captured, openCaptured } from '../../../src/runtime/capture/captured.js';
 import { openSession } from '../../../src/runtime/session/session.js';
-import type { InputPaths } from '../../../src/stage/define-stage.js';
+import type { InputPaths, StagePlugin } from '../../../src/stage/define-stage.js';
 import { encodeNpz, readNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
@@ -132,6 +132,28 @@ describe('capture of a detector', () => {
     const failure = await failureOf(() => run({ of: 'model' }, { model, tensors }));
 
     expect(failure).toMatchObject({ code: 'not-finite', message: expect.stringMatching(/nan.*input "x" has 1 NaN or infinite of 2/) });
+  });
+
+  it.each([
+    ['capture', capture, { of: 'model' }],
+    ['calibrate', calibrate, {}],
+  ] as const)('%s removes the inputs of a sample once its part is done, and if it fails', async (_name, plugin, params) => {
+    const [model, tensors] = [join(folder.path, 'relu.onnx'), join(folder.path, 'two.npz')];
+    await writeModel(model, parseModelText('agraph (float[1, 2] x) => (float[1, 2] y) { y = Relu(x) }'));
+    await writeFile(tensors, encodeNpz({ x: makeTensor('float32', [1, 2], new Float32Array([1, 2])) }));
+    const inputsLeft = async () =>
+      (await readdir(folder.path, { recursive: true })).filter(name => /scratch-.*(feeds|sample)-\d+\.npz$/.test(name));
+    const runBy = (own: typeof memo.memo) =>
+      runStage(plugin as StagePlugin<unknown>, { params, inputs: { model, tensors }, folder: folder.path, memo: own });
+    const seen: number[] = [];
+    await runBy(async (part, request) => {
+      seen.push((await inputsLeft()).length);
+      return memo.memo(part, request);
+    });
+    expect(seen).toEqual([1]);
+    expect(await inputsLeft()).toEqual([]);
+    await expect(runBy(() => Promise.reject(new Error('no slot')))).rejects.toThrow('no slot');
+    expect(await inputsLeft()).toEqual([]);
   });
 
   /** A config by which nothing is an object. */
