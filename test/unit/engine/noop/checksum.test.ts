@@ -24,8 +24,8 @@ it('finds zeros that are added or cut off at either end', () => {
   const zero = Buffer.alloc(1);
   fc.assert(
     fc.property(someBytes, bytes => {
-      const sums = [bytes, Buffer.concat([bytes, zero]), Buffer.concat([zero, bytes])].map(checksumOf);
-      return new Set(sums).size === 3;
+      const sum = checksumOf(bytes);
+      return checksumOf(Buffer.concat([bytes, zero])) !== sum && checksumOf(Buffer.concat([zero, bytes])) !== sum;
     }),
   );
 });
