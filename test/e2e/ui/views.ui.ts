@@ -257,7 +257,7 @@ describeInBrowser('the page of the default pipeline', path => {
       const { page: shown } = opened;
       await opened.go('');
       await shown.getByRole('heading', { name: 'Error per layer' }).waitFor();
-      await shown.getByRole('link', { name: 'Results' }).click();
+      await shown.getByRole('link', { name: 'Results', exact: true }).click();
       await shown.getByRole('heading', { name: 'Results' }).waitFor();
       expect(await shown.getByRole('heading', { name: 'Error per layer' }).isVisible()).toBe(false);
       expect(await opened.overflow()).toBe(0);
