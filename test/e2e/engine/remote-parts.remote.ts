@@ -45,18 +45,18 @@ it('2,000 parts on 4 slots are a few actions worth their trip, and every result 
   expect(actions).toBeLessThan(60);
 });
 
-it('5,000 parts keep 100 slots busy, take little processor time each, and every result has its place', async () => {
+it('20,000 parts keep 100 slots busy, take little processor time each, and every result has its place', async () => {
   const server = await startServerInProcess({ workers: 'simulated', slots: 100 });
   await server.setLatency(5);
   const before = process.cpuUsage();
-  const { tookMs, text } = await buildParts(5_000, 50, 100, server.address);
+  const { tookMs, text } = await buildParts(20_000, 50, 100, server.address);
   const { user, system } = process.cpuUsage(before);
   const { busyMs, mostBusy } = await server.setLatency(0);
   server.close();
-  const msPerPart = (user + system) / 1000 / 5_000;
-  report('5,000 parts of 50 ms on 100 slots', { seconds: tookMs / 1000, busyPercent: busyMs / tookMs, mostBusy, msPerPart });
-  expect(text).toBe(Array.from({ length: 5_000 }, (_, index) => String(index)).join('\n'));
+  const msPerPart = (user + system) / 1000 / 20_000;
+  report('20,000 parts of 50 ms on 100 slots', { seconds: tookMs / 1000, busyPercent: busyMs / tookMs, mostBusy, msPerPart });
+  expect(text).toBe(Array.from({ length: 20_000 }, (_, index) => String(index)).join('\n'));
   expect(mostBusy).toBeGreaterThan(50);
-  // 100,000 parts may take 120 s beside their work. So few parts also pay for the compiler of V8, 1.3 ms were seen; a machine may be half as fast.
-  expect(msPerPart).toBeLessThan(3);
+  // 100,000 parts may take 120 s beside their work; processor time does not depend on other programs.
+  expect(msPerPart).toBeLessThan(1.2);
 });
