@@ -24,8 +24,9 @@ it('finds zeros that are added or cut off at either end', () => {
   const zero = Buffer.alloc(1);
   fc.assert(
     fc.property(someBytes, bytes => {
-      const sum = checksumOf(bytes);
-      return checksumOf(Buffer.concat([bytes, zero])) !== sum && checksumOf(Buffer.concat([zero, bytes])) !== sum;
+      // Zeros before and after zeros are the same bytes.
+      const texts = [bytes, Buffer.concat([bytes, zero]), Buffer.concat([zero, bytes])];
+      return new Set(texts.map(checksumOf)).size === new Set(texts.map(text => text.toString('hex'))).size;
     }),
   );
 });
