@@ -32,6 +32,29 @@ export async function openRunner(
   return here.size === 0 ? device : openMixedRunner(device, here);
 }
 
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** What was opened on a runner, and how to close both. */
+export interface OnRunner<Opened> extends Closable {
+  readonly opened: Opened;
+}
+
+/** Opens models on a runner that serves nothing else. If that fails, the runner is closed. */
+export async function openOnRunner<Opened extends Closable>(
+  runner: Runner,
+  open: (runner: Runner) => Promise<Opened>,
+): Promise<OnRunner<Opened>> {
+  try {
+    const opened = await open(runner);
+    return { opened, close: () => opened.close().finally(runner.close) };
+  } catch (error) {
+    await runner.close();
+    throw error;
+  }
+}
+
 /** Paths of the models that run on this machine. */
 function findHere({ here }: ExternalParams, models: readonly (readonly [string, string])[]): ReadonlySet<string> {
   const unknown = here.find(name => models.every(([own]) => own !== name));

@@ -1,5 +1,6 @@
 /** Reuse of an open resource, such as a model session, from one part of a stage's work to the next. */
 import { stat } from 'node:fs/promises';
+import type { Json } from '../base/json.js';
 
 export interface Closable {
   close(): Promise<void>;
@@ -20,6 +21,13 @@ export function makeOpenOrReuse<Resource extends Closable>(): OpenOrReuse<Resour
     current = { key, resource };
     return resource;
   };
+}
+
+/** As `makeOpenOrReuse` for what is opened from one file: a replaced file is opened again. `settings` are the other things that the resource depends on. */
+export function makeOpenFile<Resource extends Closable>() {
+  const openOrReuse = makeOpenOrReuse<Resource>();
+  return async (path: string, settings: Json, open: () => Promise<Resource>): Promise<Resource> =>
+    openOrReuse(JSON.stringify([settings, ...(await stampFile(path))]), open);
 }
 
 /** A resource that goes through layers in their order and cannot go back. */

@@ -1,10 +1,10 @@
 /** Metrics of `evaluate-classes`: top-1 and top-5 accuracy, and their differences to a baseline. */
 
-import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
 import type { Json } from '../../src/base/json.js';
 import { integer, number, openObject } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
+import { readBaseline } from '../../src/stage/baseline.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { BestClasses } from './classify-image.js';
 
@@ -35,15 +35,7 @@ export function makeClassMetrics(predictions: readonly Prediction[], baseline: J
 }
 
 function subtract(own: ClassMetrics, baseline: Json): NonNullable<ClassMetrics['delta']> {
-  const read = readJsonShape(reader, baseline);
-  if (read.kind === 'problems') {
-    throw new StageError(
-      'baseline-metrics',
-      `the baseline is not the metrics of an \`evaluate-classes\`: ${formatJsonProblems(read.problems).slice(0, 8).join('; ')}`,
-      { help: 'connect the output `metrics` of another `evaluate-classes`' },
-    );
-  }
-  const { images, top1, top5 } = read.value;
+  const { images, top1, top5 } = readBaseline(reader, baseline, 'evaluate-classes');
   if (images !== own.images) {
     throw new StageError('baseline-metrics', `the baseline was measured on ${images} images, this stage on ${own.images}`, {
       help: 'give both stages the same images and samples',

@@ -1,28 +1,16 @@
 /** Compares the classes that a network gives the pixels of one image with the mask of the image. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { readJsonShape } from '../../src/base/json/json-shape.js';
-import type { Json, JsonObject } from '../../src/base/json.js';
 import { anyList, anyOf, integer, NULL, object, tuple } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
-import { DetectionError } from '../../src/detection/error/detection-error.js';
-import { decodeImage } from '../../src/detection/image/decode-image.js';
 import { decodeIndices } from '../../src/detection/image/decode-indices.js';
-import { preprocessImage } from '../../src/detection/image/preprocessing.js';
-import type { Preprocessing } from '../../src/detection/image/preprocessing-schema.js';
+import { type ImageNetworkSettings, runImageNetwork } from '../../src/detection/image-network.js';
 import { findPixelClasses } from '../../src/detection/segmentation/classes-of-pixels.js';
 import { countConfusion } from '../../src/detection/segmentation/confusion.js';
-import type { Session, SessionOptions } from '../../src/runtime/session/session.js';
+import type { Session } from '../../src/runtime/session/session.js';
 
-/** Settings that all images of a run share. */
-export interface MeasureSettings extends JsonObject {
-  readonly optimization: SessionOptions['optimization'];
-  /** All other session options that can change results. */
-  readonly session: JsonObject;
-  readonly input: { readonly name: string; readonly height: number | null; readonly width: number | null };
-  readonly output: string;
-  readonly preprocess: Preprocessing & JsonObject;
+export interface MeasureSettings extends ImageNetworkSettings {
   readonly mask: { readonly first: number; readonly ignore: readonly number[]; readonly values: Readonly<Record<string, number>> | null };
 }
 
@@ -34,27 +22,18 @@ const MEASURED_SCHEMA = object({
 
 export type MeasuredImage = FromSchema<typeof MEASURED_SCHEMA>;
 
-/** @throws DetectionError `pixel-scores`, `mask-decode`, `mask-size`, `mask-class`; as `decodeImage` and `Session.run`. */
+export const readMeasured = readerOf(MEASURED_SCHEMA);
+
+/** @throws DetectionError `pixel-scores`, `mask-decode`, `mask-size`, `mask-class`; as `runImageNetwork`. */
 export async function measureImage(
   session: Session,
   { image, mask }: { readonly image: string; readonly mask: string },
-  { input, output, preprocess, mask: meaning }: MeasureSettings,
+  settings: MeasureSettings,
 ): Promise<MeasuredImage> {
-  const pixels = await decodeImage(await readFile(image), basename(image));
   const labels = decodeIndices(await readFile(mask), basename(mask));
-  const size = { height: input.height ?? undefined, width: input.width ?? undefined };
-  const { tensor, placement } = preprocessImage(pixels, size, preprocess);
-  const outputs = await session.run({ [input.name]: tensor }, [output]);
-  const predicted = findPixelClasses(outputs[output], output, placement);
-  const { counts, outside } = countConfusion(labels, predicted, { ...meaning, values: meaning.values ?? undefined }, basename(mask));
+  const { output, placement } = await runImageNetwork(session, image, settings);
+  const predicted = findPixelClasses(output, settings.output, placement);
+  const { first, ignore, values } = settings.mask;
+  const { counts, outside } = countConfusion(labels, predicted, { first, ignore, values: values ?? undefined }, basename(mask));
   return { of: predicted.of ?? null, counts: [...counts], outside };
-}
-
-const reader = readerOf(MEASURED_SCHEMA);
-
-/** Parses the file of a kept part. @throws DetectionError `bad-prediction`. */
-export function parseMeasured(value: Json): MeasuredImage {
-  const read = readJsonShape(reader, value);
-  if (read.kind === 'ok') return read.value;
-  throw new DetectionError('bad-prediction', 'a kept prediction is invalid', { help: 'build the stage again with `--force`' });
 }

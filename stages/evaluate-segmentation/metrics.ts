@@ -1,11 +1,11 @@
 /** Metrics of `evaluate-segmentation`: mIoU, accuracies, IoU per class, and their differences to a baseline. */
 
-import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
 import type { Json } from '../../src/base/json.js';
 import { integer, mapOf, number, openObject } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
 import type { SegmentationFigures } from '../../src/detection/segmentation/confusion.js';
+import { readBaseline } from '../../src/stage/baseline.js';
 import { StageError } from '../../src/stage/stage-error.js';
 
 const SHARES = { miou: number(), pixelAccuracy: number(), meanAccuracy: number() };
@@ -39,14 +39,7 @@ export function makeSegmentationMetrics({ figures, images, nameOf }: Measured, b
 }
 
 function subtract(own: SegmentationMetrics, baseline: Json): NonNullable<SegmentationMetrics['delta']> {
-  const read = readJsonShape(reader, baseline);
-  if (read.kind === 'problems')
-    throw new StageError(
-      'baseline-metrics',
-      `the baseline is not the metrics of an \`evaluate-segmentation\`: ${formatJsonProblems(read.problems).slice(0, 8).join('; ')}`,
-      { help: 'connect the output `metrics` of another `evaluate-segmentation`' },
-    );
-  const { images, pixels, miou, pixelAccuracy, meanAccuracy } = read.value;
+  const { images, pixels, miou, pixelAccuracy, meanAccuracy } = readBaseline(reader, baseline, 'evaluate-segmentation');
   if (images !== own.images || pixels !== own.pixels)
     throw new StageError(
       'baseline-metrics',

@@ -1,27 +1,21 @@
 /** Runs `evaluate-segmentation`: measures every image, adds the counts, and computes the figures. */
 import { join } from 'node:path';
-import type { JsonObject } from '../../src/base/json.js';
 import { findImageFile, takeFromFolders } from '../../src/detection/data/image-list.js';
-import { readImageInput } from '../../src/detection/data/image-samples.js';
 import { listMaskedImages } from '../../src/detection/data/label-masks.js';
+import { makeImageNetworkSettings } from '../../src/detection/image-network.js';
 import { addCounts, type ConfusionCounts, figuresOf } from '../../src/detection/segmentation/confusion.js';
-import { getValue } from '../../src/onnx/ir/edit.js';
-import type { Model } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openSimulated } from '../../src/quant/simulate/open-simulated.js';
-import { openRunner } from '../../src/runtime/open-runner.js';
-import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
-import { sessionManifest } from '../../src/runtime/session/session.js';
+import { openOnRunner, openRunner } from '../../src/runtime/open-runner.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { takeInOrder } from '../../src/stage/in-order.js';
 import { readJsonFile, writeJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
-import { memoJson } from '../../src/stage/json-part.js';
-import { nameSample } from '../../src/stage/name-sample.js';
+import { memoShape } from '../../src/stage/json-part.js';
+import { measureImages } from '../../src/stage/measure-images.js';
 import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { imageConfusion } from './image-confusion.js';
-import { type MeasuredImage, type MeasureSettings, measureImage, parseMeasured } from './measure-image.js';
+import { type MeasuredImage, type MeasureSettings, measureImage, readMeasured } from './measure-image.js';
 import { makeSegmentationMetrics } from './metrics.js';
 import type { EvaluateSegmentationParams } from './params.js';
 
@@ -67,24 +61,10 @@ async function measureAll(job: SegmentationJob): Promise<readonly MeasuredImage[
   const all = await listMaskedImages({ ...folders, list: findInputPath(inputs, 'list'), names: { from, to } });
   const images = takeFromFolders(all, params.samples);
   const measuring = await openMeasuring(job);
-  const found: MeasuredImage[] = [];
-  try {
-    await takeInOrder(images, {
-      atOnce: params.runner === 'cpu' ? context.partsAtOnce : 1,
-      begin: image =>
-        nameSample(`image ${image.fileName}`, async () => {
-          context.signal.throwIfAborted();
-          return measuring.measure(await findImageFile(folders.images, image), join(folders.masks, image.mask));
-        }),
-      take: async (one, _image, index) => {
-        found.push(one);
-        context.progress(index + 1, images.length, 'images');
-      },
-    });
-  } finally {
-    await measuring.close();
-  }
-  return found;
+  return measureImages(images, context, {
+    atOnce: params.runner === 'cpu' ? context.partsAtOnce : 1,
+    measure: async image => measuring.measure(await findImageFile(folders.images, image), join(folders.masks, image.mask)),
+  }).finally(measuring.close);
 }
 
 /** @throws StageError `class-count`. */
@@ -108,51 +88,17 @@ interface Measuring {
 async function openMeasuring(job: SegmentationJob): Promise<Measuring> {
   const { params, inputs, context } = job;
   const model = getInputPath(inputs, 'model');
-  const settings = makeSettings(await readInput(inputs, 'model', readModel), params);
+  const { firstValue, ignore, values } = params;
+  const settings: MeasureSettings = {
+    ...makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class and pixel'),
+    mask: { first: firstValue, ignore: [...ignore], values: values ?? null },
+  };
   if (params.runner === 'cpu')
     return {
-      async measure(image, mask) {
-        const { json } = await memoJson(context, imageConfusion, { manifest: settings, blobs: { model, image, mask } });
-        return parseMeasured(json);
-      },
+      measure: (image, mask) => memoShape(context, imageConfusion, { manifest: settings, blobs: { model, image, mask } }, readMeasured),
       close: async () => undefined,
     };
   const runner = await openRunner(params, runnerFiles(inputs), context, [], openSimulated);
-  try {
-    const session = await runner.open(model, { optimization: params.optimization });
-    return {
-      measure: (image, mask) => measureImage(session, { image, mask }, settings),
-      close: () => session.close().finally(runner.close),
-    };
-  } catch (error) {
-    await runner.close();
-    throw error;
-  }
-}
-
-function makeSettings(
-  model: Model,
-  { preprocess, output, optimization, firstValue, ignore, values }: EvaluateSegmentationParams,
-): MeasureSettings {
-  const { name, size } = readImageInput(listModelInputs(model));
-  return {
-    optimization,
-    session: sessionManifest({ optimization }),
-    input: { name, height: size.height ?? null, width: size.width ?? null },
-    output: findOutput(model, output),
-    preprocess: preprocess as MeasureSettings['preprocess'] & JsonObject,
-    mask: { first: firstValue, ignore: [...ignore], values: values ?? null },
-  };
-}
-
-/** @throws StageError `class-output`. */
-function findOutput({ graph }: Model, wanted: string | undefined): string {
-  const names = graph.outputs.map(id => getValue(graph, id).name);
-  const found = wanted === undefined && names.length === 1 ? names[0] : names.find(name => name === wanted);
-  if (found !== undefined) return found;
-  throw new StageError(
-    'class-output',
-    wanted === undefined ? `the model has ${names.length} outputs` : `the model has no output "${wanted}"`,
-    { help: `set \`output\` to the one with a score per class and pixel: ${names.join(', ')}` },
-  );
+  const { opened, close } = await openOnRunner(runner, ({ open }) => open(model, { optimization: params.optimization }));
+  return { measure: (image, mask) => measureImage(opened, { image, mask }, settings), close };
 }

@@ -1,10 +1,10 @@
 /** Metrics of `evaluate`: the 12 COCO figures per IoU type, and their differences to a baseline. */
 
-import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shape.js';
 import type { Json } from '../../src/base/json.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
 import type { CocoFigures, KeypointFigures } from '../../src/detection/coco/evaluate.js';
 import { COCO_METRICS_SCHEMA, type CocoMetrics } from '../../src/detection/coco/metrics-schema.js';
+import { readBaseline } from '../../src/stage/baseline.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { IouType } from './params.js';
 
@@ -20,13 +20,7 @@ const reader = readerOf(COCO_METRICS_SCHEMA);
 
 /** @throws StageError `baseline-metrics`. */
 export function parseBaseline(json: Json): CocoMetrics {
-  const read = readJsonShape(reader, json);
-  if (read.kind === 'ok') return read.value;
-  const problems = formatJsonProblems(read.problems);
-  throw new StageError('baseline-metrics', `the baseline is not the metrics of an \`evaluate\`: ${problems.slice(0, 8).join('; ')}`, {
-    details: problems.slice(0, 100),
-    help: 'connect the output `metrics` of another `evaluate`',
-  });
+  return readBaseline(reader, json, 'evaluate');
 }
 
 /** `bbox.AP`, `segm.AP`, …, `images`, `detections`, and with a baseline `delta.bbox.AP`, …: this stage minus the baseline. @throws StageError `baseline-metrics`. */

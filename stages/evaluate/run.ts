@@ -18,11 +18,11 @@ import { readDefinition } from '../../src/detection/read-definition.js';
 import { countRoundings, describeCounts, sumCounts } from '../../src/quant/simulate/count-roundings.js';
 import { openSimulated } from '../../src/quant/simulate/open-simulated.js';
 import { simulateParams } from '../../src/runtime/device/runner-params.js';
-import { openRunner } from '../../src/runtime/open-runner.js';
+import { openOnRunner, openRunner } from '../../src/runtime/open-runner.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
-import { takeInOrder } from '../../src/stage/in-order.js';
 import { readDataFile, readJsonFile, writeMetricsFile } from '../../src/stage/json-file.js';
+import { measureImages } from '../../src/stage/measure-images.js';
 import { rolesOfModels } from '../../src/stage/model-roles.js';
 import { getInputRecord, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { runnerFiles } from '../../src/stage/runner-port.js';
@@ -52,23 +52,13 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
 
   const detecting = await openDetecting(job);
   const sizes = new Map(dataset.images.map(image => [image.id, image]));
-  const found: Json[] = [];
-  try {
-    await takeInOrder(images, {
-      atOnce: params.runner === 'external' ? 1 : context.partsAtOnce,
-      begin: async image => {
-        context.signal.throwIfAborted();
-        const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
-        return detecting.detect(await findImageFile(folder, image), { imageId: image.id, height, width });
-      },
-      take: (results, _image, index) => {
-        found.push(results);
-        context.progress(index + 1, images.length, 'images');
-      },
-    });
-  } finally {
-    await detecting.close();
-  }
+  const found = await measureImages(images, context, {
+    atOnce: params.runner === 'external' ? 1 : context.partsAtOnce,
+    measure: async image => {
+      const { height, width } = getDefined(sizes.get(image.id), `image ${image.id}`);
+      return detecting.detect(await findImageFile(folder, image), { imageId: image.id, height, width });
+    },
+  }).finally(detecting.close);
   const results = parseCocoResults(found.flat(), dataset);
   reportUnknownCategories(results, dataset, context);
   if (params.iouTypes.includes('keypoints') && results.some(result => result.keypoints === undefined))
@@ -116,16 +106,8 @@ async function openDetecting(job: EvaluateJob): Promise<Detecting> {
     };
   }
   const runner = await openRunner(params, runnerFiles(inputs), context, Object.entries(parts), openSimulated);
-  try {
-    const detector = await openParts(parts, settings, runner.open);
-    return {
-      detect: async (path, image) => JSON.parse(await detectInImage(detector, path, image)) as Json,
-      close: () => detector.close().finally(runner.close),
-    };
-  } catch (error) {
-    await runner.close();
-    throw error;
-  }
+  const { opened, close } = await openOnRunner(runner, ({ open }) => openParts(parts, settings, open));
+  return { detect: async (path, image) => JSON.parse(await detectInImage(opened, path, image)) as Json, close };
 }
 
 /** The share of results that the rounding of the simulated device makes different from rounding to even, in one image. */
