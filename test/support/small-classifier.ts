@@ -18,6 +18,7 @@ stages:
     uses: evaluate-classes
     with: {preprocess: {}}
     inputs: {model: quantize.model, images: "\${sources.images}", labels: "\${sources.labels}", baseline: classes-float.metrics}
+  sensitivity: {uses: sensitivity, inputs: {model: quantize.model, float: simplify.model, captured: capture.captured}}
   compile: {uses: compile, with: {target: ryzen-ai, dtype: xint8}, inputs: {model: quantize.model}}
 `;
 

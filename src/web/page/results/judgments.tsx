@@ -1,21 +1,16 @@
 /** Precision over recall and kinds of error of both sides, computed when they are opened. */
 
-import { useEffect, useState } from 'preact/hooks';
-import type { JsonObject } from '../../../base/json.js';
 import { ERROR_KIND_WORDS, ERROR_KINDS } from '../../../detection/coco/image-errors.js';
 import { formatFixed } from '../../../report/numbers.js';
-import { address, getBytes, getJson } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
-import { asApiError } from '../api/use-data.js';
 import { AxisX, AxisY, Chart, type Frame } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
 import { linearScale } from '../parts/scale.js';
 import { Scroll } from '../parts/scroll.js';
 import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
-import { startWorker } from '../parts/workers.js';
-import type { JudgeOrder, Judgment } from './judge-results.js';
-import workerAddress from './judge-worker.ts?worker&url';
+import type { Judgment } from './judge-results.js';
+import { useJudgments } from './use-judgments.js';
 import { nameOf, type ResultSide } from './use-results.js';
 
 interface JudgmentsProps {
@@ -42,23 +37,7 @@ export function Judgments({ left, right }: JudgmentsProps) {
 }
 
 function Judged({ left, right }: JudgmentsProps) {
-  const [found, setFound] = useState<readonly Judgment[] | string>();
-  useEffect(() => {
-    const controller = new AbortController();
-    const worker = startWorker(workerAddress);
-    worker.onmessage = (event: MessageEvent<readonly Judgment[] | { readonly problem: string }>) => {
-      setFound('problem' in event.data ? event.data.problem : event.data);
-      worker.terminate();
-    };
-    loadJudgeOrder([left, right], controller.signal).then(
-      order => worker.postMessage(order),
-      (error: unknown) => !controller.signal.aborted && setFound(asApiError(error).message),
-    );
-    return () => {
-      controller.abort();
-      worker.terminate();
-    };
-  }, []);
+  const found = useJudgments([left, right]);
   if (found === undefined) return <Empty>Evaluating both sides …</Empty>;
   if (typeof found === 'string') return <Empty>The detections cannot be evaluated: {plainText(found)}</Empty>;
   const names = [nameOf(left), nameOf(right)];
@@ -68,20 +47,6 @@ function Judged({ left, right }: JudgmentsProps) {
       <ErrorKinds judgments={found} names={names} />
     </>
   );
-}
-
-/** The files of some sides, and the data set of the last one. */
-export async function loadJudgeOrder(sides: readonly ResultSide[], signal: AbortSignal): Promise<JudgeOrder> {
-  const last = sides.at(-1);
-  const annotations = await getBytes(address('input', { stage: last?.stage.id, name: last?.annotations }), signal);
-  const read = async ({ stage, port, of }: ResultSide): Promise<JudgeOrder['sides'][number]> => {
-    const metrics = stage.outputs.find(({ kind }) => kind === 'metrics')?.port;
-    const figures =
-      metrics === undefined ? {} : await getJson<JsonObject>(address('artifact', { stage: stage.id, port: metrics, of }), signal);
-    const detections = await getBytes(address('artifact', { stage: stage.id, port, of }), signal);
-    return { detections, images: typeof figures.images === 'number' ? figures.images : undefined };
-  };
-  return { sides: await Promise.all(sides.map(read)), annotations };
 }
 
 const FRAME: Frame = { width: 560, height: 320, left: 44, right: 12, top: 12, bottom: 40 };

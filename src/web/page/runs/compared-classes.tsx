@@ -1,19 +1,15 @@
 /** Average precision per class in several runs, from their detections, and the images of two of them. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { formatFixed } from '../../../report/numbers.js';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import { setQuery, usePlace } from '../api/router.js';
-import { asApiError } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { formatChange } from '../parts/figure.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
-import { startWorker } from '../parts/workers.js';
-import type { Judgment } from '../results/judge-results.js';
-import workerAddress from '../results/judge-worker.ts?worker&url';
-import { loadJudgeOrder } from '../results/judgments.js';
+import { useJudgments } from '../results/use-judgments.js';
 import { findSides, type ResultSide } from '../results/use-results.js';
 import { type ClassRow, listClasses } from './class-rows.js';
 
@@ -51,26 +47,7 @@ export function ComparedClasses({ names, pipeline }: ComparedProps) {
 }
 
 function Classes({ side, names }: { readonly side: ResultSide; readonly names: readonly string[] }) {
-  const [found, setFound] = useState<readonly Judgment[] | string>();
-  useEffect(() => {
-    const controller = new AbortController();
-    const worker = startWorker(workerAddress);
-    worker.onmessage = (event: MessageEvent<readonly Judgment[] | { readonly problem: string }>) => {
-      setFound('problem' in event.data ? event.data.problem : event.data);
-      worker.terminate();
-    };
-    loadJudgeOrder(
-      names.map(of => ({ ...side, of })),
-      controller.signal,
-    ).then(
-      order => worker.postMessage(order),
-      (error: unknown) => !controller.signal.aborted && setFound(asApiError(error).message),
-    );
-    return () => {
-      controller.abort();
-      worker.terminate();
-    };
-  }, []);
+  const found = useJudgments(names.map(of => ({ ...side, of })));
   const rows = useMemo(() => (typeof found === 'object' ? listClasses(found) : []), [found]);
   if (found === undefined) return <Empty>Evaluating the detections …</Empty>;
   if (typeof found === 'string') return <Empty>The detections cannot be evaluated: {plainText(found)}</Empty>;
