@@ -1,7 +1,7 @@
 /** Builds dist/: compiles kernels, then tsc checks and emits every module, then Vite bundles the page of `tanren ui`, and esbuild bundles the workers of built-in plugins, and what the CLI needs to start. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './build-page.mjs';
 import { buildSavedPage } from './build-saved-page.mjs';
@@ -17,6 +17,9 @@ const WORKER = {
   logLevel: 'warning',
   external: ['onnxruntime-node', 'sharp'],
 };
+
+/** The modules of threads that workers start. */
+const THREADS = ['src/runtime/session/session-thread.js', 'stages/report/sides-thread.js'];
 
 function run(script, args) {
   const result = spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: 'inherit' });
@@ -162,7 +165,7 @@ async function bundleWorkers(dist) {
     ...withWorker.map(({ module }) => bundle(worker(module), bundlePath(dist, join(dist, module)))),
     bundle(anyPlugin, join(dist, 'workers/any-plugin.cjs')),
     bundle("import './src/cli/exec/main.js';", join(dist, 'workers/exec-action.cjs')),
-    bundleThread(build, dist),
+    ...THREADS.map(module => bundle(`import './${module}';`, join(dist, threadBundle(module)))),
   ]);
   // The runtime of remote workers has it in place of the package.json of the installation, so that modules mean the same there.
   writeFileSync(join(dist, 'workers/package.json'), '{ "type": "module" }\n');
@@ -175,27 +178,25 @@ function partModules(dist, module) {
   return names.filter(name => /\bdefine\w*Part\(/.test(readFileSync(join(dist, folder, name), 'utf8'))).map(name => `${folder}/${name}`);
 }
 
-/** The thread that runs sessions, as one module: remote workers get it instead of the modules that it imports. */
-function bundleThread(build, dist) {
-  return build({
-    absWorkingDir: root,
-    entryPoints: [join(dist, 'src/runtime/session/session-thread.js')],
-    outfile: join(dist, 'workers/session-thread.mjs'),
-    ...WORKER,
-    format: 'esm',
-    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-  });
+/** Where a thread's module stands as one file, which bundled workers start instead. */
+function threadBundle(module) {
+  return `workers/${basename(module, '.js')}.cjs`;
 }
 
-/** Keeps `import.meta.url` of a bundled module: it names the code of parts, and places beside the module. */
+/** Keeps `import.meta.url` of a bundled module: it names the code of parts, and places beside the module. Threads start from their bundles. */
 function ownUrls(dist) {
   return {
     name: 'own-urls',
     setup(builder) {
       builder.onLoad({ filter: /\.js$/ }, ({ path }) => {
         if (!path.startsWith(dist + sep)) return undefined;
-        const url = `__urlOf(${JSON.stringify(relative(dist, path).split(sep).join('/'))})`;
-        return { contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', url), resolveDir: dirname(path), loader: 'js' };
+        const urlOf = file => `__urlOf(${JSON.stringify(file)})`;
+        const text = THREADS.reduce(
+          (code, thread) => code.replaceAll(`new URL('./${basename(thread)}', import.meta.url)`, `new URL(${urlOf(threadBundle(thread))})`),
+          readFileSync(path, 'utf8'),
+        );
+        const own = urlOf(relative(dist, path).split(sep).join('/'));
+        return { contents: text.replaceAll('import.meta.url', own), resolveDir: dirname(path), loader: 'js' };
       });
     },
   };

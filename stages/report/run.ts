@@ -4,7 +4,7 @@ import { getDefined } from '../../src/base/invariant.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { parseSensitivityReport } from '../../src/quant/sensitivity/report-schema.js';
-import { drawBadge, drawPage, type Section } from '../../src/report/document.js';
+import { drawBadge, drawPage } from '../../src/report/document.js';
 import { cleanText, type HtmlValue, html } from '../../src/report/html.js';
 import { encodeAnswers } from '../../src/report/saved/saved-answers.js';
 import type { BuildSummary } from '../../src/stage/build-summary.js';
@@ -15,20 +15,16 @@ import { readEntries } from './entries.js';
 import type { ReportParams } from './params.js';
 import { parseBench } from './readers/read-bench.js';
 import { parseCompile } from './readers/read-compile.js';
-import { type DetectionSides, readDetections } from './readers/read-detections.js';
 import { parseQuantization } from './readers/read-quantization.js';
 import { parseRecovery } from './readers/read-recovery.js';
 import { parseSweep } from './readers/read-sweep.js';
 import { parseVerify } from './readers/read-verify.js';
 import { drawAccuracy, type Metrics } from './sections/accuracy-section.js';
-import { drawChanges } from './sections/changes-section.js';
 import { drawComparisons } from './sections/comparison-section.js';
-import { drawErrorKinds } from './sections/error-kinds-section.js';
 import { drawErrors, joinErrors } from './sections/error-section.js';
 import { drawLatency } from './sections/latency-section.js';
 import { drawLayers } from './sections/layers-section.js';
 import { drawMemory } from './sections/memory-section.js';
-import { drawOverlays } from './sections/overlay-section.js';
 import { drawPartition } from './sections/partition-section.js';
 import { drawPipeline } from './sections/pipeline-section.js';
 import { drawPlacement } from './sections/placement-section.js';
@@ -36,29 +32,25 @@ import { drawRanges } from './sections/range-section.js';
 import { drawRecovery } from './sections/recovery-section.js';
 import { drawSensitivity } from './sections/sensitivity-section.js';
 import { drawSweeps } from './sections/sweep-section.js';
+import { startSides } from './start-sides.js';
 import { drawSummary } from './summary.js';
 import { saveViews } from './views/saved-views.js';
 
-/** @throws StageError `report-input`, `report-overlays`; errors of sketches, data sets, detections and images. */
+/** @throws StageError `report-input`, `report-overlays`, `thread-ended`; errors of sketches, data sets, detections, images and models. */
 export async function runReport({ params, inputs, outputs, context }: StageJob<ReportParams>): Promise<void> {
   const read = <T>(port: string, parse: (value: Json) => T) => readEntries(inputs, port, params.order, parse);
   const build = getDefined(context.build, 'summary of the build');
-  const [metrics, verify, quantization] = [
-    await read('metrics', parseMetrics),
-    await read('verify', parseVerify),
-    await read('quantization', parseQuantization),
-  ];
+  const metrics = await read('metrics', parseMetrics);
+  const sides = startSides({ inputs, params, reads: build.reads, evaluated: countImages(metrics) });
+  const [verify, quantization] = [await read('verify', parseVerify), await read('quantization', parseQuantization)];
   const [sketches, compile, bench] = [
     await read('sketches', parseModelSketches),
     await read('compile', parseCompile),
     await read('bench', parseBench),
   ];
-  const sides = await readDetections(inputs, params.order, countImages(metrics));
   const errors = joinErrors(quantization, verify);
-  const sections: readonly (Section | undefined)[] = [
-    await drawPipeline(build),
-    await drawAccuracy(metrics),
-    ...(sides === undefined ? [] : await drawDetections(sides, params)),
+  const first = [await drawPipeline(build), await drawAccuracy(metrics)];
+  const last = [
     drawComparisons(verify),
     drawRecovery(await read('recovery', parseRecovery)),
     await drawErrors(errors),
@@ -71,12 +63,14 @@ export async function runReport({ params, inputs, outputs, context }: StageJob<R
     await drawLayers(compile),
     await drawSweeps(await read('sweeps', parseSweep)),
   ];
-  const views = await saveViews({ build, inputs, params, metrics, sides });
+  const { sections: ofSides, answers: others } = await sides;
+  const views = await saveViews({ build, inputs, params, metrics, others });
+  const sections = [...first, ...ofSides, ...last].filter(section => section !== undefined);
   const page = drawPage({
     title: params.title,
-    lead: describeBuild(build.stages.length, sections.filter(section => section !== undefined).length),
+    lead: describeBuild(build.stages.length, sections.length),
     summary: html`${drawMissing(build)}${drawSummary({ build, metrics, quantization, compile, bench })}`,
-    sections: sections.filter(section => section !== undefined),
+    sections,
     views: encodeAnswers(views),
     footer: html`<p>Written by Tanren’s <code>report</code> stage. Outcomes are those of the build that wrote the page; times are those of the runs that made the results. The page loads no other files.</p>`,
   });
@@ -106,9 +100,4 @@ function parseMetrics(value: Json) {
 /** The number of images that `evaluate` took, by the name of a side. */
 function countImages(metrics: readonly Metrics[]): ReadonlyMap<string, number> {
   return new Map(metrics.flatMap(({ name, value: { images } }) => (typeof images === 'number' ? [[name, images] as const] : [])));
-}
-
-/** Both sides on the same images, the single objects on which they differ, and the kinds of error of every side. */
-async function drawDetections(sides: DetectionSides, { overlays }: ReportParams): Promise<readonly (Section | undefined)[]> {
-  return [await drawOverlays(sides, overlays), await drawChanges(sides, overlays), drawErrorKinds(sides, overlays)];
 }

@@ -20,8 +20,6 @@ export function listRuntimeFiles(installRoot: string, worker: string | undefined
   const add = (path: string, from: string): void => void files.push({ path: slashed(path), from, executable: false });
   const workers = join(installRoot, 'workers');
   for (const name of readdirSync(workers)) if (name.endsWith('.cjs')) add(`dist/workers/${name}`, join(workers, name));
-  // Workers start this thread by the path of its module. The runtime has it as one module.
-  add('dist/src/runtime/session/session-thread.js', join(workers, 'session-thread.mjs'));
   add('dist/package.json', join(workers, 'package.json'));
   for (const path of listFolder(join(installRoot, 'src/target/bundle/board'), /\.py$/))
     add(join('dist/src/target/bundle/board', path), join(installRoot, 'src/target/bundle/board', path));
@@ -30,9 +28,12 @@ export function listRuntimeFiles(installRoot: string, worker: string | undefined
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A bundle has the module that loads the library, or not. */
+/** A bundle, or that of a thread that it starts, has the module that loads the library, or not. */
 function decodesImages(worker: string): boolean {
-  return !worker.endsWith('.cjs') || readFileSync(worker, 'utf8').includes('load-sharp.js');
+  if (!worker.endsWith('.cjs')) return true;
+  const text = readFileSync(worker, 'utf8');
+  const threads = [...text.matchAll(/"workers\/([\w-]+-thread\.cjs)"/g)].map(([, name = '']) => join(dirname(worker), name));
+  return [text, ...threads.map(thread => readFileSync(thread, 'utf8'))].some(code => code.includes('load-sharp.js'));
 }
 
 /** The packages with the library for this system. */

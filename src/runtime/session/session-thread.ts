@@ -52,4 +52,4 @@ function describeFailure(error: unknown): ThreadAnswer {
     : { kind: 'failed', code: 'session-thread', message: error instanceof Error ? error.message : String(error), help: undefined };
 }
 
-if (parentPort !== null) await serve(parentPort, workerData as ThreadModel);
+if (parentPort !== null) void serve(parentPort, workerData as ThreadModel);

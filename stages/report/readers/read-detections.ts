@@ -3,6 +3,7 @@ import { type CocoId, compareIds } from '../../../src/detection/coco/coco-id.js'
 import { type CocoDataset, parseCocoDataset } from '../../../src/detection/coco/dataset.js';
 import type { IouType } from '../../../src/detection/coco/params.js';
 import { type CocoResult, parseCocoResults } from '../../../src/detection/coco/results.js';
+import { rasterize } from '../../../src/detection/coco/segmentation.js';
 import { takeImages } from '../../../src/detection/coco/subset.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readDataFile } from '../../../src/stage/json-file.js';
@@ -50,9 +51,21 @@ export async function readDetections(
   if (first === undefined || last === undefined) return undefined;
   const results = sides.flatMap(({ value }) => value);
   const counts = sides.flatMap(({ name }) => evaluated.get(name) ?? []);
-  const dataset = takeImages(whole, chooseImages(whole, results, counts));
+  const dataset = drawMasks(takeImages(whole, chooseImages(whole, results, counts)));
   const hasMasks = [...dataset.annotations, ...results].every(({ segmentation }) => segmentation !== undefined);
   return { dataset, imageFolder: images, first, last, sides, iouType: hasMasks ? 'segm' : 'bbox' };
+}
+
+/** Rasterizes the polygons of the ground truth once for all sections and sides. */
+function drawMasks(dataset: CocoDataset): CocoDataset {
+  const images = new Map(dataset.images.map(image => [image.id, image]));
+  const annotations = dataset.annotations.map(annotation => {
+    const [image, { segmentation }] = [images.get(annotation.imageId), annotation];
+    // Without a size there is no mask: whoever needs it reports it.
+    if (segmentation?.kind !== 'polygons' || image === undefined || image.unsized) return annotation;
+    return { ...annotation, segmentation: { kind: 'rle', rle: rasterize(segmentation, image) } as const };
+  });
+  return { ...dataset, annotations };
 }
 
 /** The first images by id: as many as were evaluated, or, if no side says so, up to the last one with a detection. */

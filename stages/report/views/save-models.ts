@@ -3,7 +3,7 @@ import { describeModel } from '../../../src/onnx/describe/describe-model.js';
 import { readModel } from '../../../src/onnx/serde/model-file.js';
 import { keyOf } from '../../../src/report/saved/answer-key.js';
 import type { SavedAnswer } from '../../../src/report/saved/saved-answers.js';
-import type { ReadArtifact } from './save-results.js';
+import type { ReadArtifact } from '../connected.js';
 
 /** @throws errors of reading models. */
 export async function saveModels(

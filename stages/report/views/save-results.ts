@@ -5,13 +5,11 @@ import type { CocoResult } from '../../../src/detection/coco/results.js';
 import { groupByImage } from '../../../src/detection/coco/subset.js';
 import { keyOf } from '../../../src/report/saved/answer-key.js';
 import type { SavedAnswer } from '../../../src/report/saved/saved-answers.js';
+import type { ReadArtifact } from '../connected.js';
 import { embedPart, imagesAtOnce, readImage, wholeOf } from '../embedded-image.js';
 import { boxOf, measureDifference, pairDetections } from '../pair-detections.js';
 import type { ReportParams } from '../params.js';
 import type { DetectionSides } from '../readers/read-detections.js';
-
-/** The artifacts that an entry of a port reads. */
-export type ReadArtifact = (port: string, entry: string) => readonly { readonly stage: string; readonly output: string }[];
 
 /** @throws DetectionError of images. */
 export async function saveResults(

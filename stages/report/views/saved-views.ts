@@ -5,12 +5,10 @@ import type { SavedAnswer, SavedAnswers } from '../../../src/report/saved/saved-
 import type { BuildSummary } from '../../../src/stage/build-summary.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile } from '../../../src/stage/json-file.js';
+import { findRead, listEntries } from '../connected.js';
 import type { ReportParams } from '../params.js';
-import type { DetectionSides } from '../readers/read-detections.js';
 import type { Metrics } from '../sections/accuracy-section.js';
 import { reduceSketches } from './reduce-sketches.js';
-import { saveModels } from './save-models.js';
-import { type ReadArtifact, saveResults } from './save-results.js';
 import { describeStage, describeStages } from './stage-rows.js';
 
 export interface ViewsData {
@@ -18,46 +16,37 @@ export interface ViewsData {
   readonly inputs: InputPaths;
   readonly params: ReportParams;
   readonly metrics: readonly Metrics[];
-  readonly sides: DetectionSides | undefined;
+  /** Of models and detections. */
+  readonly others: SavedAnswers;
 }
 
 /** Ports whose artifacts the views read as they are. */
 const AS_THEY_ARE = ['metrics', 'verify', 'quantization', 'sensitivity', 'compile', 'bench'];
 
-/** @throws errors of reading models and images; the reports were parsed before. */
-export async function saveViews({ build, inputs, params, metrics, sides }: ViewsData): Promise<SavedAnswers> {
-  const answers: Record<string, SavedAnswer> = {};
-  const read = findRead(build);
+/** The reports were parsed before. */
+export async function saveViews({ build, inputs, params, metrics, others }: ViewsData): Promise<SavedAnswers> {
+  const answers: Record<string, SavedAnswer> = { ...others };
+  const read = findRead(build.reads);
   const put = (key: string, value: Json): void => {
     answers[key] = { kind: 'json', value };
   };
   const figures = new Map(metrics.flatMap(({ name, value }) => read('metrics', name).map(({ stage }) => [stage, value] as const)));
   for (const stage of build.stages) put(keyOf('stage', { id: stage.stage }), describeStage(stage, figures.get(stage.stage)));
   for (const port of AS_THEY_ARE) {
-    for (const [name, path] of entriesOf(inputs, port))
+    for (const [name, path] of listEntries(inputs, port))
       for (const { stage, output } of read(port, name))
         answers[keyOf('artifact', { stage, port: output })] = { kind: 'json', value: await readJsonFile(path) };
   }
-  for (const [name, path] of entriesOf(inputs, 'sketches')) {
+  for (const [name, path] of listEntries(inputs, 'sketches')) {
     const users = read('sketches', name).flatMap(from => findUsers(build, from));
     if (users.length === 0) continue;
     const value = reduceSketches(await readJsonFile(path));
     for (const user of users) answers[keyOf('input', { stage: user, name: 'sketches' })] = { kind: 'json', value };
   }
-  await saveModels(entriesOf(inputs, 'models'), read, answers);
-  if (sides !== undefined) await saveResults(sides, params, read, answers);
   const holds = (stage: string, port: string): boolean =>
     ['artifact', 'model'].some(name => Object.hasOwn(answers, keyOf(name, { stage, port })));
   put('pipeline', describeStages(build, params.title, figures, holds));
   return answers;
-}
-
-/** Which artifact is connected to an entry of a port of the page; none if it is a source. */
-function findRead({ reads }: BuildSummary): ReadArtifact {
-  return (port, entry) =>
-    reads.flatMap(one =>
-      one.kind === 'artifact' && one.port === port && one.entry === entry ? [{ stage: one.stage, output: one.output }] : [],
-    );
 }
 
 /** The `quantize` stages that read these sketches. */
@@ -67,9 +56,4 @@ function findUsers({ stages }: BuildSummary, { stage, output }: { readonly stage
       reads.some(one => one.kind === 'artifact' && one.port === 'sketches' && one.stage === stage && one.output === output),
     )
     .map(one => one.stage);
-}
-
-function entriesOf(inputs: InputPaths, port: string): readonly (readonly [string, string])[] {
-  const paths = inputs[port];
-  return typeof paths === 'object' ? Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)) : [];
 }
