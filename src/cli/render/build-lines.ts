@@ -8,6 +8,7 @@ import type { StageId } from '../../engine/model/plan.js';
 import { formatWaiting } from '../pipeline/format-waiting.js';
 import type { Console } from '../terminal/console.js';
 import { padEnd } from '../terminal/display-width.js';
+import { wrapHanging } from '../terminal/wrap-text.js';
 import { checkLine } from './check-report.js';
 
 /** A stage that runs: its start on the monotonic clock, and its last progress. */
@@ -19,7 +20,11 @@ export interface Running {
 const CHECK_PROGRESS = 'second run, to compare';
 
 /** The line to print for `event`; undefined if there is none. @param live whether running stages have a line in the live area. */
-export function lineOf(event: BuildEvent, idWidth: number, { style, live }: Pick<Console, 'style' | 'live'>): string | undefined {
+export function lineOf(
+  event: BuildEvent,
+  idWidth: number,
+  { style, live, width }: Pick<Console, 'style' | 'live' | 'width'>,
+): string | undefined {
   const stageLine = (mark: string, stage: StageId, text: string): string => `${mark} ${padEnd(stage, idWidth)}  ${text}`;
   switch (event.kind) {
     case 'waiting-for-lock':
@@ -27,7 +32,10 @@ export function lineOf(event: BuildEvent, idWidth: number, { style, live }: Pick
     case 'stage-started':
       return live ? undefined : stageLine('▸', event.stage, reasonsOf(event.reasons, event.attempt));
     case 'warning':
-      return style('yellow', `warning[${event.code}]: ${event.stage === undefined ? '' : `${event.stage}: `}${event.message}`);
+      return style(
+        'yellow',
+        wrapHanging(`warning[${event.code}]: ${event.stage === undefined ? '' : `${event.stage}: `}${event.message}`, width()),
+      );
     case 'retrying':
       return stageLine(style('yellow', '↻'), event.stage, `${firstLine(event.message)}; next try in ${formatDuration(event.inMs)}`);
     case 'run-outdated':

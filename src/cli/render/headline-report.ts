@@ -3,7 +3,9 @@ import { EQUAL, type Figure } from '../../base/figure.js';
 import type { PlannedStage } from '../../engine/model/plan.js';
 import { withCheckedParams } from '../../stage/define-stage.js';
 import type { Headline } from '../../stage/headline.js';
-import { formatTable, type Row } from '../terminal/text-table.js';
+import { padEnd, widest } from '../terminal/display-width.js';
+import { formatTable } from '../terminal/text-table.js';
+import { wrapBehind } from '../terminal/wrap-text.js';
 import { formatMetric } from './format-metric.js';
 import { type FlatColumn, flatColumn, formatBlocks, formatCell, formatMetricsTable, type MetricsColumn } from './metrics-table.js';
 
@@ -29,7 +31,7 @@ const MOST_ROWS = 8;
 export function formatHeadlines(tables: readonly PluginTable[], width: number): HeadlineReport {
   const plugins = tables.map(table => ({ table, columns: table.map(headlinesOf), declares: declaresHeadlines(table) }));
   const hasNone = plugins.every(({ columns, declares }) => declares && columns.every(({ cells }) => cells.size === 0));
-  const singles: Row[] = [];
+  const singles: Single[] = [];
   const blocks: HeadlineReport['blocks'][number][] = [];
   let omitted = 0;
   for (const { table, columns, declares } of plugins) {
@@ -47,14 +49,24 @@ export function formatHeadlines(tables: readonly PluginTable[], width: number): 
     }
     omitted += 1;
     if (columns.length === 1)
-      singles.push(...columns.flatMap(({ stage, cells }) => [...cells].map(([label, cell]) => [label, cell, stage])));
+      singles.push(...columns.flatMap(({ stage, cells }) => [...cells].map(([label, cell]): Single => [label, cell, stage])));
     else {
       const cells = columns.map(column => [column.stage, ...labels.map(label => column.cells.get(label) ?? '')]);
       blocks.push(...formatBlocks(labels, cells, width));
     }
   }
-  if (singles.length > 0) blocks.push({ head: undefined, rows: formatTable(singles, 'left') });
+  if (singles.length > 0) blocks.push({ head: undefined, rows: formatSingles(singles, width) });
   return { blocks, omitted };
+}
+
+type Single = readonly [label: string, cell: string, stage: string];
+
+/** A table, or on a narrow terminal one text behind each label. */
+function formatSingles(singles: readonly Single[], width: number): readonly string[] {
+  const table = formatTable(singles, 'left');
+  if (widest(table) <= width) return table;
+  const labels = widest(singles.map(([label]) => label));
+  return singles.flatMap(([label, cell, stage]) => wrapBehind(padEnd(label, labels), `${cell} (${stage})`, width));
 }
 
 interface HeadlineColumn {

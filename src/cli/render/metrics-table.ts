@@ -104,9 +104,11 @@ export function formatCell(
   const delta = flat.get(`delta.${path}`);
   const before = previous.get(path);
   const spread = numberAt(flat, `spread.${path}`);
-  const parts = [spread === undefined || value === EQUAL ? format(value) : `${format(value)} ±${format(spread)}`];
+  const text = format(value);
+  const parts = [spread === undefined || value === EQUAL ? text : `${text} ±${format(spread)}`];
   if (delta !== undefined && delta !== EQUAL && value !== EQUAL) parts.push(`(${formatSigned(delta, value)})`);
-  if (before !== undefined && before !== value) {
+  // A change too small to show is none.
+  if (before !== undefined && before !== value && format(before) !== text) {
     const reach = spread === undefined ? undefined : spread + (numberAt(previous, `spread.${path}`) ?? 0);
     parts.push(`was ${format(before)}${isWithin(before, value, reach) ? ', within the spread' : ''}`);
   }

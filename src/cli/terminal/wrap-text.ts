@@ -12,6 +12,11 @@ export function wrapText(text: string, width: number): readonly string[] {
   return lines;
 }
 
+/** The text, whose further lines are indented by two columns. */
+export function wrapHanging(text: string, width: number): string {
+  return wrapText(text, width - 2).join('\n  ');
+}
+
 /** Least width of text behind a name; below it, the terminal breaks lines better. */
 const LEAST_WIDTH = 24;
 

@@ -41,6 +41,20 @@ describe('the figures at the end of a build', () => {
     ]);
   });
 
+  it('have a text behind each label where the terminal is too narrow for a table, and leave out changes too small to show', () => {
+    const previous = { total: { npuMacShare: 0.9, estimatedMs: 12.20331 } };
+    const compiled = column('compile-for-the-board', { total: { npuMacShare: 0.98765, estimatedMs: 12.2033 } }, NPU, previous);
+    expect(linesOf([[compiled]], 56)).toEqual([
+      'share on the NPU  98.8 % was 90 %  compile-for-the-board',
+      'estimate          12.2 ms          compile-for-the-board',
+    ]);
+    expect(linesOf([[compiled]], 55)).toEqual([
+      'share on the NPU  98.8 % was 90 %',
+      '                  (compile-for-the-board)',
+      'estimate          12.2 ms (compile-for-the-board)',
+    ]);
+  });
+
   it.each([
     [1, '100 %'],
     [0.99999, '99.9+ %'],

@@ -130,7 +130,8 @@ describe('a running build', () => {
 
 const EVENTS_AS_LEFT_ON_A_TERMINAL = [
   'waiting for another build that uses cache',
-  'warning[stage-warning]: export: defaults are taken',
+  'warning[stage-warning]: export:',
+  '  defaults are taken',
   '✓ export    executed in 1.5 s',
   '↺ simplify  restored 2.0 kB from the cache',
   '↻ rewrite   the worker died; next try in 1.0 s',
