@@ -126,7 +126,7 @@ function padsWithKnown(node: Node, draft: Draft): boolean {
   return value !== undefined && decodeFloats(value).every(x => x === 0);
 }
 
-/** A constant table is quantized as a weight; elements of an activation keep its parameters. */
+/** Elements are chosen: from a constant table, which is quantized as a weight, or from an activation, whose parameters they keep. */
 const gather: PlacementRule = (node, draft) => {
   const [table] = node.inputs;
   if (findFloatConstant(draft.graph, table) !== undefined) {
@@ -160,6 +160,7 @@ const RULES: ReadonlyMap<string, PlacementRule> = new Map<string, PlacementRule>
   ['Pad', pad],
   ['Gather', gather],
   ['GatherElements', gather],
+  ['TopK', gather],
   ['Where', where],
   ['Resize', move],
   ['Split', move],

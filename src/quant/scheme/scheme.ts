@@ -63,7 +63,7 @@ export interface Preset extends QuantizationScheme {
   readonly refine: RefineForm;
 }
 
-/** The default operator types of onnxruntime.quantization, and three more that only move data. */
+/** The default operator types of onnxruntime.quantization 1.30 for networks of images, and three more that only move data. */
 export const DEFAULT_OP_TYPES: readonly string[] = [
   'Add',
   'ArgMax',
@@ -76,6 +76,7 @@ export const DEFAULT_OP_TYPES: readonly string[] = [
   'DepthToSpace',
   'Flatten',
   'Gather',
+  'GatherElements',
   'Gemm',
   'GlobalAveragePool',
   'Identity',
@@ -95,6 +96,7 @@ export const DEFAULT_OP_TYPES: readonly string[] = [
   'SpaceToDepth',
   'Split',
   'Squeeze',
+  'TopK',
   'Transpose',
   'Unsqueeze',
   'Where',

@@ -107,6 +107,26 @@ describe('fuseActivations', () => {
   });
 });
 
+describe('chosen elements', () => {
+  // Requantizing with a scale of their own would round what is exact: onnxruntime.quantization shares the parameters too.
+  it.each([
+    ['GatherElements y i -> z', 'z'],
+    ['TopK y k -> z p', 'z'],
+  ])('%s: they keep the parameters of the tensor they are chosen from', (line, chosen) => {
+    const small = convGraph();
+    small.ints('i', [0]);
+    small.ints('k', [1]);
+    small.node('Conv x w b -> y');
+    small.node(line);
+    small.node(`Sigmoid ${chosen} -> s`);
+    small.output('s');
+    const planned = plan(small.model, withPlacement({}), { z: { low: -0.25, high: 0.25 } });
+    const planOf = (name: string) => planned.activations.find(({ value }) => value === valueNamed(small.model, name).id);
+    expect(planOf('z')).toMatchObject({ sharedWith: valueNamed(small.model, 'y').id, qparams: planOf('y')?.qparams });
+    expect(planOf('s')?.sharedWith).toBeUndefined();
+  });
+});
+
 describe('other settings', () => {
   it('dataMovement: a MaxPool of the input is quantized only with force', () => {
     const small = convGraph();
