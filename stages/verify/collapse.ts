@@ -1,9 +1,11 @@
 /** Finds candidates that have collapsed: outputs that are mostly noise or constant, or detections of which almost none is found. */
 import { rankOf } from '../../src/base/figure.js';
 import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
+import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
 import { boundOf, formatFigure } from './judge.js';
 import type { Thresholds } from './params.js';
 import type { Summary } from './report.js';
+import { describeSelection, heldFiguresOf } from './selected-figures.js';
 
 /** Below this SQNR in dB, the error has almost a third of the power of the signal. */
 const LEAST_SQNR_DB = 5;
@@ -11,10 +13,15 @@ const LEAST_SQNR_DB = 5;
 const LEAST_DETECTIONS = 20;
 const LEAST_MATCHED = 1 / 10;
 
-/** One line per collapse that no stated threshold allows. `minSqnrDb` of a value decides about its SQNR, `maxMissed` about matched detections; nothing allows a constant. */
-export function findCollapses({ values, constants, detections }: Summary, thresholds: Thresholds): readonly string[] {
+/** One line per collapse that no stated threshold allows. Outputs behind a selection are judged with the selection of the reference. `minSqnrDb` of a value decides about its SQNR, `maxMissed` about matched detections; nothing allows a constant. */
+export function findCollapses(
+  { values, constants, detections }: Summary,
+  thresholds: Thresholds,
+  selections: readonly SelectedErrors[],
+): readonly string[] {
   const found: string[] = [];
-  for (const [name, figures] of values) {
+  // Elements that are selected in another order are no noise.
+  for (const [name, figures] of new Map([...values, ...heldFiguresOf(selections)])) {
     const constant = constants.get(name);
     if (constant !== undefined) found.push(`${name}: all elements are ${formatFigure(constant)}, those of the reference differ`);
     else if (figures.elements > 0 && rankOf(figures.sqnrDb) < LEAST_SQNR_DB && boundOf(thresholds.minSqnrDb, name) === undefined)
@@ -23,5 +30,9 @@ export function findCollapses({ values, constants, detections }: Summary, thresh
   const { reference, matched } = detections === undefined ? { reference: 0, matched: 0 } : detectionFiguresOf(detections);
   if (reference >= LEAST_DETECTIONS && matched < reference * LEAST_MATCHED && thresholds.maxMissed === undefined)
     found.push(`detections: ${matched} of ${reference} matched, fewer than a tenth`);
+  for (const selection of selections.flatMap(part => part.selections)) {
+    if (selection.selected >= LEAST_DETECTIONS && selection.common < selection.selected * LEAST_MATCHED)
+      found.push(`${describeSelection(selection)}, fewer than a tenth`);
+  }
   return found;
 }

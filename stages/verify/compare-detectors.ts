@@ -7,37 +7,39 @@ import { compareParts, type ValueComparisons } from '../../src/detection/compare
 import { decodeImage, type RgbImage } from '../../src/detection/image/decode-image.js';
 import type { ChosenImage } from './choose-images.js';
 import type { VerifyJob } from './params.js';
+import type { PartComparer } from './part-errors.js';
 import { type Summary, summarize } from './report.js';
 import { listPartsOnTiles, openSide, type SideOptions, withOpened } from './sides.js';
-import type { ValueErrors } from './value-errors.js';
 
 export async function compareDetectors(
   { params, inputs, context }: VerifyJob,
   images: readonly ChosenImage[],
   { reference: options, candidate: candidateOptions }: { readonly reference: SideOptions; readonly candidate: SideOptions },
-  errors: ValueErrors,
+  errors: PartComparer,
 ): Promise<Summary> {
   const rule = { matchIou: params.matchIou, minScore: params.minScore };
   const onTiles = listPartsOnTiles(options, candidateOptions);
   const values: ValueComparisons[] = [];
   const detections: DetectionComparison[] = [];
+  const mayDiffer = new Set<string>();
   const sides = [
     openSide(inputs, 'reference', params.reference, options),
     openSide(inputs, 'candidate', params.candidate, candidateOptions),
   ] as const;
   await withOpened(sides, async ([reference, candidate]) => {
+    const parts = reference.parts.filter(part => !onTiles.includes(part.name));
+    for (const { name } of parts) for (const output of await errors.outputsBehindSelections(name)) mayDiffer.add(output);
     for (const [index, { id, path }] of images.entries()) {
       context.signal.throwIfAborted();
       const image = await readImage(path);
       const [right, own] = [await reference.trace(image), await candidate.trace(image)];
-      values.push(await compareParts(right, candidate, own, options.definition.splitKinds));
+      values.push(await compareParts(right, candidate, own, { splitKinds: options.definition.splitKinds, mayDiffer }));
       detections.push(compareDetections(id, right.objects, own.objects, rule));
-      for (const { name } of reference.parts.filter(part => !onTiles.includes(part.name)))
-        await errors.add(name, getDefined(right.inputs[name], name));
+      for (const { name } of parts) await errors.add(name, getDefined(right.inputs[name], name));
       context.progress(index + 1, images.length, 'images');
     }
   });
-  return summarize(values, detections);
+  return summarize(values, detections, mayDiffer);
 }
 
 export async function readImage(path: string): Promise<RgbImage> {

@@ -11,9 +11,9 @@ import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, findInputRecord, getInputPath, readInput } from '../../src/stage/paths.js';
 import { readFixedBatch, runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
 import type { VerifyJob } from './params.js';
+import type { PartComparer } from './part-errors.js';
 import { type Summary, summarize } from './report.js';
 import { withOpened } from './sides.js';
-import type { ValueErrors } from './value-errors.js';
 
 /** The part's name if none is given, in captured tensors and in the report. */
 const PLAIN_PART = 'model';
@@ -22,28 +22,30 @@ const PLAIN_PART = 'model';
 export async function compareModels(
   job: VerifyJob,
   openCandidate: OpenModel,
-  errors: ValueErrors,
+  errors: PartComparer,
 ): Promise<{ readonly summary: Summary; readonly samples: readonly string[] }> {
   const { params, inputs, context } = job;
   const samples = await openSamples(job);
   const values: ValueComparisons[] = [];
+  const mayDiffer = new Set<string>();
   const session = { optimization: params.optimization };
   const paths = { reference: getInputPath(inputs, 'reference'), candidate: getInputPath(inputs, 'candidate') };
   const [batch, candidateBatch] = [await readFixedBatch(paths.reference), await readFixedBatch(paths.candidate)];
   const sides = [openSession(paths.reference, session), openCandidate(paths.candidate, session)] as const;
   await withOpened(sides, async ([reference, candidate]) => {
+    for (const output of await errors.outputsBehindSelections(params.part ?? PLAIN_PART)) mayDiffer.add(output);
     for (const [index, sample] of samples.entries()) {
       context.signal.throwIfAborted();
       await nameSample(`sample ${sample.id}`, async () => {
         const feeds = await sample.read();
         const [left, right] = [await runOnFeeds(reference, feeds, batch), await runOnFeeds(candidate, feeds, candidateBatch)];
-        values.push(compareValues(toFloats(left), toFloats(right)));
+        values.push(compareValues(toFloats(left), toFloats(right), mayDiffer));
         await errors.addFeeds(params.part ?? PLAIN_PART, feeds);
       });
       context.progress(index + 1, samples.length, 'samples');
     }
   });
-  return { summary: summarize(values, undefined), samples: samples.map(({ id }) => id) };
+  return { summary: summarize(values, undefined, mayDiffer), samples: samples.map(({ id }) => id) };
 }
 
 async function openSamples({ params, inputs }: VerifyJob): Promise<readonly ModelSample[]> {

@@ -8,9 +8,9 @@ import { StageError } from '../../src/stage/stage-error.js';
 import type { ChosenImage } from './choose-images.js';
 import { readImage } from './compare-detectors.js';
 import type { VerifyJob } from './params.js';
+import type { PartComparer } from './part-errors.js';
 import { type Summary, summarize } from './report.js';
 import { listPartsOnTiles, openPartSide, openSide, type SideOptions, withOpened } from './sides.js';
-import type { ValueErrors } from './value-errors.js';
 
 /** @throws StageError `part-unknown`, `detector-missing`. */
 export async function comparePart(
@@ -18,7 +18,7 @@ export async function comparePart(
   name: string,
   images: readonly ChosenImage[],
   { reference: options, candidate: candidateOptions }: { readonly reference: SideOptions; readonly candidate: SideOptions },
-  errors: ValueErrors,
+  errors: PartComparer,
 ): Promise<Summary> {
   const part = choosePart(name, options);
   const candidatePart = choosePart(name, candidateOptions);
@@ -34,6 +34,7 @@ export async function comparePart(
   }
   const onTiles = listPartsOnTiles(options, candidateOptions);
   const values: ValueComparisons[] = [];
+  const mayDiffer = new Set<string>();
   const sides = [
     openPartSide(inputs, 'reference', part, options),
     openPartSide(inputs, 'candidate', candidatePart, candidateOptions),
@@ -41,16 +42,18 @@ export async function comparePart(
   const finders = isFirst ? [] : [openSide(inputs, 'detector', 'parts', options)];
   await withOpened(sides, ([reference, candidate]) =>
     withOpened(finders, async ([detector]) => {
+      if (!onTiles.includes(name)) for (const output of await errors.outputsBehindSelections(name)) mayDiffer.add(output);
+      const compared = { splitKinds: options.definition.splitKinds, mayDiffer };
       for (const [index, image] of images.entries()) {
         context.signal.throwIfAborted();
         const input = await readPartInput(part, image.path, detector, options);
-        values.push(compareKinds(await reference.run(input), await candidate.run(input), options.definition.splitKinds));
+        values.push(compareKinds(await reference.run(input), await candidate.run(input), compared));
         if (!onTiles.includes(name)) await errors.add(name, input);
         context.progress(index + 1, images.length, 'images');
       }
     }),
   );
-  return summarize(values, undefined);
+  return summarize(values, undefined, mayDiffer);
 }
 
 function choosePart(wanted: string, { definition }: SideOptions): DetectorPart {

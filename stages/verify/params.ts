@@ -44,6 +44,13 @@ export const VERIFY_PARAMS = {
       default: 'outputs',
       description: 'outputs: outputs of each part. all: also every inner value, with its propagated error, for the report.',
     },
+    selection: {
+      type: 'string',
+      enum: ['own', 'reference'],
+      default: 'own',
+      description:
+        'Which elements outputs behind TopK, NonMaxSuppression, ArgMax and NonZero hold when they are judged. own: each side those that it selects. reference: both those that the reference selects.',
+    },
     ...RUNNER_SCHEMA,
     samples: {
       type: 'integer',

@@ -3,6 +3,7 @@ import { anyList, anyOf, anyText, mapOf, NULL, number, openObject, text } from '
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { DETECTION_FIGURES_SCHEMA, LONE_OBJECT_SCHEMA } from '../../src/detection/compare/compare-detections.js';
 import { PROPAGATED_SCHEMA } from '../../src/quant/compare/propagated-error.js';
+import { SELECTIONS_SCHEMA } from '../../src/quant/compare/selected-errors.js';
 import { COMPARISON_SCHEMA } from '../../src/tensor/compare.js';
 
 export const VERIFY_REPORT = openObject(
@@ -19,6 +20,7 @@ export const VERIFY_REPORT = openObject(
       {},
       'Where whole detectors are compared.',
     ),
+    selections: SELECTIONS_SCHEMA,
     propagated: PROPAGATED_SCHEMA,
   },
 );

@@ -3,7 +3,7 @@ import { leastFigure } from '../../src/base/figure.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { type DetectionComparison, detectionFiguresOf, mergeDetectionComparisons } from '../../src/detection/compare/compare-detections.js';
 import type { ValueComparisons } from '../../src/detection/compare/compare-parts.js';
-import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
+import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
 import {
   type Comparison,
   type ComparisonFigures,
@@ -12,7 +12,9 @@ import {
   mergeComparisons,
   NO_COMPARISON,
 } from '../../src/tensor/compare.js';
+import type { PartFigures } from './part-errors.js';
 import type { VerifyReport } from './report-schema.js';
+import { commonShareOf, describeSelection, heldFiguresOf } from './selected-figures.js';
 
 /** The results over all images. */
 export interface Summary {
@@ -23,12 +25,19 @@ export interface Summary {
   readonly detections: DetectionComparison | undefined;
 }
 
-/** Merges the results of all images, in the value order of the first image. */
-export function summarize(values: readonly ValueComparisons[], detections: readonly DetectionComparison[] | undefined): Summary {
+/**
+ * Merges the results of all images, in the value order of the first image. Of the values in `mayDiffer`, one that was not comparable on every image has no figures.
+ */
+export function summarize(
+  values: readonly ValueComparisons[],
+  detections: readonly DetectionComparison[] | undefined,
+  mayDiffer: ReadonlySet<string> = new Set(),
+): Summary {
   const merged = new Map<string, Comparison>();
   for (const comparisons of values) {
     for (const [name, comparison] of comparisons) merged.set(name, mergeComparisons(merged.get(name) ?? NO_COMPARISON, comparison));
   }
+  for (const name of mayDiffer) if (!values.every(comparisons => comparisons.has(name))) merged.delete(name);
   return {
     values: new Map([...merged].map(([name, comparison]) => [name, figuresOf(comparison)])),
     constants: new Map(
@@ -40,11 +49,11 @@ export function summarize(values: readonly ValueComparisons[], detections: reado
   };
 }
 
-/** `on`: the images or samples; `errors`: those of every inner value, if they were compared. */
+/** `on`: the images or samples. */
 export function makeReport(
   { values, detections }: Summary,
   on: Pick<VerifyReport, 'images' | 'samples'>,
-  errors: readonly PartErrors[] | undefined,
+  { propagated, selections }: PartFigures,
 ): VerifyReport {
   return {
     ...on,
@@ -58,34 +67,57 @@ export function makeReport(
             extraObjects: detections.extra,
           },
         }),
-    ...(errors === undefined ? {} : { propagated: errors }),
+    ...(selections.length === 0 ? {} : { selections: [...selections] }),
+    ...(propagated === undefined ? {} : { propagated }),
   };
 }
 
-/** `values.NAME.sqnrDb`, `worst.sqnrDb`, `detections.missedShare`, … */
-export function makeMetrics({ values, detections }: Summary): JsonObject {
-  const all = [...values.values()];
+/** `values.NAME.sqnrDb`, `worst.sqnrDb`, `selected.worst.sqnrDb`, `detections.missedShare`, … */
+export function makeMetrics({ values, detections }: Summary, selections: readonly SelectedErrors[]): JsonObject {
+  const held = heldFiguresOf(selections);
   return {
-    values: Object.fromEntries([...values].map(([name, { maxAbs, cosine, sqnrDb }]) => [name, { maxAbs, cosine, sqnrDb }])),
-    worst: {
-      maxAbs: Math.max(0, ...all.map(figures => figures.maxAbs)),
-      cosine: Math.min(1, ...all.map(figures => figures.cosine)),
-      sqnrDb: leastFigure(all.map(figures => figures.sqnrDb)),
-    },
+    values: metricsOf(values),
+    worst: worstOf([...values.values()]),
+    ...(selections.length === 0
+      ? {}
+      : {
+          selected: {
+            values: metricsOf(held),
+            worst: worstOf([...new Map([...values, ...held]).values()]),
+            commonShare: commonShareOf(selections.flatMap(part => part.selections)),
+          },
+        }),
     ...(detections === undefined ? {} : { detections: { ...detectionFiguresOf(detections) } }),
   };
 }
 
-/** One line per value, and one for the detections. */
-export function describeSummary({ values, detections }: Summary): string[] {
-  const lines = [...values].map(
-    ([name, { sqnrDb, cosine, maxAbs }]) =>
-      `${name}: SQNR ${formatSqnr(sqnrDb, 2)}, cosine ${cosine.toFixed(7)}, max-abs ${maxAbs.toPrecision(4)}`,
-  );
+function metricsOf(values: ReadonlyMap<string, ComparisonFigures>): JsonObject {
+  return Object.fromEntries([...values].map(([name, { maxAbs, cosine, sqnrDb }]) => [name, { maxAbs, cosine, sqnrDb }]));
+}
+
+function worstOf(all: readonly ComparisonFigures[]): JsonObject {
+  return {
+    maxAbs: Math.max(0, ...all.map(figures => figures.maxAbs)),
+    cosine: Math.min(1, ...all.map(figures => figures.cosine)),
+    sqnrDb: leastFigure(all.map(figures => figures.sqnrDb)),
+  };
+}
+
+/** One line per value, one per selection, and one for the detections. */
+export function describeSummary({ values, detections }: Summary, selections: readonly SelectedErrors[]): string[] {
+  const lines = [
+    ...[...values].map(([name, figures]) => `${name}: ${describeFigures(figures)}`),
+    ...selections.flatMap(part => part.selections.map(describeSelection)),
+    ...[...heldFiguresOf(selections)].map(([name, figures]) => `${name} with the selection of the reference: ${describeFigures(figures)}`),
+  ];
   if (detections === undefined) return lines;
   const { reference, candidate, matched, missed, extra, maxScoreDifference, minBoxIou, minMaskIou } = detectionFiguresOf(detections);
   return [
     ...lines,
     `detections: ${reference} against ${candidate}, ${matched} matched, ${missed} missed, ${extra} extra; scores differ by at most ${maxScoreDifference.toPrecision(3)}, box IoU at least ${minBoxIou.toFixed(4)}, mask IoU at least ${minMaskIou.toFixed(4)}`,
   ];
+}
+
+function describeFigures({ sqnrDb, cosine, maxAbs }: ComparisonFigures): string {
+  return `SQNR ${formatSqnr(sqnrDb, 2)}, cosine ${cosine.toFixed(7)}, max-abs ${maxAbs.toPrecision(4)}`;
 }

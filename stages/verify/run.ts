@@ -19,9 +19,10 @@ import { compareModels } from './compare-models.js';
 import { comparePart } from './compare-part.js';
 import { judge } from './judge.js';
 import type { VerifyJob } from './params.js';
+import { openPartComparer, type PartComparer, type PartFigures } from './part-errors.js';
 import { describeSummary, makeMetrics, makeReport, type Summary } from './report.js';
+import { withSelections } from './selected-figures.js';
 import { listPartsOnTiles, type SideOptions } from './sides.js';
-import { openValueErrors, type ValueErrors } from './value-errors.js';
 
 /** The comparison and its ids: of images or of samples. */
 interface Compared {
@@ -32,21 +33,23 @@ interface Compared {
 /** @throws StageError `verify-collapsed`; `verify-missed` with every missed threshold, `verify-unknown-value`; and the errors of detectors, images, captures and data sets. */
 export async function runVerify(job: VerifyJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
-  const errors = openValueErrors(job);
+  const errors = openPartComparer(job);
   const { candidate = {} } = inputs;
   const models = typeof candidate === 'string' ? [] : Object.entries(candidate);
   const runner = await openRunner(params, runnerFiles(inputs), context, models, openSimulated);
   const { summary, on } = await compare(job, runner.open, errors)
     .finally(runner.close)
     .finally(() => errors.close());
+  const figures = errors.conclude();
+  const judged = withSelections(summary, figures.selections, params.selection);
 
-  for (const line of describeSummary(summary)) context.log('info', line);
-  assertNear(summary, params.thresholds, Object.values(on).flat().length);
-  await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(summary, on, errors.conclude()));
-  await writeMetricsFile(getOutputPath(outputs, 'metrics'), makeMetrics(summary));
+  for (const line of describeSummary(summary, figures.selections)) context.log('info', line);
+  assertNear(judged, params.thresholds, figures, Object.values(on).flat().length);
+  await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(judged, on, figures));
+  await writeMetricsFile(getOutputPath(outputs, 'metrics'), makeMetrics(judged, figures.selections));
 }
 
-async function compare(job: VerifyJob, openCandidate: OpenModel, errors: ValueErrors): Promise<Compared> {
+async function compare(job: VerifyJob, openCandidate: OpenModel, errors: PartComparer): Promise<Compared> {
   const { part, reference, runner } = job.params;
   if (reference === 'captured' || reference === 'model') {
     const { summary, samples } = await (reference === 'captured'
@@ -78,7 +81,7 @@ async function readOptions({ params, inputs }: VerifyJob, recipe: 'recipe' | 'ca
   return { definition, session: { optimization: params.optimization, memoryArena: 'none' }, open };
 }
 
-function assertNear(summary: Summary, thresholds: VerifyJob['params']['thresholds'], samples: number): void {
+function assertNear(summary: Summary, thresholds: VerifyJob['params']['thresholds'], { selections }: PartFigures, samples: number): void {
   const figures = summary.detections === undefined ? undefined : detectionFiguresOf(summary.detections);
   const { missed, unknown } = judge(summary.values, figures, thresholds);
   if (unknown.length > 0) {
@@ -87,10 +90,10 @@ function assertNear(summary: Summary, thresholds: VerifyJob['params']['threshold
       `thresholds name ${unknown.join(', ')}, which are not compared; the compared values are ${[...summary.values.keys()].join(', ')}`,
     );
   }
-  const collapses = findCollapses(summary, thresholds);
+  const collapses = findCollapses(summary, thresholds, selections);
   if (collapses.length > 0) {
     throw new StageError('verify-collapsed', `the candidate has collapsed on ${samples} images: ${collapses.join('; ')}`, {
-      details: { collapses, missed, metrics: makeMetrics(summary) },
+      details: { collapses, missed, metrics: makeMetrics(summary, selections) },
       help: 'if this is intended, state a threshold: minSqnrDb for a value, maxMissed for detections; with `minSqnrDb: -998` and `values: all`, the report shows where the error begins',
     });
   }
@@ -99,8 +102,11 @@ function assertNear(summary: Summary, thresholds: VerifyJob['params']['threshold
     'verify-missed',
     `${missed.length} threshold${missed.length === 1 ? ' is' : 's are'} missed on ${samples} images: ${missed.join('; ')}`,
     {
-      details: { missed, metrics: makeMetrics(summary) },
-      help: 'see the log for the figures of every value',
+      details: { missed, metrics: makeMetrics(summary, selections) },
+      help:
+        selections.length === 0
+          ? 'see the log for the figures of every value'
+          : 'see the log for the figures of every value; `selection: reference` judges values behind a selection with equal selections',
     },
   );
 }

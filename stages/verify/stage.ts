@@ -29,7 +29,7 @@ export const verify = defineStage({
 });
 
 /** Invalid combinations, one line each. */
-function checkForms({ part, reference, candidate, values, runner, thresholds, preprocess }: VerifyParams): string[] {
+function checkForms({ part, reference, candidate, values, selection, runner, thresholds, preprocess }: VerifyParams): string[] {
   const { maxMissed, maxExtra, maxScoreDifference, minBoxIou, minMaskIou } = thresholds;
   const onDetections = [maxMissed, maxExtra, maxScoreDifference, minBoxIou, minMaskIou].some(one => one !== undefined);
   const problems: string[] = [];
@@ -45,6 +45,8 @@ function checkForms({ part, reference, candidate, values, runner, thresholds, pr
   if (values === 'all' && (reference === 'captured' || reference === 'whole' || candidate === 'whole'))
     problems.push('`values: all` requires the models of the parts on both sides');
   if (values === 'all' && runner !== 'cpu') problems.push('`values: all` reads inner values on this machine and requires `runner: cpu`');
+  if (selection === 'reference' && (reference === 'captured' || reference === 'whole' || candidate === 'whole' || runner !== 'cpu'))
+    problems.push('`selection: reference` requires the models of the parts on both sides, and `runner: cpu`');
   if (preprocess !== undefined && reference !== 'model')
     problems.push('`preprocess` requires `reference: model`; otherwise the recipe defines the preprocessing');
   return problems;

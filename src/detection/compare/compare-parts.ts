@@ -12,6 +12,14 @@ export type ValueComparisons = ReadonlyMap<string, Comparison>;
 /** See DetectorDefinition. */
 export type SplitKinds = (outputs: PartValuesByName) => PartValuesByName;
 
+export interface CompareOptions {
+  readonly splitKinds: SplitKinds;
+  /** Values that are left out where their shapes differ. */
+  readonly mayDiffer: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /**
  * Compares all outputs of all parts for one image, and each kind of number in outputs that hold several.
  * `own` is the candidate's own trace of the image: parts with equal inputs there are not run again.
@@ -20,21 +28,26 @@ export async function compareParts(
   reference: ImageTrace,
   candidate: Detector,
   own: ImageTrace,
-  splitKinds: SplitKinds,
+  { splitKinds, mayDiffer }: CompareOptions,
 ): Promise<ValueComparisons> {
   const values: [string, Comparison][] = [];
   for (const { name } of candidate.parts) {
     const inputs = getDefined(reference.inputs[name], name);
     const known = sameValues(inputs, own.inputs[name] ?? {}) ? own.outputs[name] : undefined;
-    values.push(...compareKinds(getDefined(reference.outputs[name], name), known ?? (await candidate.runPart(name, inputs)), splitKinds));
+    const outputs = known ?? (await candidate.runPart(name, inputs));
+    values.push(...compareKinds(getDefined(reference.outputs[name], name), outputs, { splitKinds, mayDiffer }));
   }
   return new Map(values);
 }
 
 /** Compares outputs, then the kinds of numbers in them. @throws as compareValues; DetectionError `decoder-shape`. */
-export function compareKinds(reference: PartValuesByName, candidate: PartValuesByName, splitKinds: SplitKinds): ValueComparisons {
-  const outputs = compareValues(reference, candidate);
-  return new Map([...outputs, ...compareValues(splitKinds(reference), splitKinds(candidate))]);
+export function compareKinds(
+  reference: PartValuesByName,
+  candidate: PartValuesByName,
+  { splitKinds, mayDiffer }: CompareOptions,
+): ValueComparisons {
+  const outputs = compareValues(reference, candidate, mayDiffer);
+  return new Map([...outputs, ...compareValues(splitKinds(reference), splitKinds(candidate), mayDiffer)]);
 }
 
 /** Equality bit for bit. */
@@ -49,19 +62,21 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Compares every value of `reference` with the candidate's value of the same name. @throws DetectionError `part-values` where it is missing or has another shape. */
-export function compareValues(reference: PartValuesByName, candidate: PartValuesByName): ValueComparisons {
+/**
+ * Compares every value of `reference` with the candidate's value of the same name.
+ * @throws DetectionError `part-values` where it is missing or has another shape, unless that `mayDiffer`.
+ */
+export function compareValues(reference: PartValuesByName, candidate: PartValuesByName, mayDiffer = NONE): ValueComparisons {
   return new Map(
-    Object.entries(reference).map(([name, tensor]) => {
+    Object.entries(reference).flatMap(([name, tensor]) => {
       const other = candidate[name];
-      if (other === undefined || !sameShape(other.dims, tensor.dims)) {
-        const found = other === undefined ? 'missing' : formatShape(other.dims);
-        throw new DetectionError(
-          'part-values',
-          `value "${name}" is ${formatShape(tensor.dims)} in the reference, but ${found} in the candidate`,
-        );
-      }
-      return [name, compareArrays(tensor.data, other.data)];
+      if (other !== undefined && sameShape(other.dims, tensor.dims)) return [[name, compareArrays(tensor.data, other.data)] as const];
+      if (other !== undefined && mayDiffer.has(name)) return [];
+      const found = other === undefined ? 'missing' : formatShape(other.dims);
+      throw new DetectionError(
+        'part-values',
+        `value "${name}" is ${formatShape(tensor.dims)} in the reference, but ${found} in the candidate`,
+      );
     }),
   );
 }

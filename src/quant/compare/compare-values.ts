@@ -3,7 +3,7 @@ import type { Model, Value } from '../../onnx/ir/model.js';
 import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.js';
 import { toNumbers } from '../../runtime/compare/compare-models.js';
 import { runInLockstep } from '../../runtime/compare/lockstep.js';
-import { describeInput, fitsInput, listModelInputs, type NamedTensors } from '../../runtime/session/model-inputs.js';
+import { describeInput, fitsInput, listModelInputs, type ModelInput, type NamedTensors } from '../../runtime/session/model-inputs.js';
 import { figuresOf, standardDeviationOf } from '../../tensor/compare.js';
 import { addSample, NOTHING_COMPARED, type ReferenceComparison } from '../../tensor/reference-comparison.js';
 import { formatShape, sameShape } from '../../tensor/shape.js';
@@ -40,7 +40,7 @@ export function openValueComparer(
   let samples = 0;
   return {
     async compare(feeds) {
-      const renamed = renameFeeds(feeds, original, other);
+      const renamed = renameFeeds(feeds, listModelInputs(original), listModelInputs(other));
       await runInLockstep(
         { capture: left, feeds, keys: keys('original') },
         { capture: right, feeds: renamed, keys: keys('other') },
@@ -92,8 +92,9 @@ function describe(
 
 /** Why the other model cannot run on these inputs of the original, one line per input; empty if it can. */
 export function listInputMismatches(feeds: NamedTensors, original: Model, other: Model): readonly string[] {
-  const [own, renamed] = [listModelInputs(original).map(({ name }) => name), renameFeeds(feeds, original, other)];
+  const own = listModelInputs(original).map(({ name }) => name);
   const others = listModelInputs(other);
+  const renamed = renameFeeds(feeds, listModelInputs(original), others);
   const missing = own.slice(others.length).filter(name => !others.some(input => input.name === name));
   return [
     ...others.flatMap(input => {
@@ -108,9 +109,9 @@ export function listInputMismatches(feeds: NamedTensors, original: Model, other:
   ];
 }
 
-function renameFeeds(feeds: NamedTensors, original: Model, other: Model): NamedTensors {
-  const names = (model: Model): string[] => listModelInputs(model).map(({ name }) => name);
-  const [own, others] = [names(original), names(other)];
-  const pairs = others.map((name, index) => [name, feeds[own.includes(name) ? name : (own[index] ?? '')]] as const);
+/** The feeds of a model with the inputs `inputs`, by the names of those of `others`: equal names, or else equal places. */
+export function renameFeeds(feeds: NamedTensors, inputs: readonly ModelInput[], others: readonly ModelInput[]): NamedTensors {
+  const own = inputs.map(({ name }) => name);
+  const pairs = others.map(({ name }, index) => [name, feeds[own.includes(name) ? name : (own[index] ?? '')]] as const);
   return Object.fromEntries(pairs.flatMap(([name, tensor]) => (tensor === undefined ? [] : [[name, tensor] as const])));
 }

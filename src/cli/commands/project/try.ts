@@ -24,7 +24,7 @@ import { measureAgreement } from './try/agreement.js';
 import { lintModel } from './try/lint-model.js';
 import { adviseNext } from './try/next-steps.js';
 import { composeProject, type TryProject } from './try/project.js';
-import { formatTried, type Tried } from './try/tried.js';
+import { formatTried, type Tried, type TriedRow } from './try/tried.js';
 
 export interface TryOptions {
   /** Where to write the pipeline; without it, nothing is kept. */
@@ -108,10 +108,10 @@ async function conclude(project: TryProject, plan: Plan, report: BuildReport): P
     ...(agreement.unreadable === undefined ? {} : { unreadable: agreement.unreadable }),
     failed: listFailures(report).map(({ stage }) => stage),
     rows: [
-      ...presets.map(({ preset, compile, worst, collapses, agreement: agreed }) => ({
+      ...presets.map(({ preset, compile, verified, collapses, agreement: agreed }) => ({
         preset,
         ...readCompiled(compile?.total),
-        sqnrDb: readFigure(worst, 'sqnrDb'),
+        ...readErrors(verified),
         agreement: agreed,
         ...(collapses.length === 0 ? {} : { collapses }),
       })),
@@ -121,14 +121,22 @@ async function conclude(project: TryProject, plan: Plan, report: BuildReport): P
   return { ...tried, next: adviseNext(tried, linted, { model: project.model, save: project.keep === 'yes' ? 'done' : 'open' }) };
 }
 
-/** The worst value of `verify`, which a collapse has too, with the reasons. */
-function readVerified(stage: StageReport | undefined): { readonly worst: unknown; readonly collapses: readonly string[] } {
-  if (stage?.outcome.kind !== 'failed') return { worst: stage?.metrics?.worst, collapses: [] };
+/** The metrics of `verify`, which a collapse has too, with its reasons. */
+function readVerified(stage: StageReport | undefined): { readonly verified: unknown; readonly collapses: readonly string[] } {
+  if (stage?.outcome.kind !== 'failed') return { verified: stage?.metrics, collapses: [] };
   const { code, details } = stage.outcome.failure;
-  if (code !== COLLAPSED || !isJsonObject(details)) return { worst: undefined, collapses: [] };
+  if (code !== COLLAPSED || !isJsonObject(details)) return { verified: undefined, collapses: [] };
   const { metrics, collapses } = details;
   const reasons = Array.isArray(collapses) ? collapses.filter(reason => typeof reason === 'string') : [];
-  return { worst: isJsonObject(metrics) ? metrics.worst : undefined, collapses: reasons };
+  return { verified: metrics, collapses: reasons };
+}
+
+/** The SQNR of the worst output; behind a selection, with that of the float model, and the share that the quantized model selects too. */
+function readErrors(verified: unknown): Pick<TriedRow, 'sqnrDb' | 'commonShare'> {
+  const selected = readMember(verified, 'selected');
+  const commonShare = readFigure(selected, 'commonShare');
+  const sqnrDb = readFigure(readMember(selected ?? verified, 'worst'), 'sqnrDb');
+  return { sqnrDb, ...(commonShare === undefined ? {} : { commonShare }) };
 }
 
 function readCompiled(total: unknown) {
@@ -141,8 +149,12 @@ function readCompiled(total: unknown) {
 }
 
 function readFigure(value: unknown, name: string): number | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const figure = Object.entries(value).find(([key]) => key === name)?.[1];
+  const figure = readMember(value, name);
   if (figure === 'equal') return Number.POSITIVE_INFINITY;
   return typeof figure === 'number' ? figure : undefined;
+}
+
+function readMember(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([key]) => key === name)?.[1];
 }

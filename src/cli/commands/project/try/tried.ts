@@ -13,8 +13,10 @@ export interface TriedRow {
   readonly cpuNodes: number | undefined;
   readonly parts: number | undefined;
   readonly estimatedMs: number | undefined;
-  /** Of the worst output. */
+  /** Of the worst output; behind TopK and alike, with the selection of the float model. */
   readonly sqnrDb?: number | undefined;
+  /** The share of what the float model selects by TopK and alike that the quantized model selects too, if there is such an operator. */
+  readonly commonShare?: number;
   readonly agreement?: Agreement | undefined;
   /** What `verify` calls collapsed: outputs that are noise or constant, or detections that are lost. */
   readonly collapses?: readonly string[];
@@ -64,6 +66,7 @@ export function formatTried(
     ...(failed.length === 0 ? [] : wrap(`not complete, because ${listSome(failed, MOST_NAMES)} failed`)),
     '',
     ...formatRows(rows, agreed),
+    ...formatSelections(rows),
     ...formatCollapses(rows),
     style('bold', 'next'),
     ...next.flatMap((step, index) => wrapText(step, WIDTH - 3).map((line, at) => `${at === 0 ? `${index + 1}.` : '  '} ${line}`)),
@@ -90,6 +93,19 @@ function formatRows(rows: readonly TriedRow[], agreed: string): readonly string[
     ]),
     '',
   ];
+}
+
+/** The model selects elements by their values: another order of equal ones is no error of what is computed. */
+function formatSelections(rows: readonly TriedRow[]): readonly string[] {
+  const shares = rows.flatMap(({ preset, commonShare }) => (commonShare === undefined ? [] : [`${preset} ${percentOf(commonShare)}`]));
+  if (shares.length === 0) return [];
+  const text =
+    'SQNR is that with the elements that the float model selects (TopK, NonMaxSuppression, ArgMax); the quantized model selects, of them, in';
+  return [...wrap(`${text} ${shares.join(', ')}`), ''];
+}
+
+function percentOf(share: number): string {
+  return `${(100 * share).toFixed(0)} %`;
 }
 
 /** Every reason once, with the presets that it is of, and an empty line. */

@@ -1,0 +1,46 @@
+/** What `verify` computes besides outputs and detections: errors of inner values, and errors with the selection of the reference. */
+
+import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
+import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
+import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
+import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
+import type { VerifyJob } from './params.js';
+import { openSelections } from './selections.js';
+import { openValueErrors } from './value-errors.js';
+
+export interface PartFigures {
+  /** Undefined if only outputs are compared. */
+  readonly propagated: readonly PartErrors[] | undefined;
+  readonly selections: readonly SelectedErrors[];
+}
+
+export interface PartComparer {
+  /** Compares a part on its input. */
+  add(part: string, inputs: PartValuesByName): Promise<void>;
+  /** The same for any model, by input names. */
+  addFeeds(part: string, feeds: NamedTensors): Promise<void>;
+  /** The outputs of a part whose shapes may differ, because they depend on what each side selects. */
+  outputsBehindSelections(part: string): Promise<ReadonlySet<string>>;
+  conclude(): PartFigures;
+  close(): Promise<void>;
+}
+
+export function openPartComparer(job: VerifyJob): PartComparer {
+  const [values, selections] = [openValueErrors(job), openSelections(job)];
+  return {
+    async add(part, inputs) {
+      await values.add(part, inputs);
+      await selections.add(part, inputs);
+    },
+    async addFeeds(part, feeds) {
+      await values.addFeeds(part, feeds);
+      await selections.addFeeds(part, feeds);
+    },
+    outputsBehindSelections: part => selections.outputsOf(part),
+    conclude: () => ({ propagated: values.conclude(), selections: selections.conclude() }),
+    async close() {
+      await values.close();
+      await selections.close();
+    },
+  };
+}
