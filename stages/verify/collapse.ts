@@ -4,8 +4,8 @@ import { detectionFiguresOf } from '../../src/detection/compare/compare-detectio
 import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
 import { boundOf, formatFigure } from './judge.js';
 import type { Thresholds } from './params.js';
-import type { Summary } from './report.js';
 import { describeSelection, heldFiguresOf } from './selected-figures.js';
+import type { Summary } from './summary.js';
 
 /** Below this SQNR in dB, the error has almost a third of the power of the signal. */
 const LEAST_SQNR_DB = 5;

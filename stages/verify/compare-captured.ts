@@ -7,8 +7,9 @@ import { nameSample } from '../../src/stage/name-sample.js';
 import { getInputPath, getInputRecord } from '../../src/stage/paths.js';
 import { readFixedBatch, runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
 import type { VerifyJob } from './params.js';
-import { type Summary, summarize } from './report.js';
+import { summarize } from './report.js';
 import { withOpened } from './sides.js';
+import type { Summary } from './summary.js';
 
 /** @throws RuntimeError `bad-capture`, `capture-part`, `capture-mismatch`; DetectionError `part-values`. */
 export async function compareCaptured(

@@ -8,8 +8,9 @@ import { decodeImage, type RgbImage } from '../../src/detection/image/decode-ima
 import type { ChosenImage } from './choose-images.js';
 import type { VerifyJob } from './params.js';
 import type { PartComparer } from './part-errors.js';
-import { type Summary, summarize } from './report.js';
+import { summarize } from './report.js';
 import { listPartsOnTiles, openSide, type SideOptions, withOpened } from './sides.js';
+import type { Summary } from './summary.js';
 
 export async function compareDetectors(
   { params, inputs, context }: VerifyJob,

@@ -12,8 +12,9 @@ import { findInputPath, findInputRecord, getInputPath, readInput } from '../../s
 import { readFixedBatch, runOnFeeds, takeCaptured, toFloats } from './captured-runs.js';
 import type { VerifyJob } from './params.js';
 import type { PartComparer } from './part-errors.js';
-import { type Summary, summarize } from './report.js';
+import { summarize } from './report.js';
 import { withOpened } from './sides.js';
+import type { Summary } from './summary.js';
 
 /** The part's name if none is given, in captured tensors and in the report. */
 const PLAIN_PART = 'model';

@@ -9,8 +9,9 @@ import type { ChosenImage } from './choose-images.js';
 import { readImage } from './compare-detectors.js';
 import type { VerifyJob } from './params.js';
 import type { PartComparer } from './part-errors.js';
-import { type Summary, summarize } from './report.js';
+import { summarize } from './report.js';
 import { listPartsOnTiles, openPartSide, openSide, type SideOptions, withOpened } from './sides.js';
+import type { Summary } from './summary.js';
 
 /** @throws StageError `part-unknown`, `detector-missing`. */
 export async function comparePart(

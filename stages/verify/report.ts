@@ -15,15 +15,7 @@ import {
 import type { PartFigures } from './part-errors.js';
 import type { VerifyReport } from './report-schema.js';
 import { commonShareOf, describeSelection, heldFiguresOf } from './selected-figures.js';
-
-/** The results over all images. */
-export interface Summary {
-  readonly values: ReadonlyMap<string, ComparisonFigures>;
-  /** Values of which all elements of the candidate are equal, and those of the reference are not, with the number that they equal. */
-  readonly constants: ReadonlyMap<string, number>;
-  /** undefined if only one part is compared. */
-  readonly detections: DetectionComparison | undefined;
-}
+import type { Summary } from './summary.js';
 
 /**
  * Merges the results of all images, in the value order of the first image. Of the values in `mayDiffer`, one that was not comparable on every image has no figures.

@@ -20,9 +20,10 @@ import { comparePart } from './compare-part.js';
 import { judge } from './judge.js';
 import type { VerifyJob } from './params.js';
 import { openPartComparer, type PartComparer, type PartFigures } from './part-errors.js';
-import { describeSummary, makeMetrics, makeReport, type Summary } from './report.js';
+import { describeSummary, makeMetrics, makeReport } from './report.js';
 import { withSelections } from './selected-figures.js';
 import { listPartsOnTiles, type SideOptions } from './sides.js';
+import type { Summary } from './summary.js';
 
 /** The comparison and its ids: of images or of samples. */
 interface Compared {

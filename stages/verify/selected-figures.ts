@@ -4,7 +4,7 @@ import { countOf } from '../../src/base/text/count-of.js';
 import type { SelectedErrors, SelectionFigures } from '../../src/quant/compare/selected-errors.js';
 import type { ComparisonFigures } from '../../src/tensor/compare.js';
 import type { VerifyParams } from './params.js';
-import type { Summary } from './report.js';
+import type { Summary } from './summary.js';
 
 /** By output, over all parts. */
 export function heldFiguresOf(selections: readonly SelectedErrors[]): ReadonlyMap<string, ComparisonFigures> {
