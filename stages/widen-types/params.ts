@@ -5,6 +5,7 @@ import { QUANTIZE_PARAMS } from '../../src/quant/settings/quantize-params.js';
 import { OPTIMIZATION_SCHEMA } from '../../src/runtime/session/session-params.js';
 
 const DECIBELS = { type: 'number' } as const;
+const SHARE = { type: 'number', exclusiveMinimum: 0, maximum: 1 } as const;
 
 export const WIDEN_TYPES_PARAMS = {
   type: 'object',
@@ -35,10 +36,9 @@ export const WIDEN_TYPES_PARAMS = {
           description: 'Bounds on COCO figures of `data`, as a gate of `evaluate` states them; delta: against `baseline`.',
         },
         share: {
-          type: 'number',
-          exclusiveMinimum: 0,
-          maximum: 1,
-          description: 'The largest share of the `cost` that may be wider; within it, the set with the least error of the outputs.',
+          anyOf: [SHARE, { type: 'object', additionalProperties: false, minProperties: 1, properties: { cost: SHARE, tensors: SHARE } }],
+          description:
+            'The largest share of the `cost` that may be wider, or of the cost and of the number of tensors; within it, the set with the least error.',
         },
       },
       description: 'What the model must meet: one of `sqnrDb`, `gate` and `share`.',

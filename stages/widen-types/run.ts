@@ -9,7 +9,7 @@ import { parseStepErrors } from '../../src/quant/sensitivity/error-flow.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { schemeOf } from '../../src/quant/settings/scheme-of.js';
 import { findBestWithin } from '../../src/quant/widening/search-budget.js';
-import { findCheapestSet } from '../../src/quant/widening/search-set.js';
+import { costOf, findCheapestSet } from '../../src/quant/widening/search-set.js';
 import { findWideBlocks, type WideBlock, type WideBlocks, type WideCost, widenedTypesOf } from '../../src/quant/widening/wide-blocks.js';
 import type { WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
@@ -58,6 +58,8 @@ export async function runWidenTypes(job: Job): Promise<void> {
 interface Found extends WideBlocks {
   /** What the trials share. */
   readonly run: Parameters<typeof openTrials>[1];
+  /** Number of tensors with a range of their own, whether they may become wider or not. */
+  readonly groups: number;
 }
 
 async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
@@ -103,7 +105,7 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
     blocks.map(({ dtype }) => dtype),
     profile,
   );
-  return { ...all, blocks, orders: all.orders.map(order => order.filter(isOpen)), run };
+  return { ...all, blocks, orders: all.orders.map(order => order.filter(isOpen)), run, groups: all.blocks.length };
 }
 
 async function search({ params: { constraint, to } }: Job, { blocks, orders }: WideBlocks, trials: Trials): Promise<readonly WideBlock[]> {
@@ -120,6 +122,12 @@ async function search({ params: { constraint, to } }: Job, { blocks, orders }: W
   );
 }
 
-async function searchWithin({ blocks, orders, total }: WideBlocks, share: number, trials: Trials): Promise<readonly WideBlock[]> {
-  return findBestWithin({ blocks, orders, budget: share * total, errorOf: trials.errorOf });
+async function searchWithin(
+  { blocks, orders, total, groups }: Found,
+  share: NonNullable<WidenTypesParams['constraint']['share']>,
+  trials: Trials,
+): Promise<readonly WideBlock[]> {
+  const { cost = 1, tensors = 1 } = typeof share === 'number' ? { cost: share } : share;
+  const fits = (set: readonly WideBlock[]): boolean => costOf(set) <= cost * total && set.length <= tensors * groups;
+  return findBestWithin({ blocks, orders, fits, errorOf: trials.errorOf });
 }

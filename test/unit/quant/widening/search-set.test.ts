@@ -106,7 +106,7 @@ it('within a budget the error is at most that of each order, the cost fits, and 
       const budget = part * costOf(blocks);
       const errorOf = async (set: readonly Valued[]): Promise<number> => 1 - sum(set) / Math.max(1, sum(blocks));
       const orders = [byBenefitPerCost(blocks), [...blocks].sort((a, b) => b.benefit - a.benefit)];
-      const set = await findBestWithin({ blocks, orders, budget, errorOf });
+      const set = await findBestWithin({ blocks, orders, fits: some => costOf(some) <= budget, errorOf });
       expect(costOf(set)).toBeLessThanOrEqual(budget);
       for (const block of set) expect(await errorOf(set.filter(other => other !== block))).toBeGreaterThan(await errorOf(set));
       for (const order of orders) {
