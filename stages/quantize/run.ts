@@ -26,8 +26,11 @@ export async function runQuantize({ params, ...job }: StageJob<QuantizeStagePara
 }
 
 async function runIntegers({ params, inputs, outputs, context }: StageJob<QuantizeParams>): Promise<void> {
-  const model = await readInput(inputs, 'model', readModel);
-  const sketches = parseModelSketches(await readInput(inputs, 'sketches', readJsonFile));
+  // Sketches are decoded while the larger file is read.
+  const [model, sketches] = await Promise.all([
+    readInput(inputs, 'model', readModel),
+    readInput(inputs, 'sketches', readJsonFile).then(parseModelSketches),
+  ]);
   const widened = inputs.overrides === undefined ? undefined : parseWidenedTypes(await readInput(inputs, 'overrides', readJsonFile));
   const options = optionsOf(params, widened, getShiftBounds());
   for (const warning of findIdleOperators(model.graph, params)) context.log('warning', warning);

@@ -15,7 +15,7 @@ import { defineJsonPart } from '../../src/stage/json-part.js';
 import { modelsOfRoles } from '../../src/stage/model-roles.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import { type DetectionManifest, listTrialImages } from './figures-part.js';
-import { readQuantizer } from './quantize-trial.js';
+import { makeTrialModel, readQuantizer, type TrialRequest } from './quantize-trial.js';
 
 export interface DetectionsManifest extends DetectionManifest {
   readonly types: WidenedTypes & JsonObject;
@@ -23,18 +23,18 @@ export interface DetectionsManifest extends DetectionManifest {
 
 export const detectionsPart = defineJsonPart<DetectionsManifest>({
   name: 'widen-types-detections',
-  version: 1,
+  version: 2,
   module: import.meta.url,
   async compute({ manifest, unkeyed, context }) {
     const { run, types } = manifest;
     const trial = await openOrReuse(JSON.stringify([run, manifest.data, unkeyed.scratch]), () => open(unkeyed, manifest));
-    return trial.measure(parseWidenedTypes(types), () => context.signal.throwIfAborted());
+    return trial.measure({ types: parseWidenedTypes(types), run, unkeyed, checkAbort: () => context.signal.throwIfAborted() });
   },
 });
 
 interface Trial extends Closable {
   /** Sums over all images. */
-  measure(types: WidenedTypes, checkAbort: () => void): Promise<{ readonly error: number; readonly signal: number }>;
+  measure(request: Omit<TrialRequest, 'quantizer'>): Promise<{ readonly error: number; readonly signal: number }>;
 }
 
 const openOrReuse = makeOpenOrReuse<Trial>();
@@ -58,13 +58,13 @@ async function open(unkeyed: Readonly<Record<string, string>>, manifest: Detecti
   const expected: DetectedObjects[] = [];
   await detect(paths.model, objects => expected.push(objects));
   return {
-    async measure(types, checkAbort) {
+    async measure(request) {
       const path = join(getDefined(unkeyed.scratch, 'scratch'), 'trial.onnx');
-      await writeModel(path, quantizer.widen(types));
+      await writeModel(path, await makeTrialModel({ quantizer, ...request }));
       const sum = { error: 0, signal: 0 };
       try {
         await detect(path, (objects, image) => {
-          checkAbort();
+          request.checkAbort();
           const { error, signal } = measureDetectionError(getDefined(expected[image], 'detections of the float model'), objects);
           sum.error += error;
           sum.signal += signal;

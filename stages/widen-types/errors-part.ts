@@ -6,12 +6,9 @@ import { listStepErrors, measureStepErrors } from '../../src/quant/sensitivity/e
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { feedsOf, openSampleList } from '../../src/runtime/capture/sample-files.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';
-import type { TrialBase } from './manifest.js';
+import type { CapturedSamples, TrialBase } from './manifest.js';
 
-export interface ErrorsManifest extends TrialBase {
-  readonly samples: string;
-  readonly arrays: readonly string[];
-}
+export interface ErrorsManifest extends TrialBase, CapturedSamples {}
 
 export const errorsPart = defineJsonPart<ErrorsManifest>({
   name: 'widen-types-errors',

@@ -21,7 +21,7 @@ import { defineJsonPart } from '../../src/stage/json-part.js';
 import { modelsOfRoles } from '../../src/stage/model-roles.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { TrialBase } from './manifest.js';
-import { readQuantizer } from './quantize-trial.js';
+import { makeTrialModel, readQuantizer } from './quantize-trial.js';
 
 export interface FiguresManifest extends DetectionManifest {
   readonly types: WidenedTypes & JsonObject;
@@ -48,12 +48,13 @@ export const figuresPart = defineJsonPart<FiguresManifest>({
     const { run, types, iouTypes } = manifest;
     const trial = await openOrReuse(JSON.stringify([run, manifest.data, unkeyed.scratch]), () => open(unkeyed, manifest));
     const path = join(getDefined(unkeyed.scratch, 'scratch'), 'trial.onnx');
-    await writeModel(path, trial.quantizer.widen(parseWidenedTypes(types)));
+    const checkAbort = (): void => context.signal.throwIfAborted();
+    await writeModel(path, await makeTrialModel({ quantizer: trial.quantizer, types: parseWidenedTypes(types), run, unkeyed, checkAbort }));
     const detector = await openParts({ ...modelsOfRoles(unkeyed), [manifest.part]: path }, manifest.detection, openExact);
     const found: Json[] = [];
     try {
       for (const { file, imageId, height, width } of trial.images) {
-        context.signal.throwIfAborted();
+        checkAbort();
         found.push(JSON.parse(await detectInImage(detector, file, { imageId, height, width })) as Json);
       }
     } finally {

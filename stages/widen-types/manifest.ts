@@ -8,6 +8,14 @@ export interface TrialBase extends JsonObject {
   /** The params of `quantize`. */
   readonly quantize: JsonObject;
   readonly session: JsonObject;
+  /** What biases are corrected on; absent where they are kept. */
+  readonly biases?: CapturedSamples;
+}
+
+export interface CapturedSamples extends JsonObject {
+  /** Digest of the samples. */
+  readonly samples: string;
+  readonly arrays: readonly string[];
 }
 
 /** Paths of what every part reads, by role. */

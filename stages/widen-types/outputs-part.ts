@@ -14,7 +14,7 @@ import { feedsOf, openSampleList } from '../../src/runtime/capture/sample-files.
 import { defineJsonPart } from '../../src/stage/json-part.js';
 import { type Closable, makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 import type { ErrorsManifest } from './errors-part.js';
-import { readQuantizer } from './quantize-trial.js';
+import { makeTrialModel, readQuantizer, type TrialRequest } from './quantize-trial.js';
 
 export interface OutputsManifest extends JsonObject {
   readonly run: ErrorsManifest;
@@ -25,14 +25,15 @@ export const outputsPart = defineJsonPart<OutputsManifest>({
   name: 'widen-types-outputs',
   version: 1,
   module: import.meta.url,
-  async compute({ manifest: { run, types }, unkeyed }) {
+  async compute({ manifest: { run, types }, unkeyed, context }) {
     const meter = await openOrReuse(JSON.stringify([run, unkeyed.scratch]), () => open(unkeyed, run));
-    return [...(await meter.measure(parseWidenedTypes(types)))];
+    const checkAbort = (): void => context.signal.throwIfAborted();
+    return [...(await meter.measure({ types: parseWidenedTypes(types), run, unkeyed, checkAbort }))];
   },
 });
 
 interface TrialMeter extends Closable {
-  measure(types: WidenedTypes): Promise<readonly OutputError[]>;
+  measure(request: Omit<TrialRequest, 'quantizer'>): Promise<readonly OutputError[]>;
 }
 
 const openOrReuse = makeOpenOrReuse<TrialMeter>();
@@ -47,7 +48,7 @@ async function open(unkeyed: Readonly<Record<string, string>>, { quantize }: Err
   const samples = { float: feedsOf(models.float, list), quantized: feedsOf(models.quantized, list) };
   const meter = await openOutputMeter({ models, samples, folder });
   return {
-    measure: async types => describeOutputErrors(await meter.measureModel(quantizer.widen(types))),
+    measure: async request => describeOutputErrors(await meter.measureModel(await makeTrialModel({ quantizer, ...request }))),
     close: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -50,6 +50,13 @@ export const WIDEN_TYPES_PARAMS = {
       description:
         'What `constraint.share` keeps low. outputs: the errors of the outputs on captured samples. detections: the distance of the boxes and scores from those of the float model on `data`.',
     },
+    biases: {
+      type: 'string',
+      enum: ['kept', 'corrected'],
+      default: 'kept',
+      description:
+        'What every trial judges. kept: the model as `quantize` writes it. corrected: the same after `correct-biases` on the captured samples, for pipelines that have this stage. It takes several times as long.',
+    },
     to: {
       type: 'string',
       enum: ['int16', 'float'],

@@ -10,9 +10,11 @@ export interface Widening {
   readonly set: readonly WideBlock[];
   readonly to: WideType;
   readonly cost: WideCost;
+  /** Whether each member is tried without the others. */
+  readonly members: 'tried' | 'listed';
 }
 
-export async function reportWidening({ blocks, total, set, to, cost }: Widening, trials: Trials) {
+export async function reportWidening({ blocks, total, set, to, cost, members: kind }: Widening, trials: Trials) {
   const elements = (some: readonly WideBlock[]): number => some.reduce((sum, one) => sum + one.elements, 0);
   const members = [];
   for (const block of set) {
@@ -22,7 +24,7 @@ export async function reportWidening({ blocks, total, set, to, cost }: Widening,
       share: block.benefit,
       ownSqnrDb: Number.isFinite(block.ownSqnrDb) ? block.ownSqnrDb : ('equal' as const),
       /** The figures if this one alone is narrow again. */
-      without: { ...(await trials.measure(set.filter(other => other !== block))) },
+      ...(kind === 'listed' ? {} : { without: { ...(await trials.measure(set.filter(other => other !== block))) } }),
     });
   }
   const wide = to === 'int16' ? 2 : 4;

@@ -44,7 +44,10 @@ export async function runWidenTypes(job: Job): Promise<void> {
   const trials = await openTrials(job, found.run, typesOf);
   const set =
     params.constraint.share === undefined ? await search(job, found, trials) : await searchWithin(found, params.constraint.share, trials);
-  const report = await reportWidening({ ...found, set, to: params.to, cost }, trials);
+  const report = await reportWidening(
+    { ...found, set, to: params.to, cost, members: params.constraint.share === undefined ? 'tried' : 'listed' },
+    trials,
+  );
   const { tensors, shares } = report.found;
   context.log(
     'info',
@@ -105,7 +108,14 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
     blocks.map(({ dtype }) => dtype),
     profile,
   );
-  return { ...all, blocks, orders: all.orders.map(order => order.filter(isOpen)), run, groups: all.blocks.length };
+  const correction = params.biases === 'corrected' ? { biases: { samples: run.samples, arrays: run.arrays } } : {};
+  return {
+    ...all,
+    blocks,
+    orders: all.orders.map(order => order.filter(isOpen)),
+    run: { ...run, ...correction },
+    groups: all.blocks.length,
+  };
 }
 
 async function search({ params: { constraint, to } }: Job, { blocks, orders }: WideBlocks, trials: Trials): Promise<readonly WideBlock[]> {

@@ -48,7 +48,7 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
   const outputsOf = async (set: readonly WideBlock[]): Promise<readonly OutputError[]> => {
     const types = typesOf(set);
     note(types);
-    const unkeyed = { ...pathsOf(job), samples: join(context.scratch, 'samples.json'), captured: getInputPath(job.inputs, 'captured') };
+    const unkeyed = pathsOf(job);
     const { json } = await memoJson(context, outputsPart, { manifest: { run, types }, blobs: {}, unkeyed });
     return parseOutputErrors(json);
   };
@@ -116,7 +116,13 @@ function parseDistance(json: Json): { readonly error: number; readonly signal: n
 }
 
 function pathsOf({ inputs, context }: Job) {
-  return { model: getInputPath(inputs, 'model'), sketches: getInputPath(inputs, 'sketches'), scratch: context.scratch };
+  return {
+    model: getInputPath(inputs, 'model'),
+    sketches: getInputPath(inputs, 'sketches'),
+    samples: join(context.scratch, 'samples.json'),
+    captured: getInputPath(inputs, 'captured'),
+    scratch: context.scratch,
+  };
 }
 
 interface Detection {
@@ -125,7 +131,7 @@ interface Detection {
 }
 
 /** @throws StageError `no-annotations`; DetectionError `part-missing`, and for data sets and definitions. */
-async function describeDetection(job: Job, { model, sketches, quantize, session }: ErrorsManifest): Promise<Detection> {
+async function describeDetection(job: Job, { model, sketches, quantize, session, biases }: ErrorsManifest): Promise<Detection> {
   const { params, inputs } = job;
   const config: Json | undefined = inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile);
   const definition = readDefinition({ recipe: await readInput(inputs, 'recipe', readJsonFile), config, fit: params.fit });
@@ -150,7 +156,7 @@ async function describeDetection(job: Job, { model, sketches, quantize, session 
   );
   return {
     manifest: {
-      run: { model, sketches, quantize, session },
+      run: { model, sketches, quantize, session, ...(biases === undefined ? {} : { biases }) },
       detection: {
         optimization: params.optimization,
         session: sessionManifest({ optimization: params.optimization }),

@@ -5,6 +5,7 @@ import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import { countElements } from '../../tensor/shape.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import type { Dequantized } from '../qdq/dequantized.js';
+import { openSums, type SumRun } from './sum-kernel.js';
 
 export interface Channels {
   readonly count: number;
@@ -50,21 +51,30 @@ export function channelsOf(node: Node, dims: readonly number[]): Channels | unde
 /** Per channel, the sum of the positive weights and the magnitude of the sum of the negative ones, after subtracting zero points. */
 export function sumWeights(weight: Dequantized, constant: RawTensor, { count, run, of }: Channels): readonly [Float64Array, Float64Array] {
   const values = decodeRawTensor(constant).data as ArrayLike<number>;
-  const sumOf = constant.dtype === 'int32' ? sumWide : sumShort;
   const [positive, negative] = [new Float64Array(count), new Float64Array(count)];
   // Both are sizes of trailing axes, so the smaller divides the larger.
   const inner = countElements(constant.dims.slice(axisOf(weight, constant) + 1));
   const step = weight.zeroPoints.length === 1 ? run : Math.min(run, inner);
+  const sumOf = openSumsOf(values, step);
   for (let start = 0; start < values.length; start += step) {
     const zeroPoint = weight.zeroPoints[Math.floor(start / inner) % weight.zeroPoints.length] as number;
     const channel = of(start);
     for (let from = start; from < start + step; from += SHORT) {
-      const [sum, magnitudes] = sumOf(values, from, Math.min(from + SHORT, start + step), zeroPoint);
+      const [sum, magnitudes] = sumOf(from, Math.min(from + SHORT, start + step), zeroPoint);
       positive[channel] = (positive[channel] as number) + (magnitudes + sum) / 2;
       negative[channel] = (negative[channel] as number) + (magnitudes - sum) / 2;
     }
   }
   return [positive, negative];
+}
+
+/** For shorter runs, the call of the kernel costs more than it saves. */
+const KERNEL_MIN_RUN = 32;
+
+function openSumsOf(values: ArrayLike<number>, run: number): SumRun {
+  if (run >= KERNEL_MIN_RUN && (values instanceof Int8Array || values instanceof Uint8Array)) return openSums(values);
+  const sum = values instanceof Int32Array ? sumWide : sumShort;
+  return (start, end, zeroPoint) => sum(values, start, end, zeroPoint);
 }
 
 /** Sums of so many 16-bit integers minus a zero point stay below 2³⁰. */

@@ -48,6 +48,32 @@ export function quantizeGroups(
   });
 }
 
+/**
+ * Both at once: writes the integers of whole groups of QUANTIZE_GROUP to `y`, and measures whole groups of MEASURE_GROUP, finite elements.
+ * Elements behind them are left out.
+ */
+export function quantizeAndMeasureGroups(
+  x: Float32Array,
+  y: Int8Array | Uint8Array,
+  { scale, zeroPoint }: QParams,
+  { low, high }: IntegerRange,
+): SignalAndNoise {
+  const { signed, unsigned, measure, memory } = openKernel();
+  const quantize = y instanceof Int8Array ? signed : unsigned;
+  const integers = y instanceof Int8Array ? new Int8Array(memory, INTEGERS) : new Uint8Array(memory, INTEGERS);
+  const sums = new Float64Array(memory, NOISE, 8).fill(0);
+  const [least, greatest] = [low - zeroPoint, high - zeroPoint];
+  eachChunk(x, memory, DATA, (from, to, start) => {
+    const count = (to - from) / 4;
+    const [quantized, measured] = [count - (count % QUANTIZE_GROUP), count - (count % MEASURE_GROUP)];
+    if (measured > 0) measure(from, from + 4 * measured, scale, least, greatest);
+    if (quantized === 0) return;
+    quantize(from, from + 4 * quantized, INTEGERS, scale, zeroPoint, least, greatest);
+    y.set(integers.subarray(0, quantized), start);
+  });
+  return addSums(sums);
+}
+
 /** Sums in double: element i is added to sum i mod 4, in order; the four sums are added as (0 + 1) + (2 + 3). */
 export interface SignalAndNoise {
   /** Σ x² */
@@ -62,6 +88,10 @@ export function measureGroups(x: Float32Array, { scale, zeroPoint }: QParams, { 
   const { measure, memory } = openKernel();
   const sums = new Float64Array(memory, NOISE, 8).fill(0);
   eachChunk(x, memory, DATA, (from, to) => measure(from, to, scale, low - zeroPoint, high - zeroPoint));
-  const add = ([a = 0, b = 0, c = 0, d = 0]: Float64Array): number => a + b + (c + d);
-  return { noise: add(sums.subarray(NOISE / 8, NOISE / 8 + 4)), signal: add(sums.subarray(SIGNAL / 8, SIGNAL / 8 + 4)) };
+  return addSums(sums);
+}
+
+function addSums(sums: Float64Array): SignalAndNoise {
+  const add = (from: number): number => (sums[from] ?? 0) + (sums[from + 1] ?? 0) + ((sums[from + 2] ?? 0) + (sums[from + 3] ?? 0));
+  return { noise: add(NOISE / 8), signal: add(SIGNAL / 8) };
 }

@@ -3,9 +3,10 @@ import { getDefined } from '../../base/invariant.js';
 import { countElements, type Shape } from '../../tensor/shape.js';
 import { TensorError } from '../../tensor/tensor-error.js';
 import type { QParams, TensorQParams } from './qparams.js';
-import { QUANTIZE_GROUP, quantizeGroups } from './quantize-kernel.js';
+import { MEASURE_GROUP, QUANTIZE_GROUP, quantizeAndMeasureGroups, quantizeGroups, type SignalAndNoise } from './quantize-kernel.js';
 import { type IntegerRange, type QuantizedDType, storageRange } from './quantized-dtype.js';
 import { saturate } from './rounding.js';
+import { addPlainly, KERNEL_MIN_ELEMENTS, measureSignalAndNoise } from './signal-noise.js';
 
 /** A local constant: looking up a global per element is slow where globals are intercepted, as in jest. */
 const { fround } = Math;
@@ -32,16 +33,49 @@ export function quantizeLinear(x: Float32Array, dims: Shape, qparams: TensorQPar
   return y;
 }
 
-/** For fewer elements, copying to the kernel costs more than it saves. */
-const KERNEL_MIN_ELEMENTS = 64;
+export interface MeasuredIntegers {
+  readonly integers: QuantizedArray;
+  /** Of each contiguous run of elements of one slice, in memory order. */
+  readonly losses: readonly SignalAndNoise[];
+}
+
+/**
+ * Quantizes finite elements as `quantizeLinear` does, but with integers that saturate at `limits`, and measures what each run loses.
+ * @throws TensorError `qparams-length` as quantizeLinear.
+ */
+export function quantizeMeasured(x: Float32Array, dims: Shape, qparams: TensorQParams, limits: IntegerRange): MeasuredIntegers {
+  const integers = makeQuantizedArray(qparams.dtype, x.length);
+  const losses: SignalAndNoise[] = [];
+  forEachSlice(dims, qparams, (slice, start, end) =>
+    losses.push(quantizeMeasuredRun(x.subarray(start, end), integers.subarray(start, end), slice, limits)),
+  );
+  return { integers, losses };
+}
+
+function quantizeMeasuredRun(x: Float32Array, y: QuantizedArray, slice: QParams, limits: IntegerRange): SignalAndNoise {
+  if (!hasKernel(y) || x.length < KERNEL_MIN_ELEMENTS) {
+    quantizePlainly(x, y, 0, slice, limits);
+    return measureSignalAndNoise(x, slice, limits);
+  }
+  const sum = quantizeAndMeasureGroups(x, y, slice, limits);
+  quantizePlainly(x, y, x.length - (x.length % QUANTIZE_GROUP), slice, limits);
+  return addPlainly(sum, x, x.length - (x.length % MEASURE_GROUP), slice, limits);
+}
 
 function quantizeRun(x: Float32Array, y: QuantizedArray, slice: QParams, integers: IntegerRange): void {
-  const hasKernel = y instanceof Int8Array || y instanceof Uint8Array;
-  const whole = hasKernel && x.length >= KERNEL_MIN_ELEMENTS ? x.length - (x.length % QUANTIZE_GROUP) : 0;
-  if (hasKernel && whole > 0) quantizeGroups(x.subarray(0, whole), y.subarray(0, whole), slice, integers);
-  const { scale, zeroPoint } = slice;
+  const whole = hasKernel(y) && x.length >= KERNEL_MIN_ELEMENTS ? x.length - (x.length % QUANTIZE_GROUP) : 0;
+  if (hasKernel(y) && whole > 0) quantizeGroups(x.subarray(0, whole), y.subarray(0, whole), slice, integers);
+  quantizePlainly(x, y, whole, slice, integers);
+}
+
+function hasKernel(y: QuantizedArray): y is Int8Array | Uint8Array {
+  return y instanceof Int8Array || y instanceof Uint8Array;
+}
+
+/** The elements from `start` on. */
+function quantizePlainly(x: Float32Array, y: QuantizedArray, start: number, { scale, zeroPoint }: QParams, integers: IntegerRange): void {
   const [least, greatest] = [integers.low - zeroPoint, integers.high - zeroPoint];
-  for (let i = whole; i < x.length; i++) y[i] = saturate(fround((x[i] as number) / scale), least, greatest) + zeroPoint;
+  for (let i = start; i < x.length; i++) y[i] = saturate(fround((x[i] as number) / scale), least, greatest) + zeroPoint;
 }
 
 /**

@@ -26,14 +26,16 @@ export function decodeCounts(text: string): Float64Array {
 
 /** Counts from bytes, as `encodeCounts` writes them before Base64. @throws QuantError `bad-sketches` if a count is truncated or above 2⁵³. */
 export function decodeCountBytes(bytes: Uint8Array): Float64Array {
-  let length = 0;
-  for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 128) length++;
-  const counts = new Float64Array(length);
+  const counts = new Float64Array(bytes.length);
   let next = 0;
   let count = 0;
   let unit = 1;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number;
+    if (byte < 128 && unit === 1) {
+      counts[next++] = byte;
+      continue;
+    }
     count += (byte & 127) * unit;
     if (byte >= 128) {
       unit *= 128;
@@ -45,7 +47,7 @@ export function decodeCountBytes(bytes: Uint8Array): Float64Array {
     }
   }
   if (unit !== 1) throw new QuantError('bad-sketches', 'histogram counts are truncated');
-  return counts;
+  return counts.slice(0, next);
 }
 
 /** Little-endian float32. */

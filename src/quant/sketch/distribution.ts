@@ -63,7 +63,11 @@ function joinGrids(sketch: Sketch): Distribution {
   }
   counts[-first] = (counts[-first] as number) - zeros;
   distances[-first] = (distances[-first] as number) + ((atZero - zeros) / 2 / UNITS) * width;
-  const means = Float64Array.from(counts, (count, i) => (first + i) * width + (count === 0 ? 0 : (distances[i] as number) / count));
+  const means = distances;
+  for (let i = 0; i < counts.length; i++) {
+    const count = counts[i] as number;
+    means[i] = (first + i) * width + (count === 0 ? 0 : (distances[i] as number) / count);
+  }
   const total = sketch.count - sketch.nan - sketch.infinite;
   return { width, first, counts, means, zeros, total, squares: fromDyadic(sketch.sumOfSquares), min, max };
 }

@@ -85,6 +85,9 @@ function countAll(counts: Float64Array): number {
   return total;
 }
 
+/** Of one element. */
+const LARGEST_OFFSET = 2 ** OFFSET_BITS - 1;
+
 function decodeHistogram({ exponent, first, counts: encodedCounts, offsets: encodedOffsets }: EncodedHistogram): Histogram {
   const counts = decodeCounts(encodedCounts);
   const sums = decodeCounts(encodedOffsets);
@@ -95,7 +98,7 @@ function decodeHistogram({ exponent, first, counts: encodedCounts, offsets: enco
     const count = counts[bin] as number;
     if (count === 0) continue;
     const offset = sums[next++] ?? Number.POSITIVE_INFINITY;
-    fits &&= offset <= count * (2 ** OFFSET_BITS - 1);
+    fits &&= offset <= count * LARGEST_OFFSET;
     offsets[bin] = offset;
   }
   if (next !== sums.length || !fits) {

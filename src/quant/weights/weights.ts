@@ -6,9 +6,8 @@ import { countElements } from '../../tensor/shape.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
 import type { Range, TensorQParams } from '../integers/qparams.js';
 import { QuantError } from '../integers/quant-error.js';
-import { type QuantizedArray, quantizeLinear } from '../integers/quantize-linear.js';
-import { type IntegerRange, type IntegerScheme, type QuantizedDType, storageRange } from '../integers/quantized-dtype.js';
-import { measureSignalAndNoise } from '../integers/signal-noise.js';
+import { quantizeMeasured } from '../integers/quantize-linear.js';
+import type { IntegerRange, IntegerScheme } from '../integers/quantized-dtype.js';
 import { chooseWeightQParams, type Slice, type WeightRangeMethod } from '../range/weight-range.js';
 import { addUp } from '../sketch/summarize.js';
 
@@ -83,24 +82,19 @@ export function quantizeWeight(
   qparams: TensorQParams,
   limits: IntegerRange,
 ): { readonly integers: RawTensor; readonly sqnrDb: number } {
-  const data = decodeFloats(weight);
-  const integers = saturateAt(limits, quantizeLinear(data, weight.dims, qparams), qparams.dtype);
+  const { integers, losses } = quantizeMeasured(decodeFloats(weight), weight.dims, qparams, limits);
+  const slices = qparams.slices.length;
   let signal = 0;
   let noise = 0;
-  for (const [at, { runs }] of slicesOf(data, weight.dims, qparams.axis).entries()) {
-    for (const [start, end] of runs) {
-      const loss = measureSignalAndNoise(data.subarray(start, end), getDefined(qparams.slices[at], 'slice'), limits);
+  // Slice by slice, each with all its runs.
+  for (let slice = 0; slice < slices; slice++) {
+    for (let run = slice; run < losses.length; run += slices) {
+      const loss = getDefined(losses[run], 'loss of a run');
       signal += loss.signal;
       noise += loss.noise;
     }
   }
   return { integers: encodeRawTensor(makeTensor(qparams.dtype, weight.dims, integers as never)), sqnrDb: toDb(signal, noise) };
-}
-
-/** Elements already lie within the type. */
-function saturateAt({ low, high }: IntegerRange, integers: QuantizedArray, dtype: QuantizedDType): QuantizedArray {
-  const all = storageRange(dtype);
-  return low === all.low && high === all.high ? integers : integers.map(integer => Math.min(high, Math.max(low, integer)));
 }
 
 /** 10·log10(signal / noise); Infinity where there is no noise. */
