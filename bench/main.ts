@@ -13,6 +13,11 @@ import { measureFullSizePipeline } from './full-size-pipeline.js';
 import { measureGuards } from './guards.js';
 import { measureLargeNoOp, measureNoOp, measureSmallGraphs } from './no-op.js';
 import { measureOnnx } from './onnx.js';
+import { measureDetections } from './page/detections.js';
+import { measureFirstLoad } from './page/first-load.js';
+import { measureIdle } from './page/idle.js';
+import { measureLargeGraph } from './page/large-graph.js';
+import { measureSaves } from './page/saves.js';
 import { makePeers, type Peers } from './peers.js';
 import { measureRemoteCache, measureRemoteParts, measureRemoteScale, measureWarmPipeline } from './remote/remote-cache.js';
 import { measureRequantize } from './requantize.js';
@@ -47,10 +52,20 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => 
   onnx: measureOnnx,
   'coco-eval': measureCocoEval,
   'full-size': () => measureFullSizePipeline(),
+  'page-load': measureFirstLoad,
+  'page-save': measureSaves,
+  'page-graph': measureLargeGraph,
+  'page-detections': measureDetections,
+  'page-idle': measureIdle,
+};
+
+/** Names of several measurements. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  page: ['page-load', 'page-save', 'page-graph', 'page-detections', 'page-idle'],
 };
 
 const words = process.argv.slice(2);
-const named = words.filter(word => word !== '--peers');
+const named = words.filter(word => word !== '--peers').flatMap(word => GROUPS[word] ?? [word]);
 const unknown = named.filter(name => !(name in MEASUREMENTS));
 if (unknown.length > 0) {
   console.error(`unknown measurements: ${unknown.join(', ')}; known: ${Object.keys(MEASUREMENTS).join(', ')}`);

@@ -6,7 +6,13 @@ import { isJsonList, isJsonObject, type Json, type JsonObject } from '../json.js
  * @throws SyntaxError where the text is not JSON otherwise; RangeError where such literals are nested too deep.
  */
 export function parsePythonJson(text: string): Json {
-  if (!NEEDS_CARE.some(sign => (typeof sign === 'string' ? text.includes(sign) : sign.test(text)))) return JSON.parse(text) as Json;
+  if (!LARGE_ID.test(text)) {
+    try {
+      return JSON.parse(text) as Json;
+    } catch (error) {
+      if (!(error instanceof SyntaxError) || !/NaN|Infinity/.test(text)) throw error;
+    }
+  }
   const marked = text.replace(LITERALS, literal => {
     if (literal.startsWith('"')) return literal;
     return /\d/.test(literal) && Number.isSafeInteger(Number(literal)) ? literal : `{${JSON.stringify(MARK)}:"${literal}"}`;
@@ -15,7 +21,7 @@ export function parsePythonJson(text: string): Json {
 }
 
 /** Only ids are searched for large integers, because a search for all of them would cost as much as the parsing. */
-const NEEDS_CARE: readonly (string | RegExp)[] = ['NaN', 'Infinity', /id"\s*:\s*-?\d{16}/];
+const LARGE_ID = /id"\s*:\s*-?\d{16}/;
 
 /** Strings, so that they are skipped; literals that JSON lacks; long integers. */
 const LITERALS = /"(?:[^"\\]|\\.)*"|NaN|-?Infinity|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;

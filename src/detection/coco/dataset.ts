@@ -7,7 +7,7 @@ import { parseFileName } from './image-entry.js';
 import { type Keypoints, parseKeypoints } from './keypoints.js';
 import { ignoreOddity, type NoteOddity } from './oddities.js';
 import { badField, member, type Place, readList, readObject } from './reading.js';
-import { parseSegmentation, type Segmentation } from './segmentation.js';
+import { parseSegmentation, type ReadSegmentation, type Segmentation } from './segmentation.js';
 
 export interface CocoImage {
   readonly id: CocoId;
@@ -51,7 +51,11 @@ export interface CocoDataset {
  * them, annotations of unknown images and categories are ignored, and of equal ids the last one counts. `note` gets what is odd.
  * @throws DetectionError `coco-field` (missing, wrong type), `coco-file-name`; the message names the place in the file.
  */
-export function parseCocoDataset(value: Json, note: NoteOddity = ignoreOddity): CocoDataset {
+export function parseCocoDataset(
+  value: Json,
+  note: NoteOddity = ignoreOddity,
+  readMask: ReadSegmentation = parseSegmentation,
+): CocoDataset {
   const root = readObject(value, 'the file');
   const images = indexById(
     readList(root, 'images', 'the file').map((entry, index) => parseImage(entry, `images[${index}]`, note)),
@@ -63,7 +67,7 @@ export function parseCocoDataset(value: Json, note: NoteOddity = ignoreOddity): 
   );
   if (member(root, 'annotations') === undefined) note('annotations-missing', 'annotations');
   const entries = member(root, 'annotations') === undefined ? [] : readList(root, 'annotations', 'the file');
-  const owners: Owners = { images, categories };
+  const owners: Owners = { images, categories, readMask };
   const annotations = entries.map((entry, index) => parseEntry(entry, `annotations[${index}]`, owners, note));
   return { images: [...images.values()], categories: [...categories.values()], annotations: takeLast(annotations, owners, note) };
 }
@@ -127,6 +131,7 @@ function parseCategory(entry: Json, place: Place, note: NoteOddity): CocoCategor
 interface Owners {
   readonly images: ReadonlyMap<CocoId, CocoImage>;
   readonly categories: ReadonlyMap<CocoId, CocoCategory>;
+  readonly readMask: ReadSegmentation;
 }
 
 /** An entry of `annotations`; `annotation` is undefined where the file lacks its image or category. */
@@ -136,7 +141,7 @@ interface Entry {
   readonly annotation: CocoAnnotation | undefined;
 }
 
-function parseEntry(entry: Json, place: Place, { images, categories }: Owners, note: NoteOddity): Entry {
+function parseEntry(entry: Json, place: Place, { images, categories, readMask }: Owners, note: NoteOddity): Entry {
   const object = readObject(entry, place);
   const [id, imageId, categoryId] = [readId(object, 'id', place), readId(object, 'image_id', place), readId(object, 'category_id', place)];
   const image = images.get(imageId);
@@ -152,7 +157,7 @@ function parseEntry(entry: Json, place: Place, { images, categories }: Owners, n
     kind: parseCrowd(object, place, note),
     area: parseArea(object, place, note),
     box: parseBox(object, place, note),
-    segmentation: parseSegmentation(member(object, 'segmentation'), image, `${place}.segmentation`, note),
+    segmentation: readMask(member(object, 'segmentation'), image, `${place}.segmentation`, note),
     ...parseKeypoints(object, place),
   };
   return { id, imageId, annotation };

@@ -11,7 +11,7 @@ import { type Keypoints, parseKeypoints } from './keypoints.js';
 import { ignoreOddity, type NoteOddity } from './oddities.js';
 import type { OverlapType } from './params.js';
 import { badField, member, type Place, readObject } from './reading.js';
-import { parseSegmentation, type Segmentation } from './segmentation.js';
+import { parseSegmentation, type ReadSegmentation, type Segmentation } from './segmentation.js';
 
 /** One detection with a box, a mask, or both. */
 export interface CocoResult {
@@ -32,9 +32,14 @@ export interface CocoResult {
  * Parses a results file for a data set. Categories that the data set does not have are allowed: a detector may have more classes.
  * @throws DetectionError `coco-field` where it is not a list, and as `makeResultParser`.
  */
-export function parseCocoResults(value: Json, dataset: CocoDataset, note: NoteOddity = ignoreOddity): readonly CocoResult[] {
+export function parseCocoResults(
+  value: Json,
+  dataset: CocoDataset,
+  note: NoteOddity = ignoreOddity,
+  readMask: ReadSegmentation = parseSegmentation,
+): readonly CocoResult[] {
   if (!isJsonList(value)) throw badField('the results file', 'a list', value);
-  return value.map(makeResultParser(dataset, note));
+  return value.map(makeResultParser(dataset, note, readMask));
 }
 
 /**
@@ -42,7 +47,11 @@ export function parseCocoResults(value: Json, dataset: CocoDataset, note: NoteOd
  * masks give the size classes; if it has a box, all need one. `note` gets what is odd.
  * @throws DetectionError `coco-field` (also without both `bbox` and `segmentation`), `coco-unknown-image`, `coco-no-region`.
  */
-export function makeResultParser(dataset: CocoDataset, note: NoteOddity = ignoreOddity): (entry: Json, index: number) => CocoResult {
+export function makeResultParser(
+  dataset: CocoDataset,
+  note: NoteOddity = ignoreOddity,
+  readMask: ReadSegmentation = parseSegmentation,
+): (entry: Json, index: number) => CocoResult {
   const images = indexById(dataset.images);
   let first: CocoResult | undefined;
   return (entry, index) => {
@@ -55,7 +64,7 @@ export function makeResultParser(dataset: CocoDataset, note: NoteOddity = ignore
     const score = readScore(object, 'score', place, note);
     const maskScore = member(object, 'mask_score') === undefined ? undefined : readScore(object, 'mask_score', place, note);
     const box = parseBox(object, place, note);
-    const segmentation = parseSegmentation(member(object, 'segmentation'), image, `${place}.segmentation`, note);
+    const segmentation = readMask(member(object, 'segmentation'), image, `${place}.segmentation`, note);
     const points = parseKeypoints(object, place);
     if (box === undefined && segmentation === undefined && points.keypoints === undefined)
       throw badField(`${place}.bbox`, 'four numbers, unless there is a segmentation', member(object, 'bbox'));
@@ -119,6 +128,7 @@ function encodeSegmentation(segmentation: Segmentation): Json {
     case 'rle':
       return encodeRle(segmentation.rle);
     case 'invalid':
+    case 'unread':
       return segmentation.json;
     default:
       return assertNever(segmentation);

@@ -1,5 +1,6 @@
 /** Parser of COCO segmentations: polygons, plain run lengths and compressed run lengths. */
 import { assertNever } from '../../base/assert-never.js';
+import { invariant } from '../../base/invariant.js';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { ImageSize } from '../image/image-size.js';
@@ -7,14 +8,19 @@ import { type Polygon, rasterizePolygons } from '../masks/polygon.js';
 import { makeRle, type Rle } from '../masks/rle.js';
 import { decodeRleText } from '../masks/rle-text.js';
 import type { CocoId } from './coco-id.js';
-import type { NoteOddity } from './oddities.js';
+import { ignoreOddity, type NoteOddity } from './oddities.js';
 import { describeJson, type Place } from './reading.js';
 
 export type Segmentation =
   | { readonly kind: 'polygons'; readonly polygons: readonly Polygon[] }
   | { readonly kind: 'rle'; readonly rle: Rle }
   /** Read from a file that has no mask here: `problem` is thrown where the mask is needed. */
-  | { readonly kind: 'invalid'; readonly problem: DetectionError; readonly json: Json };
+  | { readonly kind: 'invalid'; readonly problem: DetectionError; readonly json: Json }
+  /** Not parsed yet: `rasterize` does it. */
+  | { readonly kind: 'unread'; readonly json: Json; readonly canvas: MaskCanvas; readonly place: Place };
+
+/** How a parser of files reads masks. */
+export type ReadSegmentation = typeof parseSegmentation;
 
 /** Limit of an outline in pixels: longer than real annotations, and short enough to trace quickly. */
 const LONGEST_OUTLINE = 2_000_000;
@@ -34,7 +40,7 @@ export interface MaskCanvas extends ImageSize {
  * that figures of boxes can be computed from a file with such a mask.
  */
 export function parseSegmentation(value: Json | undefined, image: MaskCanvas, place: Place, note: NoteOddity): Segmentation | undefined {
-  if (value === undefined || value === null || (isJsonList(value) && value.length === 0)) return undefined;
+  if (isAbsent(value)) return undefined;
   try {
     if (isJsonList(value)) return { kind: 'polygons', polygons: parsePolygons(value, place, note) };
     if (!isJsonObject(value)) throw bad(place, 'is neither a list of polygons nor run lengths');
@@ -47,6 +53,18 @@ export function parseSegmentation(value: Json | undefined, image: MaskCanvas, pl
     note('mask-invalid', problem.message);
     return { kind: 'invalid', problem, json: value };
   }
+}
+
+/**
+ * Leaves a mask as it is in the file, for those who need few masks of many. What is odd or invalid is found by `rasterize`, and not noted.
+ * An empty list, null and absence give undefined.
+ */
+export function leaveSegmentation(json: Json | undefined, canvas: MaskCanvas, place: Place): Segmentation | undefined {
+  return isAbsent(json) ? undefined : { kind: 'unread', json, canvas, place };
+}
+
+function isAbsent(value: Json | undefined): value is undefined | null | readonly [] {
+  return value === undefined || value === null || (isJsonList(value) && value.length === 0);
 }
 
 /**
@@ -63,6 +81,12 @@ export function rasterize(segmentation: Segmentation, image: ImageSize | MaskCan
       return rasterizePolygons(segmentation.polygons, image.height, image.width);
     case 'invalid':
       throw segmentation.problem;
+    case 'unread': {
+      const { json, canvas, place } = segmentation;
+      const parsed = parseSegmentation(json, canvas, place, ignoreOddity);
+      invariant(parsed !== undefined, 'an unread segmentation is not absent');
+      return rasterize(parsed, image);
+    }
     default:
       return assertNever(segmentation);
   }

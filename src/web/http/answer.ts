@@ -1,13 +1,16 @@
 /** Answers to requests as values, and how one is sent: with the security headers, compressed where the browser takes it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip, gzipSync } from 'node:zlib';
 import type { Json } from '../../base/json.js';
 import { SECURITY_HEADERS } from '../access/security-headers.js';
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array | string;
+  /** A stream is of a large file. */
+  readonly body: Uint8Array | string | Readable;
   /** The body after gzip, if it is known. */
   readonly gzipped?: Uint8Array | undefined;
 }
@@ -28,10 +31,35 @@ export function errorAnswer(status: number, code: string, message: string, help?
   return jsonAnswer({ error: { code, message, help, details } }, status);
 }
 
-export function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly answer: Answer;
+  readonly takesGzip: boolean;
+}
+
+/** Resolves when all is handed to the connection. @throws system errors of reading a stream, and of a client that leaves. */
+export async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
+  const exchange = { request, response, answer, takesGzip: /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')) };
+  const { body } = answer;
+  if (body instanceof Readable) await sendStream(exchange, body);
+  else sendBytes(exchange, typeof body === 'string' ? Buffer.from(body) : body);
+}
+
+/** Compressed in another thread, and quickly: the connection is one of this machine, or a tunnel to it. */
+async function sendStream({ request, response, answer: { status, headers }, takesGzip }: Exchange, body: Readable): Promise<void> {
+  const isZipped = takesGzip && isCompressible(headers);
+  const coding = isZipped ? { 'content-encoding': 'gzip' } : {};
+  response.writeHead(status, { ...SECURITY_HEADERS, ...headers, ...coding, vary: 'accept-encoding' });
+  if (request.method === 'HEAD') {
+    body.destroy();
+    response.end();
+  } else if (isZipped) await pipeline(body, createGzip({ level: 1, chunkSize: 1 << 18 }), response);
+  else await pipeline(body, response);
+}
+
+function sendBytes({ request, response, answer, takesGzip }: Exchange, body: Uint8Array): void {
   const { status, headers } = answer;
-  const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
   const isLarge = body.byteLength >= LEAST_BYTES;
   const gzipped =
     takesGzip && isLarge ? (answer.gzipped ?? (isCompressible(headers) ? gzipSync(body, { level: 5 }) : undefined)) : undefined;

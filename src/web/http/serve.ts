@@ -70,12 +70,14 @@ function listenAt(server: Server, port: number): Promise<number> {
 async function handle(message: IncomingMessage, response: ServerResponse, options: ServeOptions): Promise<void> {
   try {
     const answer = await answerTo(message, response, options);
-    if (answer !== 'taken') send(message, response, answer);
+    if (answer !== 'taken') await send(message, response, answer);
   } catch (error) {
+    // A client that leaves before a large file has ended is no defect.
+    if (hasCode(error, 'ERR_STREAM_PREMATURE_CLOSE')) return;
     if (!isCodedError(error)) options.onDefect(error);
     if (response.headersSent) response.destroy();
     else {
-      send(message, response, answerOf(error));
+      await send(message, response, answerOf(error));
       // The rest of a body that is too large is not read.
       if (!message.complete) response.once('finish', () => message.destroy());
     }

@@ -1,6 +1,7 @@
 /** The bytes of an artifact: a file of a stage's outputs, and nothing outside of them. */
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { Digest } from '../../base/digest.js';
 import { hasCode, isMissing } from '../../base/system-error.js';
 import type { Artifact } from '../../engine/model/artifact.js';
@@ -123,7 +124,7 @@ function realOf(path: string): string | undefined {
 export function answerArtifact(found: FoundArtifact): Answer {
   if (found.kind === 'folder') return jsonAnswer({ files: found.files });
   const headers = { ...ARTIFACT_HEADERS, 'content-type': typeOf(found.name), 'cache-control': 'no-store' };
-  return { status: 200, headers, body: readRegular(found.path) };
+  return { status: 200, headers, body: openRegular(found.path) };
 }
 
 /** What is at a path outside of artifacts/. */
@@ -131,20 +132,31 @@ export function foundAt(path: string): FoundArtifact {
   return statSync(path).isDirectory() ? { kind: 'folder', files: listFolder(path) } : { kind: 'file', path, name: path };
 }
 
-/** A pipe or device in the place of a file is not read. */
-export function readRegular(path: string): Buffer {
+/** Larger files are read while they are sent, so that they are never in memory as a whole. */
+const MOST_READ_BYTES = 1_000_000;
+const PIECE_BYTES = 1 << 18;
+
+/** The content of a file. A pipe or device in the place of a file is not read. @throws RequestError `ui-not-found`, `ui-too-large`. */
+export function openRegular(path: string): Buffer | Readable {
   if (!statSync(path).isFile()) throw notFound(path);
   const file = openSync(path, 'r');
+  let stream: Readable | undefined;
   try {
     const { size } = fstatSync(file);
     if (size > MOST_FILE_BYTES)
       throw new RequestError(413, 'ui-too-large', `${path} has ${size} bytes: the page reads at most ${MOST_FILE_BYTES}`);
+    if (size > MOST_READ_BYTES) {
+      // A file that grows meanwhile is not followed.
+      stream = createReadStream(path, { fd: file, end: size - 1, highWaterMark: PIECE_BYTES });
+      return stream;
+    }
     const bytes = Buffer.alloc(size);
     let length = 0;
     for (let read = -1; read !== 0 && length < size; length += read) read = readSync(file, bytes, length, size - length, length);
     return bytes.subarray(0, length);
   } finally {
-    closeSync(file);
+    // A stream closes its file by itself.
+    if (stream === undefined) closeSync(file);
   }
 }
 

@@ -5,7 +5,7 @@ import { ARTIFACT_HEADERS } from '../access/security-headers.js';
 import type { Answer } from '../http/answer.js';
 import { RequestError } from '../http/read-body.js';
 import type { ProjectState } from '../project/live-project.js';
-import { answerArtifact, findArtifact, findInside, foundAt, readRegular } from './artifact-file.js';
+import { answerArtifact, findArtifact, findInside, foundAt, openRegular } from './artifact-file.js';
 
 /** Image formats that cannot contain scripts. */
 const PICTURES: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ export async function answerInput(
   const path = findInside(resolve(plan.projectFolder, ref.path), inner, ref.name);
   const type = PICTURES[/\.[a-z]+$/.exec(path.toLowerCase())?.[0] ?? ''];
   if (type === undefined) return answerArtifact(foundAt(path));
-  return { status: 200, headers: { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store' }, body: readRegular(path) };
+  return { status: 200, headers: { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store' }, body: openRegular(path) };
 }
 
 /** The path of an input that is one file, or of a file in it. @throws RequestError `ui-not-found`, `ui-bad-request`. */

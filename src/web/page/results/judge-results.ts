@@ -5,8 +5,10 @@ import { compareIds } from '../../../detection/coco/coco-id.js';
 import { type CocoDataset, parseCocoDataset } from '../../../detection/coco/dataset.js';
 import { type ErrorSplit, splitErrors } from '../../../detection/coco/errors.js';
 import { measureCoco } from '../../../detection/coco/measure.js';
+import { ignoreOddity } from '../../../detection/coco/oddities.js';
 import { listCurves, type PrecisionRecallCurves } from '../../../detection/coco/precision-recall.js';
 import { parseCocoResults } from '../../../detection/coco/results.js';
+import { leaveSegmentation } from '../../../detection/coco/segmentation.js';
 import { takeImages } from '../../../detection/coco/subset.js';
 
 export interface JudgeOrder {
@@ -23,10 +25,10 @@ export interface Judgment {
 
 /** @throws DetectionError as `parseCocoDataset` and `parseCocoResults`; SyntaxError where a file is not JSON. */
 export function judgeResults({ sides, annotations }: JudgeOrder): readonly Judgment[] {
-  const whole = parseCocoDataset(parseBytes(annotations));
+  const whole = parseCocoDataset(parseBytes(annotations), ignoreOddity, leaveSegmentation);
   return sides.map(({ detections, images }) => {
     const dataset = takeFirst(whole, images);
-    const results = parseCocoResults(parseBytes(detections), whole);
+    const results = parseCocoResults(parseBytes(detections), whole, ignoreOddity, leaveSegmentation);
     return { curves: listCurves(measureCoco(dataset, results, 'bbox')), errors: splitErrors(dataset, results, 'bbox') };
   });
 }

@@ -3,7 +3,9 @@ import { parsePythonJson } from '../../../base/json/python-json.js';
 import type { Json } from '../../../base/json.js';
 import type { CocoId } from '../../../detection/coco/coco-id.js';
 import { type CocoAnnotation, type CocoBox, type CocoDataset, type CocoImage, parseCocoDataset } from '../../../detection/coco/dataset.js';
+import { ignoreOddity } from '../../../detection/coco/oddities.js';
 import { type CocoResult, parseCocoResults } from '../../../detection/coco/results.js';
+import { leaveSegmentation } from '../../../detection/coco/segmentation.js';
 import { groupByImage } from '../../../detection/coco/subset.js';
 import { type LabeledBoxes, matchDetections } from '../../../detection/compare/match-detections.js';
 import { newObjectColumns, newTruthColumns } from './object-columns.js';
@@ -45,8 +47,8 @@ export interface Matched {
 
 /** @throws DetectionError as `parseCocoDataset` and `parseCocoResults`; SyntaxError where a file is not JSON. */
 export function matchResults({ left, right, annotations }: MatchOrder): Matched {
-  const dataset = parseCocoDataset(parseBytes(annotations));
-  const sides = [left, right].map(side => groupByImage(parseCocoResults(parseBytes(side), dataset)));
+  const dataset = parseCocoDataset(parseBytes(annotations), ignoreOddity, leaveSegmentation);
+  const sides = [left, right].map(side => groupByImage(parseCocoResults(parseBytes(side), dataset, ignoreOddity, leaveSegmentation)));
   const truth = groupByImage(dataset.annotations);
   const shown = sides.every(({ size }) => size === 0)
     ? dataset.images
@@ -81,8 +83,10 @@ function matchImage(left: readonly CocoResult[], right: readonly CocoResult[]): 
 const NO_BOX: CocoBox = [0, 0, 0, 0];
 
 function toBoxes(objects: readonly CocoResult[], labels: readonly CocoId[]): LabeledBoxes {
+  const boxes = new Float32Array(4 * objects.length);
+  for (const [index, { box: [x, y, width, height] = NO_BOX }] of objects.entries()) boxes.set([x, y, x + width, y + height], 4 * index);
   return {
-    boxes: Float32Array.from(objects.flatMap(({ box: [x, y, width, height] = NO_BOX }) => [x, y, x + width, y + height])),
+    boxes,
     scores: Float32Array.from(objects, ({ score }) => score),
     labels: objects.map(({ categoryId }) => labels.indexOf(categoryId)),
   };

@@ -1,0 +1,122 @@
+/** Measures the time from a save of a knob of `quantize` to new figures on the page, under `tanren watch --ui` on the default pipeline. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenedPage } from '../../test/support/page-driver.js';
+import type { Example } from '../example.js';
+import { formatSamples, printTable } from '../table.js';
+import { type Samples, summarize } from '../timing.js';
+import { aimRow, type ServedPage, waitUntil, withPage } from './served-page.js';
+
+const ROUNDS = 5;
+const [AIM_ERRORS_MS, AIM_SUBSET_MS] = [1_500, 5_000];
+
+/** The end of a build that a save began, before the next save. */
+const SETTLED = "!/running|● /.test(document.querySelector('.build-bar')?.textContent ?? '')";
+
+export async function measureSaves(example: Example): Promise<void> {
+  const { folder } = example.get().project;
+  const file = join(folder, 'pipeline.yaml');
+  const original = readFileSync(file, 'utf8');
+  try {
+    const errors = await withPage(folder, ['watch', '--ui', '--port', '0'], served => measureErrors(served, file, original));
+    printTable(`Save of a knob of quantize → new errors on the page, default pipeline: median of ${ROUNDS}`, [
+      ['', 'value', 'aim', ''],
+      aimRow("own errors of the backbone's values", errors.own.median, AIM_ERRORS_MS, 'ms'),
+      ['  quartiles', formatSamples(errors.own)],
+      aimRow('propagated errors', errors.propagated.median, AIM_ERRORS_MS, 'ms'),
+      ['  quartiles', formatSamples(errors.propagated)],
+      ['  processor time of watch and its builds per save', `${errors.processorMs.toFixed(0)} ms`],
+    ]);
+    writeFileSync(file, original);
+    const subset = await withPage(folder, ['ui', '--port', '0'], served => measureSubset(served, file, original));
+    printTable(`Save of a knob of quantize → AP on 32 images, default pipeline: median of ${ROUNDS}`, [
+      ['', 'value', 'aim', ''],
+      aimRow('float and int8, both kinds of AP', subset.median, AIM_SUBSET_MS, 'ms'),
+      ['  quartiles', formatSamples(subset)],
+    ]);
+  } finally {
+    writeFileSync(file, original);
+  }
+}
+
+/** A knob that changes ranges, with a value that no build had: nothing is restored. */
+function edit(original: string, round: number): string {
+  const knob = `with: {preset: "\${preset}", range: {kind: percentile, percentile: ${99.9 + round / 1000}, sides: each}}`;
+  const edited = original.replace(
+    'with: {preset: "${preset}"}\n    inputs: {model: "${item}", sketches',
+    `${knob}\n    inputs: {model: "\${item}", sketches`,
+  );
+  if (edited === original) throw new Error('the pipeline has no quantize stage of the known form');
+  return edited;
+}
+
+interface ErrorTimes {
+  readonly own: Samples;
+  readonly propagated: Samples;
+  readonly processorMs: number;
+}
+
+async function measureErrors(served: ServedPage, file: string, original: string): Promise<ErrorTimes> {
+  const opened = await served.open();
+  await opened.go('/quantization?stage=quantize@backbone');
+  await waitUntil(opened, "document.querySelector('polyline.propagated')?.getAttribute('points').length > 100");
+  const times: { own: number; propagated: number; processorMs: number }[] = [];
+  for (let round = -1; round < ROUNDS; round++) {
+    await waitUntil(opened, SETTLED);
+    await opened.page.waitForTimeout(1_500);
+    await opened.page.evaluate(NOTE_CHANGES);
+    const before = served.processorMs();
+    const start = Date.now();
+    writeFileSync(file, edit(original, round + 1));
+    await waitUntil(opened, 'window.changed.own !== undefined && window.changed.propagated !== undefined');
+    const changed = await opened.page.evaluate<{ readonly own: number; readonly propagated: number }>('window.changed');
+    await waitUntil(opened, SETTLED);
+    if (round >= 0)
+      times.push({ own: changed.own - start, propagated: changed.propagated - start, processorMs: served.processorMs() - before });
+  }
+  const processorMs = times.map(one => one.processorMs);
+  return {
+    own: summarize(times.map(({ own }) => own)),
+    propagated: summarize(times.map(({ propagated }) => propagated)),
+    processorMs: processorMs.reduce((sum, one) => sum + one, 0) / processorMs.length,
+  };
+}
+
+/** Notes when the drawn errors differ from those of now. */
+const NOTE_CHANGES = `(() => {
+  const read = { own: () => [...document.querySelectorAll('circle.own')].map(one => one.getAttribute('cy')).join(' '),
+    propagated: () => document.querySelector('polyline.propagated')?.getAttribute('points') ?? '' };
+  const before = { own: read.own(), propagated: read.propagated() };
+  window.changed = {};
+  window.observer?.disconnect();
+  window.observer = new MutationObserver(() => {
+    for (const what of ['own', 'propagated']) {
+      const now = read[what]();
+      if (now !== '' && now !== before[what]) window.changed[what] ??= Date.now();
+    }
+  });
+  window.observer.observe(document.body, { childList: true, subtree: true, attributes: true });
+})()`;
+
+async function measureSubset(served: ServedPage, file: string, original: string): Promise<Samples> {
+  const opened: OpenedPage = await served.open();
+  await opened.go('/results?left=evaluate-float&right=evaluate-int8&subset=auto');
+  const figures = (): Promise<string> =>
+    opened.page.evaluate<string>(
+      "/box AP [^]*?mask AP [^T]*/.exec(document.querySelector('main').innerText.split('outdated').at(-1))?.[0] ?? ''",
+    );
+  const times: number[] = [];
+  for (let round = -1; round < ROUNDS; round++) {
+    const before = await figures();
+    const start = performance.now();
+    writeFileSync(file, edit(original, 100 + round));
+    await waitUntil(opened, "document.body.innerText.includes('computing')");
+    await waitUntil(
+      opened,
+      "document.body.innerText.includes('subset: 32') && !document.body.innerText.includes('outdated') && !document.body.innerText.includes('computing')",
+    );
+    if (round >= 0) times.push(performance.now() - start);
+    if ((await figures()) === before && before !== '') console.log(`  round ${round}: equal figures`);
+  }
+  return summarize(times);
+}

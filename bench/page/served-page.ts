@@ -1,0 +1,74 @@
+/** A page for the benches: `tanren ui` or `tanren watch --ui` as a process whose use of processor and memory is read, and a browser. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { findBrowser, openBrowser } from '../../test/support/browser.js';
+import { followProcess } from '../../test/support/cli-world.js';
+import { findPage, type PageServer } from '../../test/support/page-client.js';
+import { type OpenedPage, openInBrowser } from '../../test/support/page-driver.js';
+import { DIST } from '../../test/support/shapes-project.js';
+
+export interface ServedPage {
+  readonly server: PageServer;
+  readonly browser: Browser;
+  /** A tab with an empty cache. */
+  open(): Promise<OpenedPage>;
+  /** User and system time of the server, and of the processes that it started and that ended. */
+  processorMs(): number;
+  residentBytes(): number;
+}
+
+/** The system counts processor time in hundredths of a second. */
+const TICK_MS = 10;
+
+/** Serves the page of a project as long as `work` takes. @param words of the command. @throws Error without Chromium. */
+export async function withPage<T>(folder: string, words: readonly string[], work: (page: ServedPage) => Promise<T>): Promise<T> {
+  const path = findBrowser();
+  if (path === undefined) throw new Error('no Chromium found: install one, or name it in TANREN_CHROMIUM');
+  const child = spawn(process.execPath, [join(DIST, 'bin/tanren.js'), ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const browser = await openBrowser(path);
+  const running = followProcess(child);
+  const pid = child.pid ?? 0;
+  try {
+    const server = await findPage(running);
+    return await work({
+      server,
+      browser,
+      open: () => openInBrowser(browser, server),
+      processorMs: () => readProcessorMs(pid),
+      residentBytes: () => readResidentBytes(pid),
+    });
+  } finally {
+    await browser.close();
+    running.signal('SIGINT');
+    await running.ended;
+  }
+}
+
+function readProcessorMs(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The program's name is in parentheses and may contain spaces.
+  const facts = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return facts.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_MS;
+}
+
+function readResidentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+}
+
+/** Waits until an expression of the page is true; the page's policy forbids the way in which the browser driver waits by itself. */
+export async function waitUntil({ page }: OpenedPage, expression: string, longestMs = 120_000): Promise<void> {
+  const until = performance.now() + longestMs;
+  while (!(await page.evaluate<boolean>(expression))) {
+    if (performance.now() > until) throw new Error(`the page never came to ${expression}`);
+    await page.waitForTimeout(10);
+  }
+}
+
+/** A row of a table: the figure, its aim, and whether the aim is reached. */
+export function aimRow(what: string, value: number, aim: number, unit: string): readonly string[] {
+  const digits = aim < 10 ? 2 : 0;
+  return [what, `${value.toFixed(digits)} ${unit}`, `${aim} ${unit}`, value <= aim ? 'kept' : 'MISSED'];
+}
