@@ -91,6 +91,9 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     },
     onDefect,
   });
+  // A page is opened soon: the first look is made before it asks. Its errors are those of the request that comes then.
+  project.watch('files');
+  project.state().catch(() => undefined);
   return {
     port,
     address: () => `http://127.0.0.1:${port}/#token=${token.current()}`,

@@ -49,6 +49,8 @@ export function App() {
   const { view } = usePlace();
   const { data, error } = useData<PipelineView>('pipeline');
   const entry = VIEWS.find(({ name }) => name === view);
+  // Beside the data of the project, and not after it.
+  useEffect(() => void entry?.load().catch(() => undefined), [entry]);
   useEffect(() => {
     document.title = [entry?.title, data?.project.file, 'Tanren'].filter(text => text !== undefined).join(' · ');
   }, [entry, data]);
@@ -90,15 +92,20 @@ export function App() {
 }
 
 function LoadedView({ entry, pipeline }: { readonly entry: ViewEntry; readonly pipeline: PipelineView }) {
-  const [View, setView] = useState<ComponentType<ViewProps>>();
+  const [View, setView] = useState<ComponentType<ViewProps> | 'missing'>();
   useEffect(() => {
     let isWanted = true;
-    void entry.load().then(loaded => isWanted && setView(() => loaded));
+    entry.load().then(
+      loaded => isWanted && setView(() => loaded),
+      () => isWanted && setView('missing'),
+    );
     return () => {
       isWanted = false;
     };
   }, [entry]);
-  return View === undefined ? <Empty>Loading the view …</Empty> : <View pipeline={pipeline} />;
+  if (View === undefined) return <Empty>Loading the view …</Empty>;
+  if (View === 'missing') return <Empty>The view cannot be loaded. If Tanren was updated, reload the page.</Empty>;
+  return <View pipeline={pipeline} />;
 }
 
 function ConnectionNotice() {

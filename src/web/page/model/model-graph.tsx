@@ -1,12 +1,12 @@
 /** The drawing of a model's graph: pan and zoom, only what is visible is in the document, boxes open and close. */
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
-import { drawPath, type Point } from '../../../report/graph-edges.js';
+import type { Point } from '../../../report/graph-edges.js';
 import type { GraphOrder, GraphPlaces } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty } from '../parts/notice.js';
-import { clip, plainText } from '../parts/text.js';
-import type { BoxLook, LookOf } from './box-look.js';
-import type { CollapsedGraph, ModelBox } from './collapse.js';
+import type { LookOf } from './box-look.js';
+import type { CollapsedGraph } from './collapse.js';
+import { type Area, BOX_HEIGHT, useGraphContent, widthOf } from './graph-content.js';
 
 interface GraphProps {
   readonly graph: CollapsedGraph;
@@ -18,7 +18,8 @@ interface GraphProps {
   readonly toggle: (scope: string) => void;
 }
 
-const [BOX_HEIGHT, CHARACTER, PADDING, LONGEST] = [40, 7.6, 12, 30];
+/** Below this scale, texts cannot be read. */
+const READABLE = 0.3;
 
 interface Viewport {
   readonly x: number;
@@ -52,29 +53,19 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
     );
   }, [layout, pickedBox, size.width]);
   const drag = useDrag(viewport, setViewport);
-  const { left, top, right, bottom } = drawnArea(viewport, size);
-  // While the viewport stays in the area, only the transform changes.
-  const content = useMemo(() => {
-    const isSeen = ({ x, y }: Point): boolean => x > left && x < right && y > top && y < bottom;
-    return layout === undefined ? null : (
-      <>
-        <Edges arrow={arrow} edges={graph.edges} routes={layout.routes} picked={pickedBox} isSeen={isSeen} />
-        {graph.boxes.map(box => {
-          const place = layout.places[box.id];
-          return place === undefined || !isSeen(place) ? null : (
-            <Box
-              key={box.id}
-              box={box}
-              place={place}
-              look={lookOf(box)}
-              isPicked={box.id === pickedBox}
-              press={() => (box.kind === 'node' ? pick(box.nodes[0]?.id ?? '') : toggle(box.title))}
-            />
-          );
-        })}
-      </>
-    );
-  }, [graph, layout, lookOf, pickedBox, left, top, right, bottom]);
+  const area = drawnArea(viewport, size);
+  const content = useGraphContent(
+    {
+      graph,
+      layout,
+      lookOf,
+      picked: pickedBox,
+      press: box => (box.kind === 'node' ? pick(box.nodes[0]?.id ?? '') : toggle(box.title)),
+      arrow,
+      sight: viewport.scale < READABLE ? 'far' : 'near',
+    },
+    area,
+  );
   if (layout === undefined) return <Empty>Laying out {graph.boxes.length} boxes …</Empty>;
   const zoom = (factor: number, at: Point = { x: size.width / 2, y: size.height / 2 }): void =>
     setViewport(({ x, y, scale }) => {
@@ -88,6 +79,7 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
       role="region"
       aria-label={`Graph of ${graph.boxes.length} boxes${name === undefined ? '' : `, ${name}`}`}
       {...drag}
+      onFocusIn={event => setViewport(before => bringIntoSight(before, event.target as Element, event.currentTarget))}
       onWheel={event => {
         event.preventDefault();
         if (event.ctrlKey || event.metaKey) {
@@ -100,55 +92,54 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
         zoom={zoom}
         fit={() => setViewport({ x: 8, y: 8, scale: Math.min(1, size.width / layout.width, size.height / layout.height) })}
       />
-      <svg width={size.width} height={size.height} role="group" aria-label="Nodes">
+      <svg {...placeOf(area, viewport)} role="group" aria-label="Nodes">
         <defs>
           <marker id={arrow} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
             <path d="M0 0.5L8 4L0 7.5Z" />
           </marker>
         </defs>
-        <g transform={`translate(${viewport.x} ${viewport.y}) scale(${viewport.scale})`}>{content}</g>
+        {content}
       </svg>
     </div>
   );
+}
+
+/** The viewport in which an element that got the focus is visible: the same one where it is already. */
+function bringIntoSight(viewport: Viewport, element: Element, frame: Element): Viewport {
+  const [own, all] = [element.getBoundingClientRect(), frame.getBoundingClientRect()];
+  const shift = (low: number, high: number, least: number, most: number): number =>
+    low < least ? least - low : high > most ? most - high : 0;
+  const [dx, dy] = [shift(own.left, own.right, all.left, all.right), shift(own.top, own.bottom, all.top, all.bottom)];
+  return dx === 0 && dy === 0 ? viewport : { ...viewport, x: viewport.x + dx, y: viewport.y + dy };
+}
+
+/** The drawing of an area as a layer of its own: while the area stays, moving it is a transform, and nothing is painted again. */
+function placeOf({ left, top, right, bottom }: Area, { x, y, scale }: Viewport) {
+  const [width, height] = [right - left, bottom - top];
+  return {
+    viewBox: `${left} ${top} ${width} ${height}`,
+    width: width * scale,
+    height: height * scale,
+    style: { transform: `translate(${x + left * scale}px, ${y + top * scale}px)` },
+  };
 }
 
 /** Boxes reach this far from their centers. */
 const REACH = 200;
 
 /**
- * The part of the drawing that is in the document: what is visible and half a window around it, in steps of half a window. It is the same for all
+ * The part of the drawing that is in the document: what is visible and a quarter of a window around it, in steps of a quarter. It is the same for all
  * viewports of one step, and for scales between two powers of two.
  */
-function drawnArea({ x, y, scale }: Viewport, { width, height }: { readonly width: number; readonly height: number }) {
+function drawnArea({ x, y, scale }: Viewport, { width, height }: { readonly width: number; readonly height: number }): Area {
   const coarse = 2 ** Math.floor(Math.log2(scale));
   const along = (offset: number, length: number): readonly [number, number] => {
-    const step = length / coarse / 2;
+    const step = length / coarse / 4;
     const first = Math.floor(-offset / scale / step) - 1;
-    return [first * step - REACH, (first + 5) * step + REACH];
+    return [first * step - REACH, (first + 7) * step + REACH];
   };
   const [[left, right], [top, bottom]] = [along(x, width), along(y, height)];
   return { left, right, top, bottom };
-}
-
-interface EdgesProps {
-  readonly edges: CollapsedGraph['edges'];
-  readonly routes: GraphPlaces['routes'];
-  readonly picked: string | undefined;
-  readonly isSeen: (point: Point) => boolean;
-  readonly arrow: string;
-}
-
-function Edges({ edges, routes, picked, isSeen, arrow }: EdgesProps) {
-  return (
-    <>
-      {edges.map(({ from, to }, index) => {
-        const route = routes[index] ?? [];
-        if (!route.some(isSeen)) return null;
-        const look = from === picked || to === picked ? 'edge near' : 'edge';
-        return <path key={`${from} ${to}`} class={look} d={drawPath(route)} marker-end={`url(#${arrow})`} />;
-      })}
-    </>
-  );
 }
 
 function ZoomButtons({ zoom, fit }: { readonly zoom: (factor: number) => void; readonly fit: () => void }) {
@@ -165,56 +156,6 @@ function ZoomButtons({ zoom, fit }: { readonly zoom: (factor: number) => void; r
       </button>
     </div>
   );
-}
-
-interface BoxProps {
-  readonly box: ModelBox;
-  readonly place: Point;
-  readonly look: BoxLook;
-  readonly isPicked: boolean;
-  readonly press: () => void;
-}
-
-function Box({ box, place, look, isPicked, press }: BoxProps) {
-  const width = widthOf(box);
-  const label = box.kind === 'scope' ? `${box.title}, ${box.nodes.length} nodes: open` : `${box.title} ${box.nodes[0]?.id ?? ''}`;
-  return (
-    <g
-      class={`box model ${box.kind}${isPicked ? ' picked' : ''}`}
-      style={{ color: `var(--${look.tone})` }}
-      transform={`translate(${place.x - width / 2} ${place.y - BOX_HEIGHT / 2})`}
-    >
-      <rect class="body" width={width} height={BOX_HEIGHT} rx={box.kind === 'scope' ? 10 : 4} />
-      <rect class="strip" width={4} height={BOX_HEIGHT} rx={2} />
-      <text class="title" x={PADDING} y={17}>
-        {plainText(clip(titleOf(box), LONGEST))}
-      </text>
-      <text class="time left" x={PADDING} y={32}>
-        {plainText(clip(look.note, LONGEST))}
-      </text>
-      <rect
-        class="press"
-        width={width}
-        height={BOX_HEIGHT}
-        role="button"
-        tabindex={0}
-        aria-label={plainText(label)}
-        aria-pressed={isPicked}
-        onClick={press}
-        onKeyDown={event => event.key === 'Enter' && press()}
-      >
-        <title>{plainText(label)}</title>
-      </rect>
-    </g>
-  );
-}
-
-function titleOf({ kind, title, nodes }: ModelBox): string {
-  return kind === 'scope' ? `▸ ${title}` : `${title}${nodes[0] === undefined ? '' : ` · ${nodes[0].id.split('/').at(-1)}`}`;
-}
-
-function widthOf(box: ModelBox): number {
-  return Math.max(110, Math.min(titleOf(box).length, LONGEST) * CHARACTER + 2 * PADDING);
 }
 
 /** The whole width where it is readable so, else the first box in the middle. */
