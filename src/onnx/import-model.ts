@@ -10,6 +10,7 @@ import { FOLDING_PASSES, type SimplifyOptions, simplifyToFixedPoint } from './pa
 import { batchImages } from './surgery/batch-images.js';
 import { extractSubgraph } from './surgery/extract.js';
 import { assertPinned, assertPinsKnown, listPinnable, type PinRecord, type Pins, pinShapes } from './surgery/pin-shapes.js';
+import { widenHalf } from './surgery/widen-half.js';
 
 /** New inputs or outputs of a model; an absent side is not changed. */
 export interface Ends {
@@ -25,6 +26,8 @@ export interface ImportOptions extends Pick<SimplifyOptions, 'evaluate' | 'foldL
   readonly cut: Ends;
   /** What becomes of images without a batch, [3, height, width]. 'batch': they get a batch of 1. */
   readonly unbatched: 'keep' | 'batch';
+  /** What becomes of float16. 'widen': values and weights are float32, also in the unchanged graph. */
+  readonly float16: 'keep' | 'widen';
   /** The operator set that older models are raised to; newer ones are lowered to it if `newer` is 'lower'. */
   readonly opset: number;
   readonly newer: Newer;
@@ -39,6 +42,8 @@ export interface ImportedModel {
   readonly pinned: readonly PinRecord[];
   /** Inputs that got a batch of 1. */
   readonly batched: readonly string[];
+  /** Values and weights that were float16 and are float32. */
+  readonly widened: number;
   readonly conversion: ConversionRecord;
   readonly steps: readonly SimplifyStep[];
 }
@@ -53,6 +58,7 @@ export async function importModel(original: Model, options: ImportOptions): Prom
   const fold = (model: Model) => simplifyToFixedPoint(model, { ...options, passes: FOLDING_PASSES });
   const whole = cloneModel(original);
   const freed = freeInitializersOf(whole);
+  const widened = options.float16 === 'widen' ? widenHalf(whole) : 0;
   const pinnable = [listPinnable(whole)];
   const pinned = [...pinShapes(whole, options.pins)];
   const batched = options.unbatched === 'batch' ? batchImages(whole) : [];
@@ -70,7 +76,7 @@ export async function importModel(original: Model, options: ImportOptions): Prom
   const unchanged = withInputTypes(cutEnds(unfolded, cut), model);
   const conversion = convertOpset(model, targetOf(model, options));
   const { steps: after } = await fold(model);
-  return { model, unchanged, freed, pinned, batched, conversion, steps: [...before, ...after] };
+  return { model, unchanged, freed, pinned, batched, widened, conversion, steps: [...before, ...after] };
 }
 
 /** Pins of images whose batch was added. */

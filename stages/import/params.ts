@@ -49,6 +49,13 @@ export const IMPORT_PARAMS = {
       description:
         'What becomes of images without a batch, float32 [3, height, width], as whole detectors of torchvision take them. batch: they get a batch of 1, as the stages that prepare images need it; `shapes` are those of the model.',
     },
+    float16: {
+      type: 'string',
+      enum: ['keep', 'widen'],
+      default: 'keep',
+      description:
+        'What becomes of a model that computes in float16. widen: its values and weights become float32, which calibration and quantization need.',
+    },
     cut: {
       type: 'object',
       additionalProperties: false,

@@ -8,13 +8,14 @@ import type { ImportProof } from './proof.js';
 
 /** The report without the proof. */
 export function describeImport(original: Model, imported: ImportedModel): JsonObject {
-  const { model, freed, pinned, batched, conversion, steps } = imported;
+  const { model, freed, pinned, batched, widened, conversion, steps } = imported;
   return {
     producer: [original.producerName, original.producerVersion].filter(part => part !== '').join(' '),
     inputs: describeEnds(model.graph, model.graph.inputs),
     outputs: describeEnds(model.graph, model.graph.outputs),
     pinned: pinned.map(record => ({ ...record })),
     batched: [...batched],
+    ...(widened === 0 ? {} : { widened }),
     removed: describeRemoved(original.graph, imported.unchanged.graph),
     converted: { from: conversion.from, to: conversion.to, steps: conversion.steps.map(step => ({ ...step })) },
     freedInitializers: [...freed],

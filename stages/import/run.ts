@@ -43,8 +43,8 @@ async function importAndWrite(job: StageJob<ImportParams>): Promise<{ readonly r
   const original = await readOriginal(inputs);
   sortTopologically(original.graph);
   assertModel(original, 'the input');
-  const { unbatched, cut, opset, newer, foldLimitBytes } = params;
-  const options = { pins: pinsOf(params), unbatched, cut, opset, newer, foldLimitBytes, evaluate, check: findProblems } as const;
+  const { unbatched, float16, cut, opset, newer, foldLimitBytes } = params;
+  const options = { pins: pinsOf(params), unbatched, float16, cut, opset, newer, foldLimitBytes, evaluate, check: findProblems } as const;
   const imported = await importModel(original, options).catch(async error => {
     if (isCodedError(error) && error.code === 'shape-mismatch') await explainSize(job, error.message);
     throw error;
@@ -54,6 +54,7 @@ async function importAndWrite(job: StageJob<ImportParams>): Promise<{ readonly r
   const { from, to } = conversion;
   const opsets = from === to ? `operator set ${to}` : `operator set ${from} became ${to}`;
   sayOtherDomains(model, context);
+  if (imported.widened > 0) context.log('info', `${countOf(imported.widened, 'value')} of float16 became float32`);
   context.log('info', `${opsets}; ${countOf(original.graph.nodes.size, 'node')} became ${model.graph.nodes.size}`);
   return { report: describeImport(original, imported), claim: await claimImport(imported, params, context) };
 }

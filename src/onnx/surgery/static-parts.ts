@@ -32,11 +32,11 @@ const CHOOSING = new Set(['NonMaxSuppression', 'NonZero', 'RoiAlign', 'MaxRoiPoo
 
 /**
  * The steps of `model`, whose nodes are in topological order, whose constants are folded, and whose input sizes are known. A network has weighted nodes and what
- * lies between them. What follows its last weighted node is the host's, and so is what precedes the first.
+ * lies between them. What follows its last weighted node is the host's, and so is what precedes the first, as far as it gives an image of three channels.
  */
 export function findStaticSteps(model: Model): StaticSteps {
   const facts = readFacts(model);
-  const inner = findInner(facts);
+  const inner = withoutLostImages(facts, findInner(facts));
   const numbers = numberSteps(facts, inner);
   const steps = [...new Set(numbers.values())]
     .sort((a, b) => a - b)
@@ -103,6 +103,37 @@ function findInner(facts: Facts): ReadonlySet<NodeId> {
     if (weighted.has(node.id) || [...valuesReadBy(node)].some(id => after.has(id))) inner.add(node.id);
   }
   return inner;
+}
+
+/**
+ * The nodes of networks, with those before that take channels away from an image or change its form: what the host would give is no image that could be prepared.
+ */
+function withoutLostImages(facts: Facts, inner: ReadonlySet<NodeId>): ReadonlySet<NodeId> {
+  const producers = new Map(facts.nodes.flatMap(node => outputsOf(node).map(id => [id, node] as const)));
+  const nodesBefore = (id: ValueId): readonly Node[] => {
+    const found = new Set<Node>();
+    const waiting = [id];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const producer = facts.live.has(next) ? producers.get(next) : undefined;
+      if (producer === undefined || found.has(producer)) continue;
+      found.add(producer);
+      waiting.push(...valuesReadBy(producer));
+    }
+    return [...found];
+  };
+  const entries = facts.nodes
+    .filter(({ id }) => inner.has(id))
+    .flatMap(node => [...valuesReadBy(node)])
+    .filter(id => facts.live.has(id) && !isImage(dimsOf(facts, id)));
+  const lost = entries.flatMap(id => {
+    const before = nodesBefore(id);
+    return before.every(node => !inner.has(node.id) && hasKnownSizes(facts, node)) ? before.map(node => node.id) : [];
+  });
+  return new Set([...inner, ...lost]);
+}
+
+function isImage(dims: readonly Dim[] | undefined): boolean {
+  return dims?.length === 4 && dims[1] === 3;
 }
 
 /** Per live node, the number of changes between host and network on the longest path to it: even on the host, odd in a network. */

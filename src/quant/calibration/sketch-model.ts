@@ -14,7 +14,7 @@ import { addressValues } from './value-address.js';
 export interface Sketcher {
   /**
    * Runs the model once on `feeds` (by input name) and sketches its float32 inputs and computed values.
-   * @throws QuantError `not-finite` at the first node in graph order that computes NaN or infinity from finite inputs; RuntimeError as `Capture.run`.
+   * @throws QuantError `no-float32` if the model computes no such value; `not-finite` at the first node in graph order that computes NaN or infinity from finite inputs; RuntimeError as `Capture.run`.
    */
   sample(feeds: Readonly<Record<string, Tensor>>, channels?: 'none' | 'each'): Promise<SampleSketches>;
   /** Runs the model again and counts elements in the bins of `binnings`, by address. The bins must cover every element. */
@@ -36,6 +36,7 @@ export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
         if (sketch.nan > 0 || sketch.infinite > 0) throw notFinite(model.graph, value, sketch);
         sketches.set(address, channels === 'none' ? sketch : { ...sketch, channels: findChannelRanges(tensor.data, tensor.dims) });
       });
+      if (sketches.size === 0) throw withoutFloats(model.graph);
       return sketches;
     },
     async count(feeds, binnings) {
@@ -54,6 +55,17 @@ export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
     },
     close: () => capture.close(),
   };
+}
+
+function withoutFloats({ values }: Graph): QuantError {
+  const isHalf = [...values.values()].some(({ type }) => type?.kind === 'tensor' && type.dtype === 'float16');
+  return new QuantError(
+    'no-float32',
+    `the model computes no float32 value${isHalf ? ', but float16 ones' : ''}: nothing can be calibrated`,
+    {
+      help: isHalf ? 'set `float16: widen` of `import`' : 'calibrate a model of float32 values',
+    },
+  );
 }
 
 function notFinite(graph: Graph, value: Value, sketch: Sketch): QuantError {

@@ -3,7 +3,7 @@ import type { Model } from '../../onnx/ir/model.js';
 import { listModelInputs, type NamedTensors } from '../session/model-inputs.js';
 import { RuntimeError } from '../session/runtime-error.js';
 import { openSession, type Session } from '../session/session.js';
-import { hasFreeSides, type ImageSides, makeRandomFeeds } from './random-feeds.js';
+import { type FeedOptions, hasFreeLength, hasFreeSides, hasIntegers, type ImageSides, makeRandomFeeds } from './random-feeds.js';
 import { listTensorSamples } from './tensor-samples.js';
 
 export interface ProofFeeds {
@@ -16,28 +16,47 @@ export interface ProofFeeds {
   readonly freeSize: number;
   /** Height and width of images whose sizes are free. Default: `freeSize`. */
   readonly image?: ImageSides | undefined;
+  /** Free sizes of signals after their first. Default: `freeSize`. */
+  readonly length?: number | undefined;
+  readonly integersBelow?: number | undefined;
 }
 
 /** Sizes that networks for images accept, if they do not accept any size. */
 const IMAGES: readonly (ImageSides | undefined)[] = [undefined, [64, 96], [64, 64], [224, 224], [320, 320], [640, 640]];
 
+/** Lengths of signals: a few frames of features, up to a second of sound. */
+const LENGTHS: readonly (number | undefined)[] = [undefined, 64, 400, 1600, 16000];
+
 /**
- * The feeds with sizes of images on which `original` runs: a convolution or patch may be larger than `freeSize`, and a skip connection may need multiples of it.
- * Feeds of tensors, of models without free heights and widths, and of models that run on none of these sizes do not change.
+ * The feeds with sizes and integers with which `original` runs: a convolution or patch may be larger than `freeSize`, a skip connection may need multiples of it,
+ * and integers may be indices into a small table. Feeds of tensors, of models without free sizes of images or signals and without integers, and of models that run with none of them do not change.
  * @param original a file, or bytes. @throws RuntimeError `random-input`.
  */
-export async function fitImageSize(model: Model, original: string | Uint8Array, feeds: ProofFeeds): Promise<ProofFeeds> {
-  if (feeds.tensors !== undefined || feeds.samples === 0 || !hasFreeSides(model, feeds.sizes)) return feeds;
+export async function fitFreeSizes(model: Model, original: string | Uint8Array, feeds: ProofFeeds): Promise<ProofFeeds> {
+  if (feeds.tensors !== undefined || feeds.samples === 0) return feeds;
+  const choices = listChoices(model, feeds.sizes);
+  if (choices.length === 0) return feeds;
   const session = await openSession(original, { optimization: 'disabled' });
   try {
-    for (const image of IMAGES) {
-      const sized = { ...feeds, image };
+    for (const choice of choices) {
+      const sized = { ...feeds, ...choice };
       if (await runs(session, makeRandomFeeds(model, { ...sized, random: feeds.random(0) }))) return sized;
     }
     return feeds;
   } finally {
     await session.close();
   }
+}
+
+/** Integers may be indices: into ten entries of a table, or into two or one. */
+const BELOW: readonly (number | undefined)[] = [undefined, 2, 1];
+
+function listChoices(model: Model, sizes: FeedOptions['sizes']): readonly Pick<FeedOptions, 'image' | 'length' | 'integersBelow'>[] {
+  const isFree = hasFreeSides(model, sizes) ? 'images' : hasFreeLength(model, sizes) ? 'signals' : 'none';
+  if (isFree === 'none' && !hasIntegers(model)) return [];
+  const choices =
+    isFree === 'images' ? IMAGES.map(image => ({ image })) : isFree === 'signals' ? LENGTHS.map(length => ({ length })) : [{}];
+  return (hasIntegers(model) ? BELOW : [undefined]).flatMap(integersBelow => choices.map(choice => ({ ...choice, integersBelow })));
 }
 
 async function runs(session: Session, inputs: NamedTensors): Promise<boolean> {
@@ -52,9 +71,10 @@ async function runs(session: Session, inputs: NamedTensors): Promise<boolean> {
 
 /** Yields the samples. @throws RuntimeError `no-samples`, `sample-mismatch`, `random-input`. */
 export async function* openProofFeeds(model: Model, feeds: ProofFeeds): AsyncGenerator<NamedTensors> {
-  const { samples, tensors, random, sizes, freeSize, image } = feeds;
+  const { samples, tensors, random, sizes, freeSize, image, length, integersBelow } = feeds;
   if (tensors === undefined) {
-    for (let sample = 0; sample < samples; sample++) yield makeRandomFeeds(model, { random: random(sample), sizes, freeSize, image });
+    for (let sample = 0; sample < samples; sample++)
+      yield makeRandomFeeds(model, { random: random(sample), sizes, freeSize, image, length, integersBelow });
     return;
   }
   const found = await listTensorSamples(tensors, listModelInputs(model));

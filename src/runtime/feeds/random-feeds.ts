@@ -17,7 +17,13 @@ export interface FeedOptions {
   readonly freeSize: number;
   /** Height and width of images, instead of `freeSize`: inputs of floats [N, C, H, W], or [3, H, W]. */
   readonly image?: ImageSides | undefined;
+  /** Free sizes of signals after their first, instead of `freeSize`: inputs of floats [N, length] or [N, C, length]. */
+  readonly length?: number | undefined;
+  /** Integers of 32 and 64 bits are below this; default 10. */
+  readonly integersBelow?: number | undefined;
 }
+
+const INTEGERS_BELOW = 10;
 
 export type ImageSides = readonly [height: number, width: number];
 
@@ -36,6 +42,23 @@ export function hasFreeSides({ graph }: Model, sizes: FeedOptions['sizes']): boo
   });
 }
 
+/** Whether a signal has a free size after its first, and `sizes` does not fix it. */
+export function hasFreeLength({ graph }: Model, sizes: FeedOptions['sizes']): boolean {
+  return graph.inputs.some(id => {
+    const { type, constant } = getValue(graph, id);
+    if (constant !== undefined || type?.kind !== 'tensor' || !isSignal(type)) return false;
+    return type.dims?.slice(1).some(dim => dim === undefined || (typeof dim === 'string' && sizes[dim] === undefined)) === true;
+  });
+}
+
+/** Whether an input takes integers, which may be indices into a small table. */
+export function hasIntegers({ graph }: Model): boolean {
+  return graph.inputs.some(id => {
+    const { type, constant } = getValue(graph, id);
+    return constant === undefined && type?.kind === 'tensor' && (type.dtype === 'int64' || type.dtype === 'int32');
+  });
+}
+
 type TensorType = Extract<Value['type'], { readonly kind: 'tensor' }>;
 
 function isBatch(type: Value['type']): type is TensorType {
@@ -47,8 +70,13 @@ function isOneImage({ dtype, dims }: TensorType): boolean {
   return dims?.length === 3 && dims[0] === 3 && dtype?.startsWith('float') === true;
 }
 
+function isSignal(type: TensorType): boolean {
+  const rank = type.dims?.length ?? 0;
+  return (rank === 2 || rank === 3) && type.dtype?.startsWith('float') === true && !isOneImage(type);
+}
+
 /**
- * One tensor per input of `model` without a default: floats from a standard normal distribution, integers uniform in 0…9 (8 bits: all values), fair bools.
+ * One tensor per input of `model` without a default: floats from a standard normal distribution, integers uniform below `integersBelow` (8 bits: all values), fair bools.
  * @throws RuntimeError `random-input` if an input's type is unknown or has no random form.
  */
 export function makeRandomFeeds(model: Model, options: FeedOptions): Readonly<Record<string, Tensor>> {
@@ -60,14 +88,15 @@ export function makeRandomFeeds(model: Model, options: FeedOptions): Readonly<Re
 function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor {
   const type = input?.type;
   if (type?.kind !== 'tensor' || type.dtype === undefined || type.dims === undefined) throw noRandomForm(input, 'its type is unknown');
-  const { image, sizes, freeSize } = options;
+  const { image, length, sizes, freeSize } = options;
   const sides = image !== undefined && (isBatch(type) || isOneImage(type)) ? image : [];
   const before = type.dims.length - sides.length;
+  const sizeOf = (axis: number): number => sides[axis - before] ?? (axis > 0 && isSignal(type) ? length : undefined) ?? freeSize;
   const dims = type.dims.map((dim, axis) => {
     if (typeof dim === 'number') return dim;
-    return (dim === undefined ? undefined : sizes[dim]) ?? sides[axis - before] ?? freeSize;
+    return (dim === undefined ? undefined : sizes[dim]) ?? sizeOf(axis);
   });
-  const tensor = makeRandomTensor(type.dtype, dims, options.random);
+  const tensor = makeRandomTensor(type.dtype, dims, options);
   if (tensor === undefined) throw noRandomForm(input, `${type.dtype} has no random form`);
   return tensor;
 }
@@ -78,7 +107,11 @@ function noRandomForm(input: Value | undefined, reason: string): RuntimeError {
   });
 }
 
-function makeRandomTensor(dtype: DType, dims: readonly number[], random: () => number): Tensor | undefined {
+function makeRandomTensor(
+  dtype: DType,
+  dims: readonly number[],
+  { random, integersBelow = INTEGERS_BELOW }: FeedOptions,
+): Tensor | undefined {
   const from = { length: countElements(dims) };
   const below = (limit: number) => () => Math.floor(random() * limit);
   switch (dtype) {
@@ -105,12 +138,12 @@ function makeRandomTensor(dtype: DType, dims: readonly number[], random: () => n
         Int8Array.from(from, () => Math.floor(random() * 256) - 128),
       );
     case 'int32':
-      return makeTensor(dtype, dims, Int32Array.from(from, below(10)));
+      return makeTensor(dtype, dims, Int32Array.from(from, below(integersBelow)));
     case 'int64':
       return makeTensor(
         dtype,
         dims,
-        BigInt64Array.from(from, () => BigInt(Math.floor(random() * 10))),
+        BigInt64Array.from(from, () => BigInt(below(integersBelow)())),
       );
     case 'bool':
       return makeTensor(dtype, dims, Uint8Array.from(from, below(2)));

@@ -31,6 +31,7 @@ async function importFile(path: string, { opset = 17, newer = 'keep', cut = {}, 
   const check: ImportOptions['check'] = other => checkModel(other).map(({ message }) => message);
   return importModel(model, {
     unbatched: 'keep',
+    float16: 'keep',
     opset,
     newer,
     cut,

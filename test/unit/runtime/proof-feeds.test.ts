@@ -6,7 +6,7 @@ import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { compareModels } from '../../../src/runtime/compare/compare-models.js';
 import { boundOf, findInequality, listEmpty } from '../../../src/runtime/compare/equality.js';
-import { explainRandomFailure, fitImageSize, openProofFeeds, type ProofFeeds } from '../../../src/runtime/feeds/proof-feeds.js';
+import { explainRandomFailure, fitFreeSizes, openProofFeeds, type ProofFeeds } from '../../../src/runtime/feeds/proof-feeds.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { encodeNpy } from '../../../src/tensor/formats/npy.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
@@ -46,7 +46,7 @@ describe('images of free height and width', () => {
   const feeds: ProofFeeds = { samples: 1, tensors: undefined, random: () => () => 0.4, sizes: {}, freeSize: 3 };
   const imageOf = async (text: string, more: Partial<ProofFeeds> = {}) => {
     const model = parseModelText(`g (${text}`);
-    return (await fitImageSize(model, encodeModel(model), { ...feeds, ...more })).image;
+    return (await fitFreeSizes(model, encodeModel(model), { ...feeds, ...more })).image;
   };
   const CONVOLUTION = (side: number): string => `float[N, 1, H, W] x) => (y) <float[1] s = {1}, int64[4] d = {1, 1, ${side}, ${side}}> {
     w = Expand(s, d)  y = Conv(x, w) }`;
@@ -68,6 +68,38 @@ describe('images of free height and width', () => {
   it('are not changed where sizes are given, or where no size fits', async () => {
     expect(await imageOf(CONVOLUTION(16), { sizes: { H: 16, W: 16 } })).toBeUndefined();
     expect(await imageOf(CONVOLUTION(900))).toBeUndefined();
+  });
+});
+
+describe('signals of free length', () => {
+  const feeds: ProofFeeds = { samples: 1, tensors: undefined, random: () => () => 0.4, sizes: {}, freeSize: 3 };
+  const signal = (dims: string, length: number): string => `g (float[${dims}] x) => (y) <float[1] s = {1}, int64[3] d = {1, 1, ${length}}> {
+    w = Expand(s, d)  y = Conv(x, w) }`;
+
+  it.each([
+    ['any length', 'N, 1, T', 2, undefined],
+    ['a kernel of 10', 'N, 1, T', 10, 64],
+    ['a kernel of 1000', '1, 1, T', 1000, 1600],
+    ['a length that is known', '1, 1, 99', 10, undefined],
+  ])('have the first length that a model runs on: %s', async (_, dims, kernel, length) => {
+    const model = parseModelText(signal(dims, kernel));
+    const sized = await fitFreeSizes(model, encodeModel(model), feeds);
+    expect(sized.length).toBe(length);
+    for await (const { x } of openProofFeeds(model, sized)) expect(x?.dims.at(-1)).toBe(dims.endsWith('T') ? (length ?? 3) : 99);
+  });
+});
+
+describe('integers of inputs', () => {
+  const feeds: ProofFeeds = { samples: 1, tensors: undefined, random: () => () => 0.99, sizes: {}, freeSize: 3 };
+
+  it.each([
+    [12, undefined],
+    [2, 2],
+    [1, 1],
+  ])('are below a limit at which the model runs: a table of %d rows', async (rows, below) => {
+    const table = Array.from({ length: rows }, (_, row) => row).join(', ');
+    const model = parseModelText(`g (int64[4] at) => (float[4] y) <float[${rows}] w = {${table}}> { y = Gather(w, at) }`);
+    expect((await fitFreeSizes(model, encodeModel(model), feeds)).integersBelow).toBe(below);
   });
 });
 

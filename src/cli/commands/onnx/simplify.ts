@@ -16,7 +16,7 @@ import { pinShapes } from '../../../onnx/surgery/pin-shapes.js';
 import type { OutputComparison } from '../../../runtime/compare/compare-models.js';
 import { listEmpty } from '../../../runtime/compare/equality.js';
 import { type EqualityClaim, proveEqual } from '../../../runtime/compare/prove-equal.js';
-import { explainRandomFailure, fitImageSize, openProofFeeds } from '../../../runtime/feeds/proof-feeds.js';
+import { explainRandomFailure, fitFreeSizes, openProofFeeds } from '../../../runtime/feeds/proof-feeds.js';
 import { evaluate } from '../../../runtime/session/evaluate.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { type OnnxOptions, placeWeights, readSound, runOnnx, type Weights, writeResult } from './command.js';
@@ -103,7 +103,7 @@ async function prove(
   const kind = steps.some(step => step.proof !== 'exact') ? 'rounding' : 'exact';
   if (options.samples === 0) return { class: kind, samples: 0, outputs: {}, unequal: undefined };
   const given = feedsOf(options);
-  const feeds = loops === 'some' ? given : await fitImageSize(model, from, given);
+  const feeds = loops === 'some' ? given : await fitFreeSizes(model, from, given);
   const claim = {
     before: from,
     openFeeds: () => openProofFeeds(model, feeds),

@@ -84,7 +84,7 @@ def command_evaluate(arguments):
     listed, folder = listed[: arguments.samples], Path(arguments.images)
     identity, detector = open_detector(arguments)
     results, times = detect_all(arguments, detector, ((number, str(number), read_image(folder / name)) for number, name in listed))
-    for kind, figures in average_precision(file, results, [number for number, _ in listed]).items():
+    for kind, figures in average_precision(file, results, [number for number, _ in listed], arguments.sigmas).items():
         print(f"{kind}: " + ", ".join(f"{name} {value:.4f}" for name, value in figures.items()) + f" on {len(listed)} images")
     finish(arguments, identity, results, times)
 
@@ -110,6 +110,7 @@ def parse_arguments():
     evaluate = commands.add_parser("evaluate", help="find objects, and compute average precision")
     evaluate.add_argument("--annotations", required=True, help="a COCO annotations file")
     evaluate.add_argument("--images", required=True, help="the folder of its images")
+    evaluate.add_argument("--sigmas", type=float, nargs="+", metavar="SIGMA", help="standard deviation of each keypoint, as a share of the object's size; default: those of a person in COCO")
     camera = commands.add_parser("camera", help="find objects in the frames of a camera")
     camera.add_argument("--camera", type=count, default=0, help="number of the camera")
     camera.add_argument("--frames", type=positive, help="stop after this number of frames")

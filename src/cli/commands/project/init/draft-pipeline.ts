@@ -77,7 +77,7 @@ ${filesOf(request)}  images: ${quote(request.images)}${request.imagesAre === 'st
 stages:
   # Checked, upgraded to a current operator set, batch 1.
   import:
-    uses: import${importParams(image, image.size === 'free' ? size : undefined)}
+    uses: import${importParams(facts, image.size === 'free' ? size : undefined)}
     inputs: {model: "\${sources.model}"${weightsOf(request) === undefined ? '' : ', externalData: "${sources.weights}"'}}
 
   simplify:
@@ -281,13 +281,18 @@ ${why}
 
 const WHOLE = 'a whole detector in one graph, with proposals or non-maximum suppression';
 
-/** Sizes that are free in the file, and a batch of 1 for an image without one. */
-function importParams({ name, batch }: NonNullable<ModelFacts['image']>, size: readonly number[] | undefined): string {
+/** Sizes that are free in the file, a batch of 1 for an image without one, and float32 for float16. */
+function importParams(facts: ModelFacts, size: readonly number[] | undefined): string {
+  const { name = '', batch } = facts.image ?? {};
   const unbatched = batch === 'none' ? ['unbatched: batch'] : [];
   const shapes = size === undefined ? [] : [`shapes: {${quote(name)}: [${[...(batch === 'none' ? [] : [1]), 3, ...size].join(', ')}]}`];
-  const params = [...unbatched, ...shapes];
+  const params = [...unbatched, ...floatsOf(facts), ...shapes];
   if (params.length === 0) return '';
   return `\n    with: {${params.join(', ')}}${size === undefined ? '' : ' # free in the file, and it runs at these: name those that you deploy'}`;
+}
+
+function floatsOf({ isHalf }: ModelFacts): readonly string[] {
+  return isHalf ? ['float16: widen'] : [];
 }
 
 /** The parts, and how detections are read if the outputs tell. */
@@ -331,11 +336,13 @@ const WITH_TENSORS = `  # Quantization needs tensors that the network meets in u
   # compile: {uses: compile, with: {target: ryzen-ai, dtype: a8w8}, inputs: {models: {model: quantize.model}}}`;
 
 /** Free sizes stay free; the first size of an input is 1. */
-function freeShapes({ inputs }: ModelFacts): string {
-  const shapes = inputs.flatMap(({ name, dims = [] }) => {
+function freeShapes(facts: ModelFacts): string {
+  const shapes = facts.inputs.flatMap(({ name, dims = [] }) => {
     if (dims.every(dim => typeof dim === 'number')) return [];
     const sizes = dims.map((dim, index) => (typeof dim === 'number' ? dim : index === 0 ? 1 : 'free'));
     return [`${quote(name)}: [${sizes.join(', ')}]`];
   });
-  return shapes.length === 0 ? '' : `\n    with: {shapes: {${shapes.join(', ')}}} # free: a size that stays free`;
+  const params = [...floatsOf(facts), ...(shapes.length === 0 ? [] : [`shapes: {${shapes.join(', ')}}`])];
+  if (params.length === 0) return '';
+  return `\n    with: {${params.join(', ')}}${shapes.length === 0 ? '' : ' # free: a size that stays free'}`;
 }

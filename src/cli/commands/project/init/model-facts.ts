@@ -18,6 +18,8 @@ export interface ModelFacts {
   readonly weightFiles: readonly string[];
   /** Whether nodes choose what is found: their outputs have sizes that are not known before. */
   readonly isWholeDetector: boolean;
+  /** Whether values or weights are float16: `import` widens them, and inputs and outputs are those after it. */
+  readonly isHalf: boolean;
   /** The input if it is the only one and takes a picture, float32 [N, 3, H, W] or [3, H, W]. */
   readonly image: ModelImage | undefined;
 }
@@ -31,17 +33,24 @@ const SELECTING: ReadonlySet<string> = new Set(['NonMaxSuppression', 'NonZero', 
 export async function readFacts(path: string, given: GivenSize | undefined): Promise<ModelFacts> {
   const model = await readModel(path);
   const { graph } = model;
-  const inputs = graph.inputs.filter(id => graph.values.get(id)?.constant === undefined).map(id => portOf(model, id));
-  const outputs = graph.outputs.map(id => portOf(model, id));
+  const inputs = graph.inputs.filter(id => graph.values.get(id)?.constant === undefined).map(id => widened(portOf(model, id)));
+  const outputs = graph.outputs.map(id => widened(portOf(model, id)));
   const files = new Set([...listConstants(graph)].flatMap(constant => findFileRange(constant)?.path ?? []));
   const folder = realpathSync(dirname(path));
   const weightFiles = [...files].map(file => relative(folder, file).replaceAll(sep, '/')).sort();
   const isWholeDetector = [...graph.nodes.values()].some(({ opType }) => SELECTING.has(opType));
   const found = findImage(inputs);
-  const known = { inputs, outputs, nodes: graph.nodes.size, weightFiles, isWholeDetector };
+  const isHalf = [...graph.values.values()].some(
+    ({ type, constant }) => constant?.dtype === 'float16' || (type?.kind === 'tensor' && type.dtype === 'float16'),
+  );
+  const known = { inputs, outputs, nodes: graph.nodes.size, weightFiles, isWholeDetector, isHalf };
   if (found === undefined) return { ...known, image: undefined };
   const { image, dims } = await chooseSize({ path, model, given, isWholeDetector }, found, outputs);
   return { ...known, outputs: outputs.map(output => ({ ...output, dims: dims.get(output.name) ?? output.dims })), image };
+}
+
+function widened(port: Port): Port {
+  return port.dtype === 'float16' ? { ...port, dtype: 'float32' } : port;
 }
 
 function findImage([input, ...others]: readonly Port[]): FoundImage | undefined {

@@ -1,4 +1,4 @@
-"""COCO annotations and results, and average precision as pycocotools computes it for all areas and 100 detections per image."""
+"""COCO annotations and results, and average precision as pycocotools computes it for all areas: of 100 detections per image, of keypoints 20."""
 import json
 from pathlib import Path
 
@@ -9,7 +9,9 @@ from .masks import decode_runs
 
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
 RECALLS = np.linspace(0, 1, 101)
-MOST_DETECTIONS = 100
+MOST_DETECTIONS = {"bbox": 100, "segm": 100, "keypoints": 20}
+# Of the 17 points of a person in COCO, in the order of its files.
+PERSON_SIGMAS = [0.026, 0.025, 0.025, 0.035, 0.035, 0.079, 0.079, 0.072, 0.072, 0.062, 0.062, 0.107, 0.107, 0.087, 0.087, 0.089, 0.089]
 
 
 def read_annotations(path):
@@ -21,15 +23,29 @@ def read_annotations(path):
         raise Refused("bad-annotations", f"{path} is not a COCO annotations file: {error!r}") from error
 
 
-def average_precision(file, results, image_ids):
-    """AP, AP50 and AP75 of boxes and, where every object is run lengths or polygons can be drawn, of masks."""
-    figures = {"bbox": evaluate(file, results, image_ids, "bbox")}
+def average_precision(file, results, image_ids, sigmas=None):
+    """AP, AP50 and AP75 of boxes; of masks where every object has one; of keypoints where every object and an annotation have them.
+
+    @param sigmas the standard deviation of each keypoint, as a share of the object's size; default: those of a person in COCO
+    """
+    figures = {"bbox": evaluate(file, results, image_ids, "bbox", sigmas)}
     if results and all("segmentation" in result for result in results):
-        figures["segm"] = evaluate(file, results, image_ids, "segm")
+        figures["segm"] = evaluate(file, results, image_ids, "segm", sigmas)
+    if results and all("keypoints" in result for result in results) and any(one.get("keypoints") for one in file["annotations"]):
+        figures["keypoints"] = evaluate(file, results, image_ids, "keypoints", check_sigmas(file, results, sigmas))
     return figures
 
 
-def evaluate(file, results, image_ids, kind):
+def check_sigmas(file, results, sigmas):
+    sigmas = np.array(PERSON_SIGMAS if sigmas is None else sigmas, float)
+    for one in (*results, *file["annotations"]):
+        points = len(one.get("keypoints") or ()) / 3
+        if points not in (0, len(sigmas)):
+            raise Refused("keypoint-sigmas", f"an object has {points:g} keypoints, and there are {len(sigmas)} standard deviations: give one per point with --sigmas")
+    return sigmas
+
+
+def evaluate(file, results, image_ids, kind, sigmas):
     categories = sorted(category["id"] for category in file["categories"])
     sizes = {image["id"]: (image["height"], image["width"]) for image in file["images"]}
     truths, found = group(file["annotations"], image_ids), group(results, image_ids)
@@ -38,11 +54,11 @@ def evaluate(file, results, image_ids, kind):
         scores, matches, ignored, count = [], [], [], 0
         for image in image_ids:
             truth, own = truths.get((image, category), []), found.get((image, category), [])
-            own = sorted(own, key=lambda one: -score_of(one, kind))[:MOST_DETECTIONS]
-            truth = sorted(truth, key=lambda one: one.get("iscrowd", 0))
-            count += sum(not one.get("iscrowd", 0) for one in truth)
-            ious = overlaps(own, truth, kind, sizes[image])
-            matched, skipped = match(ious, [bool(one.get("iscrowd", 0)) for one in truth])
+            own = sorted(own, key=lambda one: -score_of(one, kind))[: MOST_DETECTIONS[kind]]
+            truth = sorted(truth, key=lambda one: is_ignored(one, kind))
+            count += sum(not is_ignored(one, kind) for one in truth)
+            ious = keypoint_similarities(own, truth, sigmas) if kind == "keypoints" else overlaps(own, truth, kind, sizes[image])
+            matched, skipped = match(ious, [is_ignored(one, kind) for one in truth], [is_crowd(one) for one in truth])
             scores += [score_of(one, kind) for one in own]
             matches.append(matched)
             ignored.append(skipped)
@@ -50,6 +66,19 @@ def evaluate(file, results, image_ids, kind):
             precisions.append(precision_by_recall(np.array(scores), np.concatenate(matches, axis=1), np.concatenate(ignored, axis=1), count))
     table = np.array(precisions) if precisions else np.full((1, len(THRESHOLDS), len(RECALLS)), -1.0)
     return {"AP": float(table.mean()), "AP50": float(table[:, 0].mean()), "AP75": float(table[:, 5].mean())}
+
+
+def is_crowd(truth):
+    return bool(truth.get("iscrowd", 0))
+
+
+def is_ignored(truth, kind):
+    """Of keypoints, an object without a labeled point too."""
+    return is_crowd(truth) or (kind == "keypoints" and labeled_points(truth) == 0)
+
+
+def labeled_points(truth):
+    return truth.get("num_keypoints", sum(value > 0 for value in (truth.get("keypoints") or [])[2::3]))
 
 
 def group(entries, image_ids):
@@ -64,7 +93,7 @@ def score_of(result, kind):
     return result.get("mask_score", result["score"]) if kind == "segm" else result["score"]
 
 
-def match(ious, crowds):
+def match(ious, skipped, crowds):
     """Greedy matching per threshold. @returns which detections match, and which count neither way; each [thresholds, detections]"""
     matched, ignored = np.zeros((len(THRESHOLDS), len(ious)), bool), np.zeros((len(THRESHOLDS), len(ious)), bool)
     for row, threshold in enumerate(THRESHOLDS):
@@ -74,12 +103,12 @@ def match(ious, crowds):
             for truth, iou in enumerate(candidates):
                 if taken[truth] and not crowds[truth]:
                     continue
-                if best >= 0 and not crowds[best] and crowds[truth]:
+                if best >= 0 and not skipped[best] and skipped[truth]:
                     break
                 if iou >= least:
                     best, least = truth, iou
             if best >= 0:
-                taken[best], matched[row, index], ignored[row, index] = True, True, crowds[best]
+                taken[best], matched[row, index], ignored[row, index] = True, True, skipped[best]
     return matched, ignored
 
 
@@ -112,6 +141,27 @@ def overlaps(found, truths, kind, size):
     crowds = np.array([bool(one.get("iscrowd", 0)) for one in truths], bool)
     union = np.where(crowds[None], area_a[:, None], area_a[:, None] + area_b[None] - shared)
     return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+
+
+def keypoint_similarities(found, truths, sigmas):
+    """OKS of each pair. Where an object has no labeled point, distances are those to a box of three times its size."""
+    table = np.zeros((len(found), len(truths)))
+    for column, truth in enumerate(truths):
+        x, y, visible = np.array(truth.get("keypoints") or [0] * 3 * len(sigmas), float).reshape(-1, 3).T
+        left, top, width, height = truth["bbox"]
+        for row, one in enumerate(found):
+            own_x, own_y, _ = np.array(one["keypoints"], float).reshape(-1, 3).T
+            if (visible > 0).any():
+                dx, dy = own_x - x, own_y - y
+            else:
+                dx, dy = outside(own_x, left, width), outside(own_y, top, height)
+            distances = (dx**2 + dy**2) / (2 * sigmas) ** 2 / (truth.get("area", width * height) + np.spacing(1)) / 2
+            table[row, column] = np.exp(-(distances[visible > 0] if (visible > 0).any() else distances)).mean()
+    return table
+
+
+def outside(value, start, side):
+    return np.maximum(0, start - side - value) + np.maximum(0, value - (start + 2 * side))
 
 
 def read_mask(segmentation, size):
