@@ -7,6 +7,7 @@ import { type Program, runProgram } from './run-program.js';
 export interface ProcessUse {
   readonly wallMs: number;
   readonly peakBytes: number;
+  readonly output: string;
 }
 
 /**
@@ -30,8 +31,8 @@ export function measureProcess(program: Program): ProcessUse {
     const peak = join(folder, 'peak');
     writeFileSync(hook, HOOK);
     const start = performance.now();
-    runProgram({ ...program, args: ['--import', hook, ...program.args], env: { ...process.env, TANREN_BENCH_PEAK: peak } });
-    return { wallMs: performance.now() - start, peakBytes: Number(readFileSync(peak, 'utf8')) };
+    const output = runProgram({ ...program, args: ['--import', hook, ...program.args], env: { ...process.env, TANREN_BENCH_PEAK: peak } });
+    return { wallMs: performance.now() - start, peakBytes: Number(readFileSync(peak, 'utf8')), output };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -33,7 +33,8 @@ async function measure({ count, bound, ...kind }: Run): Promise<string[]> {
     await server.setLatency(LATENCY_MS);
     const main = fileURLToPath(new URL('./parts-process.js', import.meta.url));
     const args = [main, server.address, String(count), String(PART_MS), String(kind.slots), kind.workers];
-    const { wallMs, peakBytes } = measureProcess({ command: process.execPath, args, cwd: '.' });
+    const { output, peakBytes } = measureProcess({ command: process.execPath, args, cwd: '.' });
+    const wallMs = Number.parseFloat(output);
     const { calls, busyMs } = await server.setLatency(0);
     const workMs = (count * PART_MS) / kind.slots;
     const seconds = (ms: number): string => (ms / 1000).toFixed(1);

@@ -8,7 +8,7 @@ export interface CalibrationSample {
   readonly source: string;
   /** "image 7 (cat.jpg)", for messages. */
   readonly label: string;
-  /** Returns the model's inputs for this sample. */
+  /** Returns the model's inputs for this sample. Found again, it has the same content. */
   find(): Promise<SampleInput>;
 }
 
@@ -18,7 +18,7 @@ export type SampleInput =
       readonly kind: 'input';
       readonly file: SampleFile;
       readonly rows: number;
-      /** Removes a file that only the first pass reads. */
+      /** Removes the file after a pass: it is written again when the sample is found again. */
       readonly remove?: () => Promise<void>;
     }
   | { readonly kind: 'left-out'; readonly reason: string };

@@ -16,10 +16,13 @@ import {
 } from '../../src/quant/ort-compat/ort-observed.js';
 import type { Sketch } from '../../src/quant/sketch/sketch.js';
 import { CAPTURE_SESSION } from '../../src/runtime/capture/capture.js';
+import { RuntimeError } from '../../src/runtime/session/runtime-error.js';
 import { sessionManifest } from '../../src/runtime/session/session.js';
 import type { Context, PartResult } from '../../src/stage/context.js';
 import { takeInOrder } from '../../src/stage/in-order.js';
 import { readJsonResult } from '../../src/stage/json-part.js';
+import { nameSample } from '../../src/stage/name-sample.js';
+import type { CalibrationSample } from './calibration-sample.js';
 import { ortPart } from './ort-part.js';
 import type { CalibrateParams } from './params.js';
 import type { SampleFile } from './sample-file.js';
@@ -35,8 +38,8 @@ export interface ObserveRequest {
 export interface SampleObserver {
   /** Sketches a sample. Many may be under way. */
   sketch(sample: SampleFile): Promise<PartResult>;
-  /** Merges the sketches of a sample. Called in the order of the samples. */
-  add(sample: SampleFile, sketched: PartResult): Promise<void>;
+  /** Merges the sketches of a sample. Called in the order of the samples. The second pass finds the sample again. */
+  add(sample: CalibrationSample, sketched: PartResult): Promise<void>;
   /** The sketches over all samples. Runs the second pass if `compat` requires it. */
   finish(): Promise<ModelSketches>;
 }
@@ -45,7 +48,7 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
   const digest = digestModelContent(model);
   const manifest = { model: digest, session: sessionManifest(CAPTURE_SESSION) };
   const histogramRequests = params.compat === 'ort' ? params.ortHistograms : undefined;
-  const samples: SampleFile[] = [];
+  const samples: CalibrationSample[] = [];
   const total = new Map<string, Sketch>();
   const collected = new Map<string, OrtTotal>();
   let inferences = 0;
@@ -56,11 +59,22 @@ export function observeSamples({ model, modelPath, params, context }: ObserveReq
     context.progress(0, samples.length, 'samples counted');
     await takeInOrder(samples, {
       atOnce: context.partsAtOnce,
-      begin: async ({ path, feeds }) => {
-        context.signal.throwIfAborted();
-        const request = { manifest: { ...manifest, feeds, binnings }, blobs: { input: path }, unkeyed: { model: modelPath } };
-        return context.memo(ortPart, request);
-      },
+      begin: sample =>
+        nameSample(sample.label, async () => {
+          context.signal.throwIfAborted();
+          const input = await sample.find();
+          if (input.kind === 'left-out')
+            throw new RuntimeError('sample-mismatch', `it has changed since the first pass: ${input.reason}`, {
+              help: 'build again, and do not change the samples during a build',
+            });
+          const { path, feeds } = input.file;
+          try {
+            const request = { manifest: { ...manifest, feeds, binnings }, blobs: { input: path }, unkeyed: { model: modelPath } };
+            return await context.memo(ortPart, request);
+          } finally {
+            await input.remove?.();
+          }
+        }),
       take: async (result, _sample, index) => {
         if (result.from === 'computed') counted++;
         addSampleCounts(collected, parseSampleCounts(await readJsonResult(result)));

@@ -10,23 +10,22 @@ import type { Shape } from '../../src/tensor/shape.js';
 import type { CalibrationSamples, SampleInput } from './calibration-sample.js';
 import type { CalibrateParams } from './params.js';
 
-/** Writes each sample's tensors into `scratch`. With `compat`, a second pass finds them there. @throws as `openModelSamples`. */
+/** Writes each sample's tensors into `scratch`, whenever it is found. @throws as `openModelSamples`. */
 export async function openPlainSamples(
   source: DataSource,
   model: Model,
-  { preprocess, samples: count, compat }: CalibrateParams,
+  { preprocess, samples: count }: CalibrateParams,
   scratch: string,
 ): Promise<CalibrationSamples> {
   const samples = await openModelSamples(source, { inputs: listModelInputs(model), preprocess, samples: count });
-  const passes = compat === 'ort' ? 2 : 1;
-  const files = makeBoundedFiles(scratch, passes === 1 ? {} : { files: samples.length });
+  const files = makeBoundedFiles(scratch);
   return {
     part: 'model',
     samples: samples.map((sample, index) => ({
       id: sample.id,
       source: sample.source,
       label: `${source.kind === 'images' ? 'image' : 'sample'} ${sample.id}${sample.id === sample.source ? '' : ` (${sample.source})`}`,
-      find: async () => inputOf(await files.write(`sample-${index}.npz`, path => writeSample(sample, path)), passes),
+      find: async () => inputOf(await files.write(`sample-${index}.npz`, path => writeSample(sample, path))),
     })),
   };
 }
@@ -38,11 +37,11 @@ async function writeSample(sample: ModelSample, path: string): Promise<readonly 
   return tensors.map(({ dims }) => dims);
 }
 
-async function inputOf({ path, content: shapes, remove }: BoundedFile<readonly Shape[]>, passes: 1 | 2): Promise<SampleInput> {
+async function inputOf({ path, content: shapes, remove }: BoundedFile<readonly Shape[]>): Promise<SampleInput> {
   if (shapes.some(shape => shape.includes(0))) {
     await remove();
     return { kind: 'left-out', reason: 'one of its tensors has no elements' };
   }
   const arrays = shapes.map((_, index) => `${index}`);
-  return { kind: 'input', file: { path, feeds: { arrays, rows: null } }, rows: shapes[0]?.[0] ?? 1, ...(passes === 1 && { remove }) };
+  return { kind: 'input', file: { path, feeds: { arrays, rows: null } }, rows: shapes[0]?.[0] ?? 1, remove };
 }

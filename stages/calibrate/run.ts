@@ -67,7 +67,7 @@ async function observeAll(samples: readonly CalibrationSample[], observer: Sampl
     take: async (found, sample, index) => {
       if (found.kind === 'left-out') skipped.push({ sample, reason: found.reason });
       else {
-        await nameSample(sample.label, () => observer.add(found.file, found.sketched));
+        await nameSample(sample.label, () => observer.add(sample, found.sketched));
         used.push({ sample, rows: found.rows });
       }
       context.progress(index + 1, samples.length, 'samples');

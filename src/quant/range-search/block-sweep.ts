@@ -37,6 +37,8 @@ export interface BlockSweep {
   measure(enough: number): Promise<number>;
   /** Advances behind the next block, with the constants that the model has now. */
   advance(): Promise<void>;
+  /** Does work on the next block. If it fails, the sessions that it left open are closed. */
+  during<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** `models.quantized` may be edited between calls, but for its nodes. */
@@ -88,6 +90,7 @@ export async function openBlockSweep({ models, blocks, samples, folder }: BlockS
   };
   return {
     next: () => next,
+    during: work => sweeps.float.during(() => sweeps.quantized.during(work)),
     open: () => {
       const start = next === 0 ? 0 : getDefined(own.counts[next - 1], 'end');
       const ids = own.order.slice(start).flatMap(node => node.inputs.flatMap(id => id ?? []));

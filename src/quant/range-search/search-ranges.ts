@@ -62,26 +62,28 @@ export async function openRangeSearcher({ float, quantize, samples, folder, sett
     const isLike = countUnmet(report) <= unmet && listNodes(model.graph) === nodes;
     return isLike && copyConstants(model.graph, models.quantized.graph, sweep.open());
   };
+  const searchNext = async (): Promise<SearchedBlock> => {
+    const index = sweep.next();
+    const ends = getDefined(blocks[index], 'next block').ends.map(({ value }) => value.name);
+    const before = await sweep.measure(Number.POSITIVE_INFINITY);
+    const tensors = byBlock[index] ?? [];
+    const found = await searchBlock({ tensors, before, rounds: settings.rounds }, { sweep, apply });
+    invariant(apply(found.overrides), 'ranges that were tried can be applied');
+    await sweep.advance();
+    kept = [...kept, ...found.overrides];
+    return { ends, error: { before, after: found.error }, tensors: tensors.length, trials: found.trials, overrides: found.overrides };
+  };
+  const repeatNext = async (overrides: readonly RangeOverride[]): Promise<void> => {
+    invariant(apply(overrides), 'ranges that were kept can be applied');
+    await sweep.advance();
+    kept = [...kept, ...overrides];
+  };
   return {
     blocks: blocks.length,
     next: sweep.next,
     skipped,
-    async search() {
-      const index = sweep.next();
-      const ends = getDefined(blocks[index], 'next block').ends.map(({ value }) => value.name);
-      const before = await sweep.measure(Number.POSITIVE_INFINITY);
-      const tensors = byBlock[index] ?? [];
-      const found = await searchBlock({ tensors, before, rounds: settings.rounds }, { sweep, apply });
-      invariant(apply(found.overrides), 'ranges that were tried can be applied');
-      await sweep.advance();
-      kept = [...kept, ...found.overrides];
-      return { ends, error: { before, after: found.error }, tensors: tensors.length, trials: found.trials, overrides: found.overrides };
-    },
-    async repeat(overrides) {
-      invariant(apply(overrides), 'ranges that were kept can be applied');
-      await sweep.advance();
-      kept = [...kept, ...overrides];
-    },
+    search: () => sweep.during(searchNext),
+    repeat: overrides => sweep.during(() => repeatNext(overrides)),
   };
 }
 

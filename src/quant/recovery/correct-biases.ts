@@ -26,34 +26,32 @@ export function pairLayersWithBias(float: Model, quantized: Model): LayerPairs<L
 export async function openBiasCorrector(request: LayerSweepRequest<LayerBias>): Promise<BiasCorrector> {
   const { graph } = request.quantized;
   const sweep = await openLayerSweep(request);
-  return {
-    next: sweep.next,
-    async correct() {
-      const layer = sweep.open();
-      const { pair } = layer;
-      const before = await measure(sweep, layer);
-      const trial = planTrial(graph, pair, before);
-      if (trial.result !== 'corrected') {
-        await sweep.advance(layer);
-        return describe(pair, trial, { before, after: before });
-      }
-      const tried = await sweep.reopen(layer, () => writeBias(graph, pair.target, trial.elements));
-      const after = await measure(sweep, tried);
-      if (after.noise < before.noise) {
-        await sweep.advance(tried);
-        return describe(pair, trial, { before, after });
-      }
-      const restored = await sweep.reopen(tried, () => writeBias(graph, pair.target, trial.former));
-      await runAll(sweep, restored);
-      return describe(pair, { ...trial, result: 'error-not-lower', elements: trial.former }, { before, after });
-    },
-    async repeat(known) {
-      const pair = getDefined(request.layers[sweep.next()], 'next layer');
-      invariant(known.node === pair.name, 'the known correction belongs to the next layer');
-      writeBias(graph, pair.target, known.elements);
-      await runAll(sweep, sweep.open());
-    },
+  const correctLayer = async (): Promise<LayerCorrection> => {
+    const layer = sweep.open();
+    const { pair } = layer;
+    const before = await measure(sweep, layer);
+    const trial = planTrial(graph, pair, before);
+    if (trial.result !== 'corrected') {
+      await sweep.advance(layer);
+      return describe(pair, trial, { before, after: before });
+    }
+    const tried = await sweep.reopen(layer, () => writeBias(graph, pair.target, trial.elements));
+    const after = await measure(sweep, tried);
+    if (after.noise < before.noise) {
+      await sweep.advance(tried);
+      return describe(pair, trial, { before, after });
+    }
+    const restored = await sweep.reopen(tried, () => writeBias(graph, pair.target, trial.former));
+    await runAll(sweep, restored);
+    return describe(pair, { ...trial, result: 'error-not-lower', elements: trial.former }, { before, after });
   };
+  const repeatLayer = async (known: LayerCorrection): Promise<void> => {
+    const pair = getDefined(request.layers[sweep.next()], 'next layer');
+    invariant(known.node === pair.name, 'the known correction belongs to the next layer');
+    writeBias(graph, pair.target, known.elements);
+    await runAll(sweep, sweep.open());
+  };
+  return { next: sweep.next, correct: () => sweep.during(correctLayer), repeat: known => sweep.during(() => repeatLayer(known)) };
 }
 
 /** Runs every sample, and advances. */

@@ -52,6 +52,8 @@ export interface LayerSweep<Target> {
   runQuantized(layer: OpenLayer<Target>, sample: number): Promise<void>;
   /** Advances behind the layer. Every sample must have been run since it was opened last. */
   advance(layer: OpenLayer<Target>): Promise<void>;
+  /** Does work on the next layer. If it fails, the sessions that it left open are closed. */
+  during<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export async function openLayerSweep<Target>(request: LayerSweepRequest<Target>): Promise<LayerSweep<Target>> {
@@ -61,11 +63,11 @@ export async function openLayerSweep<Target>(request: LayerSweepRequest<Target>)
   return {
     samples: samples.float.length,
     next: () => next,
-    open: () => ({ pair: getDefined(layers[next], 'next layer'), float: sides.float(next), quantized: sides.quantized(next) }),
+    open: () => ({ pair: getDefined(layers[next], 'next layer'), float: sides.float.open(next), quantized: sides.quantized.open(next) }),
     async reopen(layer, edit) {
       await layer.quantized.close('repeat');
       edit();
-      return { ...layer, quantized: sides.quantized(next) };
+      return { ...layer, quantized: sides.quantized.open(next) };
     },
     async run({ pair, float, quantized }, sample) {
       const own = await float.run(sample);
@@ -85,21 +87,23 @@ export async function openLayerSweep<Target>(request: LayerSweepRequest<Target>)
       await quantized.close('keep');
       next++;
     },
+    during: work => sides.float.during(() => sides.quantized.during(work)),
   };
 }
 
-/** A function that opens the stretch of a layer. */
+/** The sweep of one model; `open` opens the stretch of a layer. */
 async function openSide<Target>({ layers, folder, samples, ...models }: LayerSweepRequest<Target>, side: 'float' | 'quantized') {
   const own = join(folder, side);
   await mkdir(own);
   const sides: readonly LayerSide[] = layers.map(pair => pair[side]);
   const { order, ends } = orderByLayers(models[side], sides);
   const sweep: Sweep = openSweep({ model: models[side], order, samples: samples[side], folder: own });
-  return (index: number): Stretch => {
+  const open = (index: number): Stretch => {
     const { computed, seen, node } = getDefined(sides[index], 'layer');
     const inputs = side === 'quantized' ? node.inputs.slice(0, 1).flatMap(id => id ?? []) : [];
     return sweep.open(getDefined(ends[index], 'end'), [...new Set([computed, seen, ...inputs])]);
   };
+  return { open, during: sweep.during };
 }
 
 function tensorsOf(values: ReadonlyMap<ValueId, Tensor>, { computed, seen }: LayerSide): LayerTensors {

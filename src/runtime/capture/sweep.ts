@@ -25,6 +25,8 @@ export interface SweepRequest {
 export interface Sweep {
   /** Opens the nodes from the end of the last kept stretch up to `end`, an index in `order`. Constants are read now: the model may be edited between stretches. */
   open(end: number, wanted: readonly ValueId[]): Stretch;
+  /** Does work with stretches. If it fails, the sessions of those that it left open are closed. */
+  during<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface Stretch {
@@ -40,6 +42,7 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
   for (const [index, node] of order.entries()) for (const id of readsOf(node)) lastReader.set(id, index);
   const inputs = new Set(model.graph.inputs);
   const waiting = new Set<ValueId>();
+  const unclosed = new Set<OpenOnce>();
   let start = 0;
   const fileOf = (id: ValueId, sample: number): string => join(folder, `${id}-${sample}.npy`);
 
@@ -68,6 +71,7 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
       const reads = new Set(piece.reads);
       const computes = [...new Set([...later, ...wanted.filter(id => !reads.has(id))])];
       const open = openOnce(model, { ...piece, computes });
+      unclosed.add(open);
       return {
         async run(sample) {
           const values = await readValues(piece.reads, sample);
@@ -80,6 +84,7 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
           return new Map(wanted.map(id => [id, values.get(id) ?? resultOf(id)]));
         },
         async close(then) {
+          unclosed.delete(open);
           await open.close();
           if (then === 'repeat') return;
           start = end;
@@ -88,8 +93,19 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
         },
       };
     },
+    async during(work) {
+      try {
+        return await work();
+      } catch (error) {
+        for (const open of unclosed) await open.close();
+        unclosed.clear();
+        throw error;
+      }
+    },
   };
 }
+
+type OpenOnce = ReturnType<typeof openOnce>;
 
 /** The session of a segment, opened with the types of the first sample's values. */
 function openOnce(model: Model, segment: Segment) {

@@ -1,5 +1,5 @@
 /** Calibration of models without a detector: images, arrays, ONNX tensors and captures of them give equal bytes. */
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { decodeImage } from '../../../src/detection/image/decode-image.js';
@@ -90,6 +90,8 @@ describe('calibrate of a plain model', () => {
     const params = { compat: 'ort', ortHistograms: [{ of: 'values', bins: 16 }] };
     const { sketches } = await sketch({ tensors }, params);
     expect((await sketch({ images }, { ...params, preprocess: PREPROCESS })).sketches).toBe(sketches);
+    const left = (await readdir(folder.path, { recursive: true })).filter(path => path.endsWith('.npz') && path.includes('scratch-'));
+    expect(left.filter(path => !path.includes('part-'))).toEqual([]);
   });
 
   it('samples limits the number of samples', async () => {

@@ -47,50 +47,48 @@ function floatWeight({ values }: Graph, { inputs }: Node) {
 export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>, settings: RoundingSettings): Promise<WeightRounder> {
   const { graph } = request.quantized;
   const sweep = await openLayerSweep(request);
-  return {
-    next: sweep.next,
-    async round() {
-      const layer = sweep.open();
-      const { name, target: weight, float } = layer.pair;
-      const bias = findBias(request.float.graph, float.node, weight.rows);
-      const method = ROUNDING_METHODS[settings.method];
-      const options = { bias, few: method.few, samples: sweep.samples - countJudging(sweep.samples) };
-      const { before, sums } = await sumUp(sweep, layer, await openLayerSums(layer.pair.quantized.node, weight, options));
-      const former = readWeight(graph, weight);
-      const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
-      const rows = rowsOf(weight, floats, sums);
-      const { ways, round } = await method.open(rows, settings);
-      let open = layer;
-      let best: Trial | undefined;
-      let tried: Int32Array | undefined;
-      for (const way of ways) {
-        if (weight.rows * weight.columns > MANY_WEIGHTS) collectGarbage();
-        const integers = joinRows(weight, await round(way));
-        if (countChanged(integers, former) === 0) continue;
-        open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
-        tried = integers;
-        const { noise } = await measureJudged(sweep, open);
-        if (best === undefined || noise < best.noise) best = { way, integers, noise };
-        if (method.keeps === 'first' && noise < before.noise) break;
-      }
-      const isLower = best !== undefined && best.noise < before.noise;
-      const integers = best !== undefined && isLower ? best.integers : former;
-      if (open !== layer) {
-        const isOpen = integers === tried;
-        if (!isOpen) open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
-        for (let sample = 0; sample < sweep.samples; sample++)
-          if (!isOpen || !isJudged(sample, sweep.samples)) await sweep.runQuantized(open, sample);
-      }
-      await sweep.advance(open);
-      return { rounding: describe(name, before, best, former), integers };
-    },
-    async repeat(integers) {
-      writeWeight(graph, getDefined(request.layers[sweep.next()], 'next layer').target, integers);
-      const layer = sweep.open();
-      await measure(sweep, layer);
-      await sweep.advance(layer);
-    },
+  const roundLayer = async (): Promise<RoundedLayer> => {
+    const layer = sweep.open();
+    const { name, target: weight, float } = layer.pair;
+    const bias = findBias(request.float.graph, float.node, weight.rows);
+    const method = ROUNDING_METHODS[settings.method];
+    const options = { bias, few: method.few, samples: sweep.samples - countJudging(sweep.samples) };
+    const { before, sums } = await sumUp(sweep, layer, await openLayerSums(layer.pair.quantized.node, weight, options));
+    const former = readWeight(graph, weight);
+    const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
+    const rows = rowsOf(weight, floats, sums);
+    const { ways, round } = await method.open(rows, settings);
+    let open = layer;
+    let best: Trial | undefined;
+    let tried: Int32Array | undefined;
+    for (const way of ways) {
+      if (weight.rows * weight.columns > MANY_WEIGHTS) collectGarbage();
+      const integers = joinRows(weight, await round(way));
+      if (countChanged(integers, former) === 0) continue;
+      open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
+      tried = integers;
+      const { noise } = await measureJudged(sweep, open);
+      if (best === undefined || noise < best.noise) best = { way, integers, noise };
+      if (method.keeps === 'first' && noise < before.noise) break;
+    }
+    const isLower = best !== undefined && best.noise < before.noise;
+    const integers = best !== undefined && isLower ? best.integers : former;
+    if (open !== layer) {
+      const isOpen = integers === tried;
+      if (!isOpen) open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
+      for (let sample = 0; sample < sweep.samples; sample++)
+        if (!isOpen || !isJudged(sample, sweep.samples)) await sweep.runQuantized(open, sample);
+    }
+    await sweep.advance(open);
+    return { rounding: describe(name, before, best, former), integers };
   };
+  const repeatLayer = async (integers: Int32Array): Promise<void> => {
+    writeWeight(graph, getDefined(request.layers[sweep.next()], 'next layer').target, integers);
+    const layer = sweep.open();
+    await measure(sweep, layer);
+    await sweep.advance(layer);
+  };
+  return { next: sweep.next, round: () => sweep.during(roundLayer), repeat: integers => sweep.during(() => repeatLayer(integers)) };
 }
 
 /** Of a layer whose trials leave some hundred megabytes behind. */
