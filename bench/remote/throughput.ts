@@ -22,7 +22,13 @@ const ROUNDS = 5;
 const RESULTS = 1_000;
 
 export function connect({ address }: ServerInProcess): Promise<RemoteCache> {
-  const connection = { patience: USUAL_PATIENCE, headers: {}, tls: {}, program: { name: 'bench', version: '0' } };
+  const connection = {
+    patience: USUAL_PATIENCE,
+    headers: {},
+    mask: (text: string) => text,
+    tls: {},
+    program: { name: 'bench', version: '0' },
+  };
   return openRemoteCache(parseRemoteAddress(address), connection);
 }
 

@@ -23,6 +23,8 @@ export interface MovedResults {
   readonly without: readonly StageId[];
   /** Stages whose results stay on their machine: they are measured, have secrets, or use the network. */
   readonly kept: readonly StageId[];
+  /** Stages whose results stay here, because another run of the same action gave other bytes. */
+  readonly different: readonly StageId[];
   /** Number of parts that were fetched for further runs of the stages. */
   readonly parts: number;
 }
@@ -34,10 +36,12 @@ interface Order {
   readonly use: RemoteUse;
 }
 
+const newMoves = () => ({ done: [] as StageId[], without: [] as StageId[], kept: [] as StageId[], different: [] as StageId[], parts: 0 });
+
 /** Sends the accepted results of the targets and of what they depend on. */
 export async function pushResults({ plan, targets, cache, use }: Order, ports: EnginePorts): Promise<MovedResults> {
   const session = await withRemote(openSession(plan, ports, cache, 'read'), use);
-  const moved = { done: [] as StageId[], without: [] as StageId[], kept: [] as StageId[], parts: 0 };
+  const moved = newMoves();
   for (const stage of selectStages(plan, targets)) {
     const accepted = session.state.stages.get(stage.id);
     const record = accepted === undefined ? undefined : await session.records.find(accepted.key);
@@ -45,6 +49,7 @@ export async function pushResults({ plan, targets, cache, use }: Order, ports: E
     const result = results.find(({ outputs }) => differingPorts(outputs, accepted?.outputs ?? {}).length === 0);
     if (!mayShare(stage)) moved.kept.push(stage.id);
     else if (accepted === undefined || result === undefined || record === undefined || record === 'damaged') moved.without.push(stage.id);
+    else if (results.length > 1) moved.different.push(stage.id);
     else {
       session.remote?.offer(stage.id, accepted.key, record.manifest, result);
       moved.done.push(stage.id);
@@ -66,7 +71,7 @@ export async function pullResults(
   return withLock(cache, ports, async () => {
     const session = await withRemote(openSession(plan, ports, cache, 'write'), use);
     const known = new Map<StageId, KnownResult>();
-    const moved = { done: [] as StageId[], without: [] as StageId[], kept: [] as StageId[], parts: 0 };
+    const moved = newMoves();
     for (const stage of selectStages(plan, targets)) {
       if (ports.signal.aborted) break;
       const found = await findKnown(session, stage, known);

@@ -1,5 +1,6 @@
 /** The contract of remote caches: what was sent comes back over any transport, and nothing that does not match its digest. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { digestBytes } from '../../src/base/digest.js';
@@ -134,5 +135,33 @@ describe.each([
     await cache.writeBlobs(blobs);
     const found = await cache.readBlobs(blobs);
     expect(blobs.filter(({ hash, bytes }) => !Buffer.from(found.get(hash) ?? '').equals(bytes))).toEqual([]);
+  });
+});
+
+describe('a connection without TLS', () => {
+  const names = ['http_proxy', 'https_proxy', 'grpc_proxy'];
+  afterEach(() => {
+    for (const name of names) delete process.env[name];
+  });
+
+  it.each([
+    ['gRPC', overGrpc],
+    ['HTTP', overHttp],
+  ] as const)('goes to this machine alone over %s, whatever proxy the environment names', async (_name, open) => {
+    let arrived = 0;
+    const proxy = createServer(socket => {
+      arrived++;
+      socket.on('error', () => undefined).destroy();
+    });
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+    for (const name of names) process.env[name] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    try {
+      opened = await open({});
+      await opened.cache.writeBlobs([SMALL]);
+      expect((await opened.cache.readBlobs([SMALL])).size).toBe(1);
+      expect(arrived).toBe(0);
+    } finally {
+      await new Promise(resolve => proxy.close(resolve));
+    }
   });
 });

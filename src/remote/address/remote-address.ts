@@ -32,11 +32,7 @@ export function parseRemoteAddress(text: string): RemoteAddress {
   if (url === undefined || scheme === undefined || url.hostname === '')
     throw badAddress(text, 'expected grpcs://host/instance or https://host/path');
   if (url.username !== '' || url.password !== '')
-    throw badAddress(
-      withoutUser(url),
-      'it names a user or password',
-      'put the credential into a variable, and name that variable with `token`',
-    );
+    throw badAddress(text, 'it names a user or password', 'put the credential into a variable, and name that variable with `token`');
   if (url.search !== '' || url.hash !== '') throw badAddress(text, 'it has a query or a fragment, which no cache reads');
   const { transport, security } = scheme;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
@@ -49,24 +45,31 @@ export function parseRemoteAddress(text: string): RemoteAddress {
     );
   }
   const port = url.port === '' ? scheme.port : Number(url.port);
-  const path = decodeURI(url.pathname).replace(/^\/+|\/+$/g, '');
-  if (/[%\\]/.test(path)) throw badAddress(text, 'its path has an encoded separator');
+  const path = decodePath(url.pathname)?.replace(/^\/+|\/+$/g, '');
+  if (path === undefined || /[%\\]/.test(path)) throw badAddress(text, 'its path has an encoded separator, or is no UTF-8');
   const origin = `${url.protocol}//${host.includes(':') ? `[${host}]` : host}:${port}`;
   return { transport, security, host, port, path, origin, url: path === '' ? origin : `${origin}/${path}` };
 }
 
-/** Names of this machine. Only for these an address may do without TLS. */
+/** Names of this machine. Only for these an address may do without TLS. A resolver may ask other machines for `x.localhost`. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-function withoutUser(url: URL): string {
-  const shown = new URL(url);
-  shown.username = '';
-  shown.password = '';
-  return shown.href;
+function decodePath(path: string): string | undefined {
+  try {
+    return decodeURI(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text without what may be a credential: all up to the last @, and what follows a query or a fragment. It may be no URL. */
+function withoutCredentials(text: string): string {
+  const [, scheme = '', rest = ''] = /^([a-z+]*:\/\/)?(.*)$/is.exec(text) ?? [];
+  return scheme + rest.replace(/^.*@/s, '').replace(/[?#].*$/s, '');
 }
 
 function badAddress(text: string, what: string, help = 'see docs/remote-cache.md'): CodedError {
-  return new CodedError('remote-address', `"${text}" is not an address of a remote cache: ${what}`, { help });
+  return new CodedError('remote-address', `"${withoutCredentials(text)}" is not an address of a remote cache: ${what}`, { help });
 }

@@ -7,14 +7,15 @@ import { PRECONDITION_FAILURE, RETRY_INFO, STATUS } from '../wire/reapi.js';
 
 const DETAILS = 'grpc-status-details-bin';
 
-export function errorOfCall(error: ServiceError, method: string): RemoteError {
+/** @param mask precedes clipping: a part of a secret would not be recognized. */
+export function errorOfCall(error: ServiceError, method: string, mask: (text: string) => string): RemoteError {
   const details = detailsOf(error);
-  return errorOfStatus(error.code, error.details, method, waitOf(details), missingIn(details));
+  return errorOfStatus(error.code, mask(error.details), method, waitOf(details), missingIn(details));
 }
 
 type Details = Of<typeof STATUS>['details'];
 
-/** @param method such as "FindMissingBlobs", for the message. */
+/** @param details masked. @param method such as "FindMissingBlobs", for the message. */
 export function errorOfStatus(
   code: number,
   details: string,

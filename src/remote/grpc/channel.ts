@@ -25,6 +25,8 @@ export interface Channel {
   listen<Question, Answer>(method: Method<Question, Answer>, question: Partial<Question>, how: Listening<Answer>): Promise<void>;
   /** Sends pieces until there are no more, or until the server has answered. */
   write(pieces: AsyncIterable<WritePiece>, sizeBytes: number): Promise<{ readonly committedSize: number }>;
+  /** Removes the secrets of the connection from a text of the server. */
+  readonly mask: (text: string) => string;
   close(): void;
 }
 
@@ -52,6 +54,7 @@ interface OpenChannel {
   readonly client: Client;
   readonly metadata: () => Metadata;
   readonly options: (sizeBytes: number) => CallOptions;
+  readonly mask: (text: string) => string;
   /** The calls under way, which `close` cancels. */
   readonly calls: Set<Cancellable>;
 }
@@ -63,7 +66,7 @@ interface Cancellable {
 type Settle<T> = (error: unknown, value?: T) => void;
 
 export function openChannel(address: RemoteAddress, connection: Connection): Channel {
-  const { headers, program, patience } = connection;
+  const { headers, program, patience, mask } = connection;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const tool = { toolName: program.name, toolVersion: program.version };
   const requestMetadata = Buffer.from(REQUEST_METADATA.encode({ toolDetails: tool, toolInvocationId: randomUUID() }));
@@ -78,6 +81,8 @@ export function openChannel(address: RemoteAddress, connection: Connection): Cha
       'grpc-node.flow_control_window': WINDOW_BYTES,
       // A connection of its own, which `close` ends.
       'grpc.use_local_subchannel_pool': 1,
+      // Without TLS, nothing may leave this machine: a proxy that the environment names would get it.
+      'grpc.enable_http_proxy': address.security === 'tls' ? 1 : 0,
       'grpc.primary_user_agent': `${program.name}/${program.version}`,
     }),
     metadata() {
@@ -87,6 +92,7 @@ export function openChannel(address: RemoteAddress, connection: Connection): Cha
       sent.set('build.bazel.remote.execution.v2.requestmetadata-bin', requestMetadata);
       return sent;
     },
+    mask,
     options: sizeBytes => ({ deadline: Date.now() + deadlineMs(patience, sizeBytes) }),
     calls: new Set(),
   };
@@ -95,6 +101,7 @@ export function openChannel(address: RemoteAddress, connection: Connection): Cha
     read: (resourceName, readOffset, sizeBytes, onData) => read(channel, { resourceName, readOffset }, sizeBytes, onData),
     listen: (method, question, how) => listen(channel, method, question, how),
     write: (pieces, sizeBytes) => write(channel, pieces, sizeBytes),
+    mask,
     close() {
       for (const call of channel.calls) call.cancel();
       channel.client.close();
@@ -108,11 +115,11 @@ function trustOf({ security }: RemoteAddress, { tls }: Connection): ChannelCrede
 }
 
 /** Follows a call to its end, so that `close` can cancel it. */
-async function follow<T>({ calls }: OpenChannel, path: string, begin: (settle: Settle<T>) => Cancellable): Promise<T> {
+async function follow<T>({ calls, mask }: OpenChannel, path: string, begin: (settle: Settle<T>) => Cancellable): Promise<T> {
   let call: Cancellable | undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
-      call = begin((error, value) => (error === null ? resolve(value as T) : reject(toError(error, nameOf(path)))));
+      call = begin((error, value) => (error === null ? resolve(value as T) : reject(toError(error, nameOf(path), mask))));
       calls.add(call);
     });
   } finally {
@@ -226,8 +233,8 @@ async function sendAll(
 }
 
 /** Errors of reading or writing a file, and of content, stay as they are. */
-function toError(error: unknown, name: string): unknown {
-  return isServiceError(error) ? errorOfCall(error, name) : error;
+function toError(error: unknown, name: string, mask: (text: string) => string): unknown {
+  return isServiceError(error) ? errorOfCall(error, name, mask) : error;
 }
 
 function isServiceError(error: unknown): error is ServiceError {

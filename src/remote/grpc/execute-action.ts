@@ -47,7 +47,7 @@ export async function executeAction(execution: Execution, action: ActionDigest, 
     try {
       how.signal.throwIfAborted();
       const done = await followOnce(execution, action, how, followed);
-      if (done !== undefined) return readEnd(done);
+      if (done !== undefined) return readEnd(done, execution.channel.mask);
     } catch (error) {
       if (how.signal.aborted) {
         await cancel(execution, followed.name);
@@ -149,19 +149,19 @@ async function followOutput(
 }
 
 /** @throws RemoteError `remote-broken` if the operation has no response, or one that says that no attempt would succeed. */
-function readEnd({ response, error }: Operation): Executed {
-  if (error !== undefined && error.code !== 0) return endOfStatus(error);
+function readEnd({ response, error }: Operation, mask: Channel['mask']): Executed {
+  if (error !== undefined && error.code !== 0) return endOfStatus(error, mask);
   if (response === undefined) throw broken('Execute: the operation ended without a response');
   const { result, status: end } = EXECUTE_RESPONSE.decode(response.value);
-  if (end !== undefined && end.code !== 0) return endOfStatus(end);
+  if (end !== undefined && end.code !== 0) return endOfStatus(end, mask);
   if (result === undefined) throw broken('Execute: the response has no result');
   return { kind: 'ended', result };
 }
 
 type EndStatus = NonNullable<Operation['error']>;
 
-function endOfStatus({ code, message: text, details }: EndStatus): Executed {
-  const message = `${status[code] ?? `status ${code}`} (${clipText(text).slice(0, 400)})`;
+function endOfStatus({ code, message: text, details }: EndStatus, mask: Channel['mask']): Executed {
+  const message = `${status[code] ?? `status ${code}`} (${clipText(mask(text)).slice(0, 400)})`;
   const missing = missingIn(details);
   if (missing !== undefined) return { kind: 'missing', blobs: missing, message };
   // The reference worker has no violations: it says that a blob is not found.

@@ -196,7 +196,7 @@ async function readBatch(cache: GrpcCache, batch: readonly BlobDigest[], found: 
     if (blob === undefined) continue;
     asked.delete(nameOfBlob(blob));
     if (status !== undefined && status.code !== 0) {
-      const error = errorOfStatus(status.code, status.message, 'BatchReadBlobs');
+      const error = errorOfStatus(status.code, cache.channel.mask(status.message), 'BatchReadBlobs');
       if (error.trouble === 'passing') again.push(blob);
       else if (error.trouble !== 'missing') throw error;
       continue;
@@ -234,7 +234,11 @@ async function writeBatch(cache: GrpcCache, batch: readonly BlobSource[]): Promi
   cache.traffic.uploadedBytes += sizeBytes;
   const sent = new Map(batch.map(blob => [nameOfBlob(blob), blob]));
   for (const { digest, status } of responses) {
-    if (digest === undefined || (status !== undefined && status.code !== 0 && throwUnlessPassing(status.code, status.message))) continue;
+    if (
+      digest === undefined ||
+      (status !== undefined && status.code !== 0 && throwUnlessPassing(status.code, cache.channel.mask(status.message)))
+    )
+      continue;
     sent.delete(nameOfBlob(digest));
   }
   return [...sent.values()];

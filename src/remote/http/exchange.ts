@@ -28,7 +28,7 @@ export interface Exchange {
 const MOST_SOCKETS = 32;
 
 export function openExchange(address: RemoteAddress, connection: Connection): Exchange {
-  const { headers, tls, patience, program } = connection;
+  const { headers, tls, patience, program, mask } = connection;
   const secured = address.security === 'tls';
   const agent = secured
     ? new TlsAgent({ keepAlive: true, maxSockets: MOST_SOCKETS, ca: tls.ca, cert: tls.certificate, key: tls.key })
@@ -56,7 +56,7 @@ export function openExchange(address: RemoteAddress, connection: Connection): Ex
       };
       const name = `${request.method} ${request.path.slice(0, 16)}…`;
       try {
-        return await exchange(secured ? tlsRequest(options) : plainRequest(options), request, name);
+        return await exchange(secured ? tlsRequest(options) : plainRequest(options), request, name, mask);
       } catch (error) {
         if (deadline.signal.aborted) throw new RemoteError('remote-unavailable', 'broken', `${name}: no answer in time`);
         throw error;
@@ -71,7 +71,12 @@ export function openExchange(address: RemoteAddress, connection: Connection): Ex
   };
 }
 
-async function exchange(call: ReturnType<typeof plainRequest>, { body, onData }: Request, name: string): Promise<number> {
+async function exchange(
+  call: ReturnType<typeof plainRequest>,
+  { body, onData }: Request,
+  name: string,
+  mask: Connection['mask'],
+): Promise<number> {
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     call.once('response', resolve);
     call.on('error', error => reject(unavailable(`${name}: ${messageOfError(error)}`)));
@@ -82,7 +87,7 @@ async function exchange(call: ReturnType<typeof plainRequest>, { body, onData }:
   else await sendBody(call, body.pieces, answered);
   const answer = await answered;
   const status = answer.statusCode ?? 0;
-  const problem = problemOf(status, answer, name);
+  const problem = problemOf(status, answer, name, mask);
   try {
     for await (const data of answer as AsyncIterable<Buffer>) if (status < 300 && problem === undefined) await onData?.(data);
   } catch (error) {
@@ -122,14 +127,14 @@ function isConnectionError(error: unknown): boolean {
   return /^(ECONN|EPIPE|ETIMEDOUT|ERR_STREAM|ABORT_ERR|HPE_)/.test(systemCode(error) ?? '');
 }
 
-function problemOf(status: number, { headers }: IncomingMessage, name: string): RemoteError | undefined {
+function problemOf(status: number, { headers }: IncomingMessage, name: string, mask: Connection['mask']): RemoteError | undefined {
   const said = `${name}: status ${status}`;
   if ((status >= 200 && status < 300) || status === 404 || status === 405) return undefined;
   if (status === 401 || status === 403)
     return refused(said, 'check the token: the variable that `token` names, its expiry, and its rights on this path');
   if (status >= 300 && status < 400)
     return refused(
-      `${said}, a redirect to ${originOf(headers.location)}, which is not followed`,
+      `${said}, a redirect to ${mask(originOf(headers.location))}, which is not followed`,
       'name the address that serves the cache itself',
     );
   if (status === 429 || status === 408 || (status >= 500 && status !== 501 && status !== 505 && status !== 507))

@@ -76,6 +76,8 @@ export interface Connection {
   readonly patience: Patience;
   /** Sent with every call, and only to the origin of the address. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Removes the secrets of the headers from a text: a server may repeat what it was sent. */
+  readonly mask: (text: string) => string;
   readonly tls: TlsFiles;
   /** Name and version of the program that calls. */
   readonly program: { readonly name: string; readonly version: string };

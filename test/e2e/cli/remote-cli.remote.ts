@@ -109,6 +109,17 @@ it('push sends what was built before, pull fetches what a build needs, and ping 
   expect(await run(second, 'build')).toMatchObject({ exitCode: 0, output: expect.stringContaining('restored') });
 });
 
+it('push keeps results that differ from an earlier one of the same action', async () => {
+  const world = checkout(PIPELINE.replace('cat text.txt > upper.txt', 'date +%N > upper.txt'));
+  expect((await run(world, 'build')).exitCode).toBe(0);
+  expect((await run(world, 'build', 'upper', '--force')).exitCode).toBe(0);
+  world.write('settings/config.yaml', settingsFor(server.port));
+  expect(await run(world, 'cache', 'remote', 'push')).toMatchObject({
+    output: expect.stringContaining('not shared, because another run gave other bytes: upper'),
+  });
+  expect(server.results.size).toBe(0);
+});
+
 it('mistakes in the settings file are shown with their place', async () => {
   const world = checkout();
   world.write('settings/config.yaml', 'remote: {cahce: "https://a.example.com"}\n');

@@ -3,7 +3,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
-import { type FakeServer, startFakeServer } from '../../support/remote/fake-grpc-server.js';
+import { type FakeServer, type FakeServerOptions, startFakeServer } from '../../support/remote/fake-grpc-server.js';
+import { createFakeWorker } from '../../support/remote/fake-worker.js';
+import { type GrpcProxy, type MethodName, startGrpcProxy } from '../../support/remote/grpc-proxy.js';
 
 const TOKEN = 'a-token-that-nobody-else-has';
 const SECRET = 'a-secret-of-one-stage';
@@ -121,20 +123,61 @@ it('is kept by every command, in every file, and on the server', async () => {
   expect(holders(content.map((text, index) => [`content ${index}`, text]))).toEqual([]);
 });
 
-it('is in no message of a server that repeats what it was sent', async () => {
-  await server.close();
-  const { startGrpcProxy } = await import('../../support/remote/grpc-proxy.js');
-  server = await startFakeServer({ token: TOKEN });
-  const proxy = await startGrpcProxy(server.port, () => ({ kind: 'status', code: 16, details: `no rights for Bearer ${TOKEN}` }));
-  try {
-    world.write(
-      'settings/config.yaml',
-      `remote: {cache: "grpc://127.0.0.1:${proxy.port}"}\norigins:\n  grpc://127.0.0.1:${proxy.port}: {token: CACHE_TOKEN}\n`,
+describe('a server that repeats what it was sent', () => {
+  const options: FakeServerOptions = { token: TOKEN };
+  let proxy: GrpcProxy;
+  /** @param method whose answers are errors; undefined: those of all. */
+  const repeats = async (method: MethodName | undefined): Promise<void> => {
+    await server.close();
+    server = await startFakeServer(options);
+    proxy = await startGrpcProxy(server.port, message =>
+      method === undefined || message.method === method
+        ? { kind: 'status', code: 16, details: `no rights for Bearer ${TOKEN}` }
+        : undefined,
     );
+    const url = `grpc://127.0.0.1:${proxy.port}`;
+    world.write('settings/config.yaml', `remote: {cache: "${url}"}\norigins:\n  ${url}: {token: CACHE_TOKEN}\n`);
+  };
+  afterEach(async () => {
+    delete options.worker;
+    await proxy.close();
+  });
+
+  it('is in no message of a build', async () => {
+    await repeats(undefined);
     const said = await run('build', 'lines');
     expect(said[1]).toContain('remote-cache-failed');
     expect(holders([said])).toEqual([]);
-  } finally {
-    await proxy.close();
-  }
+  });
+
+  it.each([['ping'], ['push'], ['pull']])('is in no message of cache remote %s', async command => {
+    await run('build', 'lines');
+    await repeats(undefined);
+    const said = [await run('cache', 'remote', command), await run('cache', 'remote', command, '--json')];
+    expect(said[0]?.[1]).toContain('no rights for Bearer ***');
+    expect(holders(said)).toEqual([]);
+  });
+
+  it.each([['auto'], ['remote']])('is in no message and no log of stages with executor %s', async executor => {
+    options.worker = createFakeWorker();
+    await repeats('execute');
+    world.write(
+      'pipeline.yaml',
+      PIPELINE.replace(
+        / {2}printing:[\s\S]*/,
+        '  copy: {uses: command, with: {shell: sh, run: ["cat in > out"], inputs: {text: in}, outputs: {text: out}}, inputs: {text: lines.text}}\n',
+      ),
+    );
+    const said = [
+      await run('build', 'copy', '--executor', executor, '--keep-going'),
+      await run('log', 'copy'),
+      await run('explain', 'copy'),
+    ];
+    expect(said[0]?.[1]).toContain('no rights for Bearer ***');
+    const files = readdirSync(join(world.folder, 'cache'), { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')] as const);
+    expect(holders(said)).toEqual([]);
+    expect(holders(files)).toEqual([]);
+  });
 });

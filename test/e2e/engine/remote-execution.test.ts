@@ -1,5 +1,5 @@
 /** Builds whose stages run on a remote worker: equal bytes, what travels and what does not, and what follows when a worker cannot run them. */
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -403,6 +403,26 @@ describe('parts of a stage that spreads them', () => {
     world.stages = spread({ count: 10, other: 1 });
     expect((await build(world, { write: false, read: false })).outcomes).toEqual({ spread: 'executed' });
     expect(executions()).toBe(before);
+  });
+
+  it('are read here verified: a damaged blob of the cache is taken again', async () => {
+    const here = rig.checkout(spread({ count: 4 }));
+    await here.build();
+    const there = rig.checkout(spread({ count: 4 }));
+    await build(there, { write: false, read: false });
+    const blobs = readdirSync(there.path('cache/cas'), { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());
+    const ofParts = blobs.map(({ parentPath, name }) => join(parentPath, name)).filter(path => /^\d ONE/.test(readFileSync(path, 'utf8')));
+    expect(ofParts.length).toBeGreaterThanOrEqual(4);
+    for (const path of ofParts) {
+      const text = readFileSync(path, 'utf8');
+      chmodSync(path, 0o600);
+      writeFileSync(path, text.replace('ONE', 'TEN'));
+    }
+    // Without their records, the parts are computed again.
+    rmSync(there.path('cache/actions'), { recursive: true });
+    there.stages = spread({ count: 4, other: 1 });
+    expect((await build(there, { write: false, read: false })).outcomes).toEqual({ spread: 'executed' });
+    expect(artifactsOf(there)).toEqual(artifactsOf(here));
   });
 
   it('that fail there are computed here, and the stage has their failure', async () => {

@@ -57,6 +57,17 @@ it.each([
   expect(chosen.kind === 'chosen' ? [...new Set(chosen.choice.credential.secrets)] : []).toEqual(secrets);
 });
 
+it.each(['two\nlines', 'tab\there', 'not ASCII: ü', 'nul\0'])('a token that no header can hold is refused without its value: %j', token => {
+  const refused = expect.objectContaining({ code: 'remote-settings', message: expect.not.stringContaining(token) });
+  expect(() => choose({ remote: { cache: A } }, {}, { TANREN_REMOTE_CACHE: A, TANREN_REMOTE_TOKEN: token })).toThrow(refused);
+  expect(() => choose({ remote: { cache: A }, origins: { [A]: { token: 'T' } } }, {}, { T: token })).toThrow(refused);
+});
+
+it('the end of a line after a token is not part of it', () => {
+  const chosen = choose({ remote: { cache: A } }, {}, { TANREN_REMOTE_CACHE: A, TANREN_REMOTE_TOKEN: 'token\n' });
+  expect(chosen).toMatchObject({ choice: { credential: { headers: { authorization: 'Bearer token' }, secrets: ['token'] } } });
+});
+
 it('results go up only if that is asked for', () => {
   const writes = (...given: Parameters<typeof choose>) => {
     const chosen = choose(...given);

@@ -19,6 +19,8 @@ it.each([
   ['http://127.0.0.1.example.com/', 'without encryption'],
   ['http://0.0.0.0/', 'without encryption'],
   ['http://localhost.example.com/', 'without encryption'],
+  // The system's resolver may ask other machines for its address.
+  ['http://cache.localhost/', 'without encryption'],
   ['https://host/?key=1', 'a query or a fragment'],
   ['https://host/a/%2e%2e%2f%2e%2e/b', 'an encoded separator'],
 ])('%s is refused: %s', (text, what) => {
@@ -27,8 +29,22 @@ it.each([
   );
 });
 
-it('the password of an address is not in the message that refuses it', () => {
-  expect(() => parseRemoteAddress('https://me:secret@host/')).toThrow(
+it.each([
+  'https://me:secret@host/',
+  'https://me:secret@host:99999/',
+  'https://secret@host/',
+  'ftp://me:secret@host/',
+  'me:secret@host',
+  'https://me:sec/secret@host:x/',
+  'https://host/?token=secret',
+  'https://host/#secret',
+  'https://host:x/?token=secret',
+])('the credential in %s is not in the message that refuses it', text => {
+  expect(() => parseRemoteAddress(text)).toThrow(
     expect.objectContaining({ code: 'remote-address', message: expect.not.stringContaining('secret') }),
   );
+});
+
+it.each(['https://host/%', 'https://host/%ff'])('a path that cannot be decoded is refused: %s', text => {
+  expect(() => parseRemoteAddress(text)).toThrow(expect.objectContaining({ code: 'remote-address' }));
 });

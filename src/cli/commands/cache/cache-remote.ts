@@ -93,10 +93,11 @@ export async function runRemoteMove(
   });
 }
 
-function printMoved(way: 'push' | 'pull', { remote, done, without, kept, parts }: MovedResults, console: Console): void {
+function printMoved(way: 'push' | 'pull', { remote, done, without, kept, different, parts }: MovedResults, console: Console): void {
   const bytes = way === 'push' ? `${formatBytes(remote.uploadedBytes)} up` : `${formatBytes(remote.downloadedBytes)} down`;
   console.line(`${countOf(done.length, 'result')} ${way === 'push' ? `in ${remote.address}` : 'in the local cache'} (${bytes})`);
   if (parts > 0) console.line(`${countOf(parts, 'part')} of stages, which make changed stages cheap`);
   if (without.length > 0) console.line(`without a result: ${listSome(without)}`);
   if (kept.length > 0) console.line(`not shared, because they measure, have secrets or use the network: ${listSome(kept)}`);
+  if (different.length > 0) console.line(`not shared, because another run gave other bytes: ${listSome(different)}`);
 }

@@ -124,9 +124,10 @@ function credentialOf({ origin }: RemoteAddress, own: OriginSettings | undefined
     ...(certificate === undefined ? {} : { certificate }),
     ...(key === undefined ? {} : { key }),
   };
-  const direct = filled(environment.TANREN_REMOTE_TOKEN);
+  const direct = filled(environment.TANREN_REMOTE_TOKEN?.trim());
   if (variable === undefined) {
     if (direct === undefined || originOfToken(environment) !== origin) return { headers: {}, secrets: [], tls };
+    assertFitsHeader(direct, 'TANREN_REMOTE_TOKEN');
     return { headers: { authorization: `Bearer ${direct}` }, secrets: [direct], tls };
   }
   const value = filled(environment[variable])?.trim();
@@ -135,10 +136,21 @@ function credentialOf({ origin }: RemoteAddress, own: OriginSettings | undefined
       `the variable ${variable}, which holds the token for ${origin}, is not set`,
       `set ${variable}, or build with --no-remote`,
     );
+  const isEncoded = header.toLowerCase() === 'authorization' && scheme === 'Basic';
+  if (!isEncoded) assertFitsHeader(value, variable);
   if (header.toLowerCase() !== 'authorization') return { headers: { [header.toLowerCase()]: value }, secrets: [value], tls };
-  const sent = scheme === 'Basic' ? Buffer.from(value).toString('base64') : value;
-  const password = scheme === 'Basic' ? [value.slice(value.indexOf(':') + 1)] : [];
+  const sent = isEncoded ? Buffer.from(value).toString('base64') : value;
+  const password = isEncoded ? [value.slice(value.indexOf(':') + 1)] : [];
   return { headers: { authorization: `${scheme} ${sent}` }, secrets: [value, sent, ...password], tls };
+}
+
+/** The errors of the libraries that send it would show the value. */
+function assertFitsHeader(token: string, variable: string): void {
+  if (!/^[ -~]*$/.test(token))
+    throw settingsError(
+      `the token in the variable ${variable} has characters that no header can hold, such as the end of a line`,
+      `set ${variable} to the token alone, in printable ASCII`,
+    );
 }
 
 export function settingsError(message: string, help: string): CodedError {

@@ -41,9 +41,11 @@ export async function openRemote(
   }: Pick<RemoteOptions, 'remoteOnly' | 'requireRemote' | 'download' | 'executor' | 'remoteJobs'>,
   settings: SettingsFile,
 ): Promise<RemoteUse> {
+  const mask = makeMask(credential.secrets).apply;
   const cache = await openRemoteCache(address, {
     patience: timeoutMs === undefined ? USUAL_PATIENCE : { ...USUAL_PATIENCE, callMs: timeoutMs },
     headers: credential.headers,
+    mask,
     tls: readTls(credential.tls, settings.path),
     program: { name: 'tanren', version: VERSION },
   });
@@ -59,7 +61,7 @@ export async function openRemote(
     need: requireRemote ? 'required' : 'optional',
     salt,
     signatures: sign === undefined && trust === undefined ? undefined : readKeys(sign, trust, settings.path),
-    mask: makeMask(credential.secrets).apply,
+    mask,
   };
 }
 

@@ -17,7 +17,7 @@ export const MOST_RESULT_BYTES = 64 * 2 ** 30;
 type Source = Pick<RemoteCache, 'readBlobs' | 'readFile'>;
 
 /**
- * Brings blobs into the local store. What the store has already is not downloaded.
+ * Brings blobs into the local store. What the store has already is verified, and not downloaded.
  * @throws RemoteError, `remote-missing` if the server lacks one, `remote-damaged` if they are too large together.
  */
 export async function bringBlobs(
@@ -26,7 +26,9 @@ export async function bringBlobs(
   blobs: readonly BlobDigest[],
 ): Promise<void> {
   const wanted: BlobDigest[] = [];
-  for (const blob of uniqueOf(blobs)) if ((await store.sizeOf(blob.hash)) !== blob.sizeBytes) wanted.push(blob);
+  const isHere = async ({ hash, sizeBytes }: BlobDigest): Promise<boolean> =>
+    (await store.sizeOf(hash)) === sizeBytes && (await store.verify(hash)) === 'found';
+  for (const blob of uniqueOf(blobs)) if (!(await isHere(blob))) wanted.push(blob);
   assertSize(wanted.map(({ sizeBytes }) => sizeBytes));
   const large = wanted.filter(({ sizeBytes }) => sizeBytes > LARGE_BYTES);
   for (const group of groupsOf(

@@ -35,6 +35,7 @@ function given() {
   };
   const store = {
     sizeOf: async (digest: Digest) => stored.get(digest)?.length,
+    verify: async (digest: Digest) => (stored.has(digest) ? 'found' : 'missing'),
     storeBytes: async (bytes: Uint8Array) => {
       stored.set(digestBytes(bytes), Buffer.from(bytes).toString());
       return { digest: digestBytes(bytes) };
