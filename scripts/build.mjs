@@ -58,6 +58,7 @@ if (existsSync(join(root, 'dist/src/cli/tanren.js'))) {
     define: { 'import.meta.url': '__filename' },
     plugins: [commandLineBeside('./main.mjs'), builtInsAsNeeded()],
   });
+  loadBuiltInsPlainly(join(root, 'dist/bin/tanren.js'));
   writeFileSync(join(root, 'dist/bin/package.json'), '{ "type": "commonjs" }\n');
   await build({
     ...options,
@@ -109,6 +110,12 @@ function builtInsAsNeeded() {
       builder.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true, sideEffects: false }));
     },
   };
+}
+
+/** Loads built-in modules without the view of each for ES modules, which `require` makes. Node 20.16 and later can. */
+function loadBuiltInsPlainly(file) {
+  const text = readFileSync(file, 'utf8').replaceAll(/\brequire\("node:(\w+)"\)/g, '(process.getBuiltinModule??require)("node:$1")');
+  writeFileSync(file, text);
 }
 
 /**

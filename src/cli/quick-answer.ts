@@ -31,9 +31,12 @@ export function answerQuickly(argv: readonly string[]): 'load' | 'answered' | 'w
   return writeNow(text.join('')) && !terminal ? 'written' : 'answered';
 }
 
+/** The function that makes such figures is compiled already, for stamps. */
+const BIG = { bigint: true } as const;
+
 /** Whether stdout is a terminal or another character device, whose output is more than bytes and needs its stream. */
 function isTerminal(): boolean {
-  return fstatSync(1).isCharacterDevice();
+  return fstatSync(1, BIG).isCharacterDevice();
 }
 
 function watched(): OutputStream {

@@ -3,7 +3,6 @@ import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { digestBytes } from '../../../src/base/digest.js';
-import { checksumOf } from '../../../src/engine/noop/checksum.js';
 import type { CliResult, CliWorld } from '../../support/cli-world.js';
 import { givenOldProject, OLD_ARCHIVE } from '../../support/old-project.js';
 
@@ -116,7 +115,7 @@ describe('files with a valid checksum and wrong content', () => {
 
   it.each(bodies.map(body => [body.slice(0, 40), body]))('%s', (_start, body) => {
     const sum = crc32(body).toString(16).padStart(8, '0');
-    world.write('cache/state/plain.no-op', `tanren-no-op 2 ${checksumOf(Buffer.from(body))}\n${body}`);
+    world.write('cache/state/plain.no-op', `tanren-no-op 3\n${body}\n${body}\n`);
     world.write('cache/plans/plain.json', `${digestBytes(body)}\n${body}`);
     world.write('cache/state/platform.json', body);
     world.write('cache/state/plain.log', `tanren-state 1\n${sum} ${body}\n`);

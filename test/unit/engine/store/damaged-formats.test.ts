@@ -13,7 +13,6 @@ import { readBaseline } from '../../../../src/engine/insight/history/baseline.js
 import { loadHistory } from '../../../../src/engine/insight/history/history-file.js';
 import { LockRefused } from '../../../../src/engine/lockfile/lock-refused.js';
 import { parseLock } from '../../../../src/engine/lockfile/parse-lock.js';
-import { checksumOf } from '../../../../src/engine/noop/checksum.js';
 import { readNoOpRecord } from '../../../../src/engine/noop/no-op-record.js';
 import { decodeRecord } from '../../../../src/engine/store/action-records.js';
 import { readFrames } from '../../../../src/engine/store/archive/archive-format.js';
@@ -57,7 +56,7 @@ const anyIn = (name: string, like: RegExp): string => {
   return latin1(join(name, path));
 };
 
-const encodeBody = (body: string): string => `tanren-no-op 2 ${checksumOf(Buffer.from(body))}\n${body}`;
+const encodeBody = (body: string): string => `tanren-no-op 3\n${body}\n${body}\n`;
 
 /** The record of 0.1 in the present form: its header and the name of the stamps were others. */
 function noOpRecordOf(former: string): string {
