@@ -18,27 +18,36 @@ export interface FileStat {
   readonly changedMs: number;
 }
 
+/** Times in nanoseconds; undefined if nothing is there. */
+const EXACT = { bigint: true, throwIfNoEntry: false } as const;
+
 /** Metadata of `path` with links followed; undefined if nothing is there. */
 export function statPath(path: string): FileStat | undefined {
-  const stats = findStats(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  const stats = findStats(() => statSync(path, EXACT));
   return stats === undefined ? undefined : toFileStat(stats);
 }
 
 /** Like `statPath`, for the link itself. */
 export function statLink(path: string): FileStat | undefined {
-  const stats = findStats(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
+  const stats = findStats(() => lstatSync(path, EXACT));
   return stats === undefined ? undefined : toFileStat(stats);
 }
 
 /** The stamp of `path` itself, links not followed; '' if nothing is there. */
 export function stampOfLink(path: string): Stamp | '' {
-  const stats = findStats(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
-  return stats === undefined ? '' : toStamp(stats);
+  // Thousands of calls of a process that has just started: nothing is created for one.
+  try {
+    const stats = lstatSync(path, EXACT);
+    return stats === undefined ? '' : toStamp(stats);
+  } catch (error) {
+    if (isMissing(error)) return '';
+    throw error;
+  }
 }
 
 /** Like `stampOfLink`, with links followed. */
 export function stampOf(path: string): Stamp | '' {
-  const stats = findStats(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  const stats = findStats(() => statSync(path, EXACT));
   return stats === undefined ? '' : toStamp(stats);
 }
 
