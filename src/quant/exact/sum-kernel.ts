@@ -15,8 +15,8 @@ interface Kernel {
 }
 
 let opened: Kernel | undefined;
-/** Whose elements are in the kernel's memory. */
-let loadedFrom: Int8Array | Uint8Array | undefined;
+/** The function whose elements are in the kernel's memory. */
+let owner: SumRun | undefined;
 
 function openKernel(): Kernel {
   if (opened !== undefined) return opened;
@@ -36,13 +36,14 @@ export function openSums(values: Int8Array | Uint8Array): SumRun {
   const loaded = values instanceof Int8Array ? new Int8Array(memory, DATA, CAPACITY) : new Uint8Array(memory, DATA, CAPACITY);
   const sums = new Int32Array(memory, SUMS, 2);
   let [first, behind] = [0, 0];
-  return (start, end, zeroPoint) => {
-    if (loadedFrom !== values || start < first || end > behind) {
-      loadedFrom = values;
+  const sum: SumRun = (start, end, zeroPoint) => {
+    if (owner !== sum || start < first || end > behind) {
+      owner = sum;
       [first, behind] = [start, Math.min(start + CAPACITY, values.length)];
       loaded.set(values.subarray(first, behind));
     }
     add(DATA + start - first, DATA + end - first, zeroPoint);
     return [sums[0] as number, sums[1] as number];
   };
+  return sum;
 }

@@ -26,6 +26,12 @@ describe('the kernel that sums weights', () => {
     );
   });
 
+  it('keeps two sums of one array apart', () => {
+    const values = Int8Array.from({ length: 200_000 }, (_, i) => (i < 100_000 ? 1 : 2));
+    const [left, right] = [openSums(values), openSums(values)];
+    expect([left(0, 8, 0)[0], right(150_000, 150_008, 0)[0], left(8, 16, 0)[0]]).toEqual([8, 16, 8]);
+  });
+
   it('reads on where its memory ends', () => {
     const sums = openSums(Int8Array.from({ length: 200_000 }, (_, i) => (i % 251) - 125));
     for (let start = 0; start < 200_000; start += 8000) {
