@@ -86,6 +86,7 @@ it('a stage that waits for several lent slots gets them all', async () => {
 it.each([
   ['a wrong call of log', { logs: 'warn' }, 'failed'],
   ['a message of its own', { sends: true }, 'executed'],
+  ['an answer to another order', { sends: 'answer' }, 'executed'],
 ])('%s in a part process does not end the worker', async (_what, params, outcome) => {
   const { built } = await build(params, 2);
   expect(built.outcomes).toEqual({ spread: outcome });

@@ -75,7 +75,8 @@ export const BESIDE: Readonly<Record<string, Attack>> = {
 };
 
 function edit({ project, random }: Arena, what: keyof SpreadProject['contents']): void {
-  project.contents[what] = pick(random, WORDS);
+  // Mostly new, so that there are parts to compute; sometimes one of before.
+  project.contents[what] = `${pick(random, WORDS)}${random() < 0.2 ? '' : Math.floor(random() * 1e6)}`;
   project.put(what, pick(random, HOW));
 }
 

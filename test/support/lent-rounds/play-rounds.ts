@@ -51,12 +51,13 @@ export interface LentCounts {
 /** @returns whether a build had part processes. */
 async function buildBeside(arena: Arena, beside: readonly string[], jobs: number): Promise<boolean> {
   const { project, random, running } = arena;
-  running.push({ what: `build --jobs ${jobs}`, process: project.start('build', '-k', '--jobs', `${jobs}`) });
-  let spread = await partProcessIn(project.folder, random() * 3000);
+  const build = project.start('build', '-k', '--jobs', `${jobs}`);
+  running.push({ what: `build --jobs ${jobs}`, process: build });
+  let spread = await Promise.race([partProcessIn(project.folder, random() * 6000), build.ended.then(() => false)]);
   for (const name of beside) {
     BESIDE[name]?.(arena);
     await wait(random() * 600);
-    const found = findProcesses(project.folder);
+    const found = findProcesses(project.folder).filter(({ kind }) => kind !== 'program');
     spread ||= found.some(({ kind }) => kind === 'part process');
     // A stage that was alone is checked where one build runs: of two workers without a slot, one of `first`.
     if (running.length === 1 && found.length > jobs + ENDING) throw new Error(`${found.length} processes run with ${jobs} jobs`);

@@ -12,7 +12,7 @@ export type PartEnd =
 
 export interface PartProcess {
   /** One part at a time. */
-  compute(order: PartOrder): Promise<PartEnd>;
+  compute(order: Omit<PartOrder, 'number'>): Promise<PartEnd>;
   /** Its peak memory so far. */
   readonly peakBytes: () => number;
   kill(): void;
@@ -23,13 +23,14 @@ export function openPartProcess(folder: string, log: (level: 'info' | 'warning',
   let peakBytes = 0;
   let lost: PartEnd | undefined;
   let settle: (end: PartEnd) => void = () => undefined;
+  let number = 0;
   const lose = (why: string): void => {
     lost ??= { kind: 'lost', why };
     settle(lost);
   };
   const child = start(folder, lose);
   child?.on('message', (message: unknown) => {
-    if (!isFromPartProcess(message)) {
+    if (!isFromPartProcess(message) || ('number' in message && message.number !== number)) {
       lose('the plugin sent a message over its channel');
       child.kill('SIGKILL');
     } else if (message.kind === 'log') log(message.level, message.message);
@@ -46,7 +47,7 @@ export function openPartProcess(folder: string, log: (level: 'info' | 'warning',
       new Promise(resolve => {
         settle = resolve;
         if (lost !== undefined) return resolve(lost);
-        child?.send(order, error => {
+        child?.send({ ...order, number: ++number }, error => {
           if (error !== null) lose(error.message);
         });
       }),

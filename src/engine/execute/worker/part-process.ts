@@ -22,7 +22,7 @@ export async function runPartProcess(local: LocalDocument, loadPart: LoadPart): 
     },
   };
   const guard = local.modules === undefined ? undefined : await (await import('./module-guard.js')).guardModules(local.modules);
-  process.on('message', ({ name, module, ...job }: PartOrder) => {
+  process.on('message', ({ number, name, module, ...job }: PartOrder) => {
     const compute = async (): Promise<readonly string[]> => {
       const part = await loadPart(module, name);
       const names: readonly string[] = await part.run({ ...job, context });
@@ -31,8 +31,8 @@ export async function runPartProcess(local: LocalDocument, loadPart: LoadPart): 
       return names;
     };
     compute().then(
-      names => send({ kind: 'computed', names, peakBytes: process.resourceUsage().maxRSS * 1024 }),
-      error => send({ kind: 'failed', why: messageOf(error) }),
+      names => send({ kind: 'computed', number, names, peakBytes: process.resourceUsage().maxRSS * 1024 }),
+      error => send({ kind: 'failed', number, why: messageOf(error) }),
     );
   });
 }

@@ -30,7 +30,7 @@ export interface SpreadOptions {
 }
 
 interface WaitingPart {
-  readonly order: PartOrder;
+  readonly order: Omit<PartOrder, 'number'>;
   computeHere(): Promise<readonly string[]>;
   settle(names: readonly string[]): void;
   fail(error: unknown): void;
@@ -123,7 +123,7 @@ export function createSpreadParts({ folder, most, send, context }: SpreadOptions
   };
 }
 
-function orderOf<Input extends JsonObject>({ name, module }: Part<Input>, { context: _, ...job }: PartJob<Input>): PartOrder {
+function orderOf<Input extends JsonObject>({ name, module }: Part<Input>, { context: _, ...job }: PartJob<Input>): WaitingPart['order'] {
   return { ...job, name, module: fileURLToPath(module) };
 }
 
