@@ -36,6 +36,25 @@ if (!canMount) process.stderr.write('SKIPPED: full-disk tests need the right to 
     expect((await world.build(options)).outcomes).toEqual({ act: 'up-to-date', count: 'up-to-date' });
   });
 
+  it('fails a stage whose parts do not fit, also those of part processes, and keeps the parts that did', async () => {
+    const options = { cacheFolder: `${mounted}/cache`, jobs: 3 };
+    world.write('source.txt', 'x'.repeat(20_000));
+    const spread = { uses: 'spread', params: { count: 80, ms: 40 }, inputs: { text: 'source.txt' } };
+    world.stages = { spread };
+    const failed = await world.build(options);
+    expect(failed.report.stages.get('spread' as StageId)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'disk-full' } });
+    expect(readdirSync(`${mounted}/cache/tmp`)).toEqual([]);
+
+    mount('-o', 'remount,size=9m', mounted);
+    const { outcomes, events } = await world.build(options);
+    expect(outcomes).toEqual({ spread: 'executed' });
+    expect(world.read('artifacts/spread/text')).toBe(
+      Array.from({ length: 80 }, (_, index) => `${index} ${'X'.repeat(20_000)}!`).join('\n'),
+    );
+    const logs = events.flatMap(event => (event.kind === 'log' ? [event.message] : []));
+    expect(logs.join('\n')).toMatch(/part waiting: [1-9]\d* kept from earlier runs/);
+  });
+
   it('that becomes read-only restores known results, runs other stages, and prints a warning', async () => {
     const options = { cacheFolder: `${mounted}/cache` };
     world.write('source.txt', 'one\ntwo');
