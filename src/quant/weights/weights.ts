@@ -23,6 +23,24 @@ export function decodeFloats(constant: RawTensor): Float32Array {
 /** Cache: unaligned bytes of a file are copied once per tensor. */
 const DECODED = new WeakMap<RawTensor, Float32Array>();
 
+/** Elements of the scratch array below: 16 MB. */
+const MOST_SCRATCH = 1 << 22;
+let scratch = new Float32Array(0);
+
+/**
+ * Calls `use` with the elements of a constant, which it must not keep.
+ * Unaligned bytes of a file are copied into one array that all weights share: an array of each one costs more than the copy.
+ */
+function withFloats<T>(constant: RawTensor, use: (data: Float32Array) => T): T {
+  const { bytes } = constant;
+  const length = bytes.byteLength / Float32Array.BYTES_PER_ELEMENT;
+  const isAligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
+  if (isAligned || DECODED.has(constant) || length > MOST_SCRATCH) return use(decodeFloats(constant));
+  if (scratch.length < length) scratch = new Float32Array(length);
+  new Uint8Array(scratch.buffer).set(bytes);
+  return use(scratch.subarray(0, length));
+}
+
 export interface WeightRequest {
   readonly scheme: IntegerScheme;
   readonly method: WeightRangeMethod;
@@ -37,8 +55,10 @@ export interface WeightRequest {
  * @throws QuantError `bad-range` if an element is NaN or infinite.
  */
 export function computeWeightQParams(weight: RawTensor, { scheme, method, axis, name }: WeightRequest): TensorQParams {
-  const slices = slicesOf(decodeFloats(weight), weight.dims, axis);
-  return { dtype: scheme.dtype, axis, slices: slices.map(slice => chooseWeightQParams(slice, rangeOf(slice, name), scheme, method)) };
+  const chosen = withFloats(weight, data =>
+    slicesOf(data, weight.dims, axis).map(slice => chooseWeightQParams(slice, rangeOf(slice, name), scheme, method)),
+  );
+  return { dtype: scheme.dtype, axis, slices: chosen };
 }
 
 function slicesOf(data: Float32Array, dims: Shape, axis: number | undefined): Slice[] {
@@ -82,7 +102,7 @@ export function quantizeWeight(
   qparams: TensorQParams,
   limits: IntegerRange,
 ): { readonly integers: RawTensor; readonly sqnrDb: number } {
-  const { integers, losses } = quantizeMeasured(decodeFloats(weight), weight.dims, qparams, limits);
+  const { integers, losses } = withFloats(weight, data => quantizeMeasured(data, weight.dims, qparams, limits));
   const slices = qparams.slices.length;
   let signal = 0;
   let noise = 0;
