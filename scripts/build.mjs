@@ -19,7 +19,7 @@ const WORKER = {
 };
 
 /** The modules of threads that workers start. */
-const THREADS = ['src/runtime/session/session-thread.js', 'stages/report/sides-thread.js'];
+const THREADS = ['src/runtime/session/session-thread.js', 'src/quant/recovery/rounding/settle-thread.js', 'stages/report/sides-thread.js'];
 
 function run(script, args) {
   const result = spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: 'inherit' });

@@ -6,6 +6,7 @@ import type { DampedProducts } from './damped-products.js';
 import { type Multiply, type MultiplyPart, openProducts, type ProductsSession } from './products-session.js';
 import { cutRows } from './row-blocks.js';
 import type { RowGrid } from './row-grid.js';
+import { openSettleHelper, type SettleHelper } from './settle-helper.js';
 import { openSettleKernel, type SettleKernel } from './settle-kernel.js';
 import { cutInputs, type InputStretches, settleRows } from './settle-rows.js';
 import { MOST_WEIGHTS, openSoftKernel, type SoftKernel } from './soft-kernel.js';
@@ -16,6 +17,9 @@ const [WARM_UP, FIRST_EXPONENT, LAST_EXPONENT, STRENGTH] = [0.2, 20, 2, 0.01];
 
 /** In units of a row, which has an error of a twelfth of a unit per weight: products are in float32, and many small gains take long. */
 const SMALLEST_GAIN = 1e-4;
+
+/** Of a layer that is worth a second thread. */
+const MANY_WEIGHTS = 1 << 17;
 
 export interface AdaptiveRow {
   readonly weights: Float32Array;
@@ -41,6 +45,7 @@ export async function roundAdaptively({ rows, products }: AdaptiveLayer, iterati
   const columns = products[0]?.size ?? 0;
   const session = await openProducts(products.map(({ sums }) => sums));
   const kernels = { soft: openSoftKernel(), settle: openSettleKernel() };
+  const helper = rows.length * columns < MANY_WEIGHTS ? undefined : openSettleHelper();
   const results: (readonly Int32Array[])[] = [];
   try {
     const stretchesOf = openOnce(products, session);
@@ -50,9 +55,12 @@ export async function roundAdaptively({ rows, products }: AdaptiveLayer, iterati
         first,
         block.products.map(({ damping }) => damping),
       );
-      results.push(await roundBlock({ block, multiply, multiplyPartOf: session.partMultiplierOf, stretchesOf, kernels, iterations }));
+      results.push(
+        await roundBlock({ block, multiply, multiplyPartOf: session.partMultiplierOf, stretchesOf, kernels, helper, iterations }),
+      );
     }
   } finally {
+    await helper?.close();
     await session.close();
   }
   return results.flat();
@@ -83,6 +91,7 @@ interface BlockRequest {
   readonly multiplyPartOf: (group: number) => MultiplyPart;
   readonly stretchesOf: (group: number) => Promise<InputStretches>;
   readonly kernels: { readonly soft: SoftKernel; readonly settle: SettleKernel };
+  readonly helper: SettleHelper | undefined;
   readonly iterations: number;
 }
 
@@ -118,7 +127,7 @@ interface BlockChoices {
 }
 
 async function settleBlock(
-  { block: { first, products }, kernels, multiplyPartOf, stretchesOf }: BlockRequest,
+  { block: { first, products }, kernels, helper, multiplyPartOf, stretchesOf }: BlockRequest,
   units: readonly number[],
   { changes, pull, columns }: BlockChoices,
 ): Promise<void> {
@@ -133,6 +142,7 @@ async function settleBlock(
       stretches: await stretchesOf(first + index),
       rows: rows.slice(index * perGroup, (index + 1) * perGroup),
       kernel: kernels.settle,
+      helper,
       multiplyPart: multiplyPartOf(first + index),
     });
   }
