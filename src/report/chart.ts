@@ -1,7 +1,7 @@
 /** Charts as SVG, drawn by ECharts without a browser, for wide and for narrow screens. */
 import type { EChartsCoreOption } from 'echarts/core';
 import { replaceStandIns, standIn } from './colors.js';
-import { type Html, html, trusted } from './html.js';
+import { escapeHtml, type Html, html, trusted } from './html.js';
 
 export interface ChartSize {
   readonly width: number;
@@ -17,6 +17,8 @@ export interface Chart {
   readonly narrow: ChartSize;
   /** Colors are placeholders, see `standIn`. */
   readonly option: (size: ChartSize, form: ChartForm) => EChartsCoreOption;
+  /** What a pointer on a mark shows, by the indexes of its series and of its datum; undefined: nothing. */
+  readonly tip?: (series: number, datum: number) => string | undefined;
 }
 
 export type ChartForm = 'wide' | 'narrow';
@@ -32,7 +34,7 @@ export async function drawChart(chart: Chart): Promise<Html> {
 async function drawForm(chart: Chart, form: ChartForm): Promise<Html> {
   const size = chart[form];
   const drawing = await renderSvg(chart.option(size, form), size);
-  return html`<div class="chart-${form}" aria-hidden="true">${tidy(drawing, `${chart.id}-${form}`)}</div>`;
+  return html`<div class="chart-${form}" aria-hidden="true">${tidy(addTips(drawing, chart.tip), `${chart.id}-${form}`)}</div>`;
 }
 
 async function renderSvg(option: EChartsCoreOption, { width, height }: ChartSize): Promise<string> {
@@ -57,6 +59,17 @@ function loadEcharts(): NonNullable<typeof loaded> {
 async function load() {
   const { init } = await import('echarts/dist/echarts.esm.min.mjs');
   return init;
+}
+
+/** Marks have their indexes as attributes, until `tidy` removes them. */
+const MARK = /<path\b[^>]*\becmeta_series_index="(\d+)" ecmeta_data_index="(\d+)"[^>]*>(?=<\/path>)/g;
+
+function addTips(svg: string, tip: Chart['tip']): string {
+  if (tip === undefined) return svg;
+  return svg.replace(MARK, (mark, series: string, datum: string) => {
+    const text = tip(Number(series), Number(datum));
+    return text === undefined ? mark : `${mark}<title>${escapeHtml(text)}</title>`;
+  });
 }
 
 /**

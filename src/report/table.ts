@@ -1,4 +1,5 @@
 /** HTML tables with caption, scopes and aligned numbers, in a container that scrolls where the table is too wide. */
+import { findColumnHint } from './column-hints.js';
 import { type Html, type HtmlValue, html } from './html.js';
 
 export interface Column {
@@ -29,9 +30,14 @@ export function drawTable({ caption, columns, rows }: Table): Html {
   // Focusable, so that it can be scrolled by keyboard.
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption>${caption}</caption>
-<thead><tr>${columns.map(({ title }, index) => html`<th scope="col" class="${classOf(index)}">${title}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ title }, index) => html`<th scope="col" class="${classOf(index)}"${drawHint(title)}>${title}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(row => html`<tr>${row.map(cell)}</tr>\n`)}</tbody>
 </table></div>
 `;
+}
+
+function drawHint(title: HtmlValue): HtmlValue {
+  const hint = typeof title === 'string' ? findColumnHint(title) : undefined;
+  return hint === undefined ? undefined : html` title="${hint}"`;
 }

@@ -80,6 +80,11 @@ function drawBars(kind: string, metrics: readonly Metrics[]): Promise<Html> {
     description: `Bars of ${SHOWN.join(', ')}. ${shares.join('. ')}.`,
     wide: { width: 1040, height: 220 },
     narrow: { width: 320, height: 300 },
+    tip(series, datum) {
+      const [entry, figure] = [metrics[series], SHOWN[datum]];
+      const value = entry === undefined || figure === undefined ? undefined : findFigure(entry.value, kind, figure);
+      return value === undefined ? undefined : `${entry?.name}, ${figure}: ${formatFixed(value, 4)}`;
+    },
     option: (_, form) => {
       const figures = { type: 'category', data: SHOWN, ...AXIS, axisTick: { show: false }, splitLine: { show: false } } as const;
       const values = { type: 'value', min: 0, max: 1, interval: 0.25, ...AXIS, axisLine: { show: false } } as const;

@@ -106,6 +106,10 @@ function drawErrorChart(part: string, values: readonly ValueError[], index: numb
     description: `SQNR of the ${values.length} values of ${part} in the order of the graph. Lowest ${describedKind}: ${described}.`,
     wide: { width: 1040, height: 300 },
     narrow: { width: 320, height: 260 },
+    tip(series, datum) {
+      const point = [own, propagated][series]?.[datum];
+      return point === undefined ? undefined : `${point.name}: ${series === 0 ? 'own' : 'propagated'} ${formatFixed(point.db, 1)} dB`;
+    },
     option: (_, form) => ({
       grid: { left: 44, right: 14, top: 22, bottom: 22 },
       xAxis: {

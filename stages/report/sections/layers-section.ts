@@ -79,12 +79,18 @@ function drawRoofline({ title, roof }: Layered, points: readonly LayerRow[], ind
   const bottom = 10 ** Math.floor(Math.log10(Math.min(...data.map(({ y }) => y))));
   const top = 10 ** Math.ceil(Math.log10(roof.macsPerSecond / 1e9));
   const [slowest] = [...points].sort((a, b) => b.ms - a.ms);
+  const bounds = ['compute', 'memory', 'layer'] as const;
   const corner = Math.max(lowest, (bottom * 1e9) / roof.bytesPerSecond);
   return drawChart({
     id: `roofline-${index}`,
     description: `Roofline of ${title}, estimated: ${points.length} layers below ${formatNumber(roof.macsPerSecond / 1e9)} GMAC/s and ${formatNumber(roof.bytesPerSecond / 1e9)} GB/s. The longest is ${cleanText(slowest?.name ?? '')}, bound by ${slowest?.bound ?? 'nothing'}.`,
     wide: { width: 1040, height: 320 },
     narrow: { width: 320, height: 260 },
+    // The roof is the first series.
+    tip(series, datum) {
+      const point = data.filter(({ row }) => row.bound === bounds[series - 1])[datum];
+      return point === undefined ? undefined : `${point.row.name}: ${formatNumber(point.row.ms)} ms, bound by ${point.row.bound}`;
+    },
     option: (_, form) => ({
       grid: { left: 58, right: 20, top: 28, bottom: 40 },
       xAxis: { type: 'log', min: lowest, max: highest, name: 'MACs per byte', nameLocation: 'middle', nameGap: 24, ...AXIS },
@@ -97,7 +103,7 @@ function drawRoofline({ title, roof }: Layered, points: readonly LayerRow[], ind
           lineStyle: { color: standIn('ink'), width: 1.6 },
           data: [corner, ridge, highest].map(x => [x, roofAt(x)]),
         },
-        ...(['compute', 'memory', 'layer'] as const).map((bound, at) => ({
+        ...bounds.map((bound, at) => ({
           type: 'scatter',
           silent: true,
           symbolSize: form === 'wide' ? 8 : 6,

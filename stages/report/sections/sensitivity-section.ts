@@ -63,6 +63,10 @@ function drawBars(name: string, layers: readonly LayerSensitivity[], index: numb
     description: `Cost of the ${layers.length} most expensive layers of ${cleanText(name)}. First: ${cleanText(first === undefined ? '' : nameOf(first))}, ${first === undefined ? '' : formatShare(costOf(first))}.`,
     wide: { width: 1040, height },
     narrow: { width: 320, height },
+    tip(_, datum) {
+      const layer = rows[datum];
+      return layer === undefined ? undefined : `${nameOf(layer)}: ${formatShare(costOf(layer))}`;
+    },
     option: (_, form) => ({
       grid: { left: form === 'wide' ? 260 : 120, right: 64, top: 8, bottom: 28 },
       xAxis: {

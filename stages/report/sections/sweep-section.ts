@@ -113,6 +113,10 @@ function drawScatter({ name, index, points, x, y }: Scatter): Promise<Html> {
     description: `${y} over ${x} of ${points.length} configurations of ${cleanText(name)}; ${front.length} are on the Pareto front. The first has ${best?.y} at ${best?.x}.`,
     wide: { width: 1040, height: 320 },
     narrow: { width: 320, height: 260 },
+    tip(series, datum) {
+      const point = [rest, front][series]?.[datum];
+      return point === undefined ? undefined : `${point.row.number}: ${y} ${cellOf(point.row, y)}, ${x} ${cellOf(point.row, x)}`;
+    },
     option: (_, form) => ({
       grid: { left: 64, right: 24, top: 28, bottom: 44 },
       xAxis: { type: 'value', scale: true, name: x, nameLocation: 'middle', nameGap: 26, boundaryGap: ['6%', '6%'], ...AXIS },

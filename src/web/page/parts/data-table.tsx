@@ -1,6 +1,7 @@
 /** Sortable tables for many rows: only visible rows are in the document. */
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
+import { findColumnHint } from '../../../report/column-hints.js';
 
 export interface ColumnSpec<Row> {
   readonly name: string;
@@ -68,7 +69,7 @@ export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visi
                 key={column.name}
                 scope="col"
                 class={column.numeric === true ? 'n' : ''}
-                title={column.hint}
+                title={column.hint ?? (typeof column.title === 'string' ? findColumnHint(column.title) : undefined)}
                 aria-sort={sortOf(order, column.name)}
               >
                 {column.rank === undefined ? (

@@ -1,5 +1,6 @@
 /** Short tables without sorting. The first cell names its row. */
 import type { ComponentChildren } from 'preact';
+import { findColumnHint } from '../../../report/column-hints.js';
 import { Empty } from './notice.js';
 import { Scroll } from './scroll.js';
 
@@ -36,7 +37,7 @@ export function PlainTable<Row>({ label, rows, columns, keyOf, picked, class: lo
           <thead>
             <tr>
               {columns.map(({ title, look: own }) => (
-                <th key={title} scope="col" class={own === 'n' ? 'n' : ''}>
+                <th key={title} scope="col" class={own === 'n' ? 'n' : ''} title={title === undefined ? undefined : findColumnHint(title)}>
                   {title}
                 </th>
               ))}

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { connection } from '../api/live.js';
 import { DOCUMENT, hrefOf, usePlace } from '../api/router.js';
 import { App, VIEWS } from '../app/app.js';
+import { linkNames } from './link-names.js';
 
 /** Elements of the document, and the style sheets of both. */
 const parts = [...document.body.children].filter(({ id, tagName }) => id !== 'app' && tagName !== 'SCRIPT');
@@ -71,5 +72,7 @@ function addSectionLinks(): void {
 connection.set('connected');
 addLinks();
 addSectionLinks();
+// The report is read first; the data of the views is inflated when the browser has time.
+requestIdleCallback(() => void linkNames().catch(() => undefined));
 const root = document.getElementById('app');
 if (root !== null) render(<SavedPage />, root);
