@@ -22,7 +22,7 @@ code,.mono{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation
 .view-links a{margin-right:.5rem}
 .to-view{font-size:13px}
 nav{position:sticky;top:0;z-index:2;background:var(--paper);border-bottom:1px solid var(--line)}
-nav div{max-width:1120px;margin:0 auto;padding:0 1.25rem;display:flex;flex-wrap:wrap;gap:0 1rem;align-items:center;padding-block:.3rem}
+nav div{max-width:1120px;margin:0 auto;padding:0 1.25rem;display:flex;flex-wrap:wrap;gap:0 .8rem;align-items:center;padding-block:.3rem}
 nav a{color:var(--soft);text-decoration:none;font-size:13.5px;white-space:nowrap;padding:.3rem 0}
 nav a:hover{color:var(--ink);text-decoration:underline}
 nav button{margin-left:auto;flex:none}

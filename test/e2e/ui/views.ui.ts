@@ -288,6 +288,21 @@ describeInBrowser('the page of the default pipeline', path => {
       expect(opened.heard).toEqual([]);
     });
 
+    it('explains its columns and marks, and its names lead to the views', async () => {
+      const opened = await page.openAt(file());
+      const { page: shown } = opened;
+      await opened.go('');
+      const section = shown.locator('section#error');
+      expect(await section.locator('th', { hasText: 'Propagated (dB)' }).first().getAttribute('title')).toContain('in the quantized model');
+      const tips = await section.locator('.chart-wide').first().locator('path > title').allTextContents();
+      expect(tips.filter(tip => /^backbone\/body\/layer1\/0\/bn3: own [\d.]+ dB$/.test(tip))).toHaveLength(1);
+      await section.locator('summary').first().click();
+      await section.getByRole('link', { name: 'backbone/body/layer1/0/bn3', exact: true }).first().click();
+      await shown.getByText('elements, logarithmic').waitFor();
+      expect(shown.url()).toContain('value=backbone');
+      expect(opened.heard).toEqual([]);
+    });
+
     it('has the numbers of the live page', async () => {
       const cells = async (opened: OpenedPage): Promise<readonly string[]> => {
         await opened.go('/quantization?stage=quantize@backbone');

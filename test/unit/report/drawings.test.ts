@@ -35,6 +35,37 @@ describe('a chart', () => {
     expect(markup.match(/="#01fe/g)).toBeNull();
   });
 
+  it('has what a pointer on a mark shows, as escaped text, and no attribute of ECharts', async () => {
+    const { markup } = await drawChart({
+      id: 'c3',
+      description: '',
+      wide: { width: 400, height: 200 },
+      narrow: { width: 200, height: 200 },
+      tip: (series, datum) => (datum === 1 ? undefined : `${series} ${datum} ${HOSTILE}`),
+      option: () => ({
+        xAxis: { type: 'value' },
+        yAxis: { type: 'value' },
+        series: [
+          {
+            type: 'scatter',
+            silent: true,
+            data: [
+              [0, 1],
+              [1, 2],
+              [2, 3],
+            ],
+          },
+          { type: 'bar', silent: true, data: [[0, 1]] },
+        ],
+      }),
+    });
+    const tips = [...markup.matchAll(/<title>(.*?)<\/title><\/path>/g)].map(match => match[1]?.slice(0, 3));
+    // Both forms: wide and narrow.
+    expect(tips.sort()).toEqual(['0 0', '0 0', '0 2', '0 2', '1 0', '1 0']);
+    expect(markup).not.toContain('<script');
+    expect(markup).not.toContain('ecmeta_');
+  });
+
   it('has unique clip names on the page', async () => {
     const ids = [...`${(await chart('c1')).markup}${(await chart('c2')).markup}`.matchAll(/ id="([^"]+)"/g)].map(match => match[1]);
     expect(ids.length).toBeGreaterThan(0);

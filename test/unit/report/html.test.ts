@@ -1,6 +1,7 @@
 /** Escaping of untrusted text in HTML. */
 import { assert, property, string } from 'fast-check';
 import { html, trusted } from '../../../src/report/html.js';
+import { drawTable, number, text } from '../../../src/report/table.js';
 
 describe('html', () => {
   it('escapes values in content and in attributes', () => {
@@ -17,5 +18,13 @@ describe('html', () => {
 
   it('lets no value end its place', () => {
     assert(property(string({ unit: 'binary' }), value => !/[<>"']/.test(html`${value}`.markup)));
+  });
+});
+
+describe('a table', () => {
+  it('explains the heads that are terms, and no others', () => {
+    const { markup } = drawTable({ caption: 'c', columns: [text('Value'), number('SQNR (dB)')], rows: [['a', 1]] });
+    expect(markup).toContain('<th scope="col" class="t">Value</th>');
+    expect(markup).toMatch(/<th scope="col" class="n" title="Power of the signal[^"]*">SQNR \(dB\)<\/th>/);
   });
 });

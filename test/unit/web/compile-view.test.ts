@@ -1,8 +1,10 @@
 /** The view "Compile": one call over time, and a board's figures beside the estimates. */
 import type { BenchReport } from '../../../src/runtime/measure/bench-report.js';
+import type { BoardReport } from '../../../src/target/board/board-report.js';
 import { listCallSpans } from '../../../src/web/page/compile/call-spans.js';
 import type { CompileReport } from '../../../src/web/page/compile/compile-report.js';
 import { isOfBoard, joinBoard } from '../../../src/web/page/compile/join-board.js';
+import { isSurprise, joinBoardReport } from '../../../src/web/page/compile/join-board-report.js';
 
 describe('one call over time', () => {
   const unit = (id: number, times: object) => ({ id, name: `u${id}`, ...times });
@@ -91,5 +93,35 @@ describe('figures of a board', () => {
     [{ runner: 'simulate' }, false],
   ])('are those of %j: %s', (where, expected) => {
     expect(isOfBoard(bench(where, []))).toBe(expected);
+  });
+});
+
+describe('a report of a board', () => {
+  const unit = (id: number, device: string, nodes: readonly string[], edge = false) => ({ id, device, nodes, edge });
+  const report = {
+    models: [
+      { name: 'backbone', units: [unit(0, 'npu', ['a', 'b']), unit(1, 'cpu', ['c']), unit(2, 'npu', ['q'], true)] },
+      { name: 'head', units: [unit(0, 'npu', ['a'])] },
+    ],
+  } as unknown as CompileReport;
+  const node = (name: string, text?: string) => ({ name, op: 'Conv', place: 'cpu', reasons: text === undefined ? [] : [{ text }] });
+  const board = (model: string | undefined, nodes: readonly object[]) => ({ model, nodes }) as unknown as BoardReport;
+
+  it('lists first the nodes that were predicted on the NPU, with the words of the board', () => {
+    const rows = joinBoardReport(report, board('backbone.onnx', [node('c'), node('q'), node('x'), node('b', 'too wide')]));
+    expect(rows.map(row => [row.node, isSurprise(row), row.predicted?.unit.device, row.reasons])).toEqual([
+      ['b', true, 'npu', ['too wide']],
+      ['c', false, 'cpu', []],
+      ['q', false, 'npu', []],
+      ['x', false, undefined, []],
+    ]);
+  });
+
+  it.each([
+    ['head_int8.onnx', 'head'],
+    ['backbone.onnx', 'backbone'],
+    [undefined, 'backbone'],
+  ])('of %j finds a node that two models have in %s', (model, expected) => {
+    expect(joinBoardReport(report, board(model, [node('a')]))[0]?.predicted?.model).toBe(expected);
   });
 });

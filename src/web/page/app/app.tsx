@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
+import { access } from '../api/access.js';
 import { connection } from '../api/live.js';
 import { DOCUMENT, usePlace } from '../api/router.js';
 import { isSaved } from '../api/saved.js';
@@ -17,14 +18,12 @@ interface ViewEntry {
   readonly name: string;
   readonly title: string;
   readonly load: () => Promise<ComponentType<ViewProps>>;
-  /** Shows what only a project has: not in saved pages. */
-  readonly live?: true;
 }
 
 /** Each view is loaded when it is opened first. */
 export const VIEWS: readonly ViewEntry[] = [
   { name: 'pipeline', title: 'Pipeline', load: async () => (await import('../pipeline/pipeline-page.js')).PipelinePage },
-  { name: 'runs', title: 'Runs', load: async () => (await import('../runs/runs-page.js')).RunsPage, live: true },
+  { name: 'runs', title: 'Runs', load: async () => (await import('../runs/runs-page.js')).RunsPage },
   { name: 'results', title: 'Results', load: async () => (await import('../results/results-page.js')).ResultsPage },
   {
     name: 'quantization',
@@ -40,7 +39,6 @@ export const VIEWS: readonly ViewEntry[] = [
     name: 'tensor',
     title: 'Tensor',
     load: async () => (await import('../tensor/tensor-page.js')).TensorPage,
-    live: true,
   },
   { name: 'model', title: 'Model', load: async () => (await import('../model/model-page.js')).ModelPage },
 ];
@@ -49,6 +47,9 @@ export function App() {
   const { view } = usePlace();
   const { data, error } = useData<PipelineView>('pipeline');
   const entry = VIEWS.find(({ name }) => name === view);
+  useEffect(() => {
+    if (data !== undefined) access.set(data.project.access);
+  }, [data?.project.access]);
   // Beside the data of the project, and not after it.
   useEffect(() => void entry?.load().catch(() => undefined), [entry]);
   useEffect(() => {
@@ -68,7 +69,7 @@ export function App() {
         </div>
         <nav aria-label="Views">
           {isSaved && <Link view={DOCUMENT}>Report</Link>}
-          {VIEWS.filter(({ live }) => live !== true || (!isSaved && data?.project.access !== 'saved')).map(({ name, title }) => (
+          {VIEWS.map(({ name, title }) => (
             <Link key={name} view={name} current={name === view}>
               {title}
             </Link>

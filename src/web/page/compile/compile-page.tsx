@@ -12,6 +12,7 @@ import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { FilterField, Select } from '../parts/select.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
+import { BoardNodes } from './board-nodes.js';
 import { BoardTimes } from './board-times.js';
 import { type CompiledModel, parseCompileReport } from './compile-report.js';
 import { Fixes } from './fixes.js';
@@ -78,6 +79,7 @@ function CompiledStage({ stage, stages, pipeline }: StageProps) {
         <ModelReport key={model.name} model={model} stage={stage} pipeline={pipeline} />
       )}
       <BoardTimes report={data} stages={pipeline.stages} />
+      <BoardNodes report={data} stages={pipeline.stages} />
     </View>
   );
 }
@@ -189,7 +191,8 @@ function Fact({ term, value, note }: { readonly term: string; readonly value: st
     <div>
       <dt>{term}</dt>
       <dd>
-        <b>{value}</b> <span class="soft">{note}</span>
+        <b>{value}</b>
+        <div class="soft">{note}</div>
       </dd>
     </div>
   );

@@ -1,6 +1,8 @@
 /** Links between views, which do not load the page again. */
 import type { ComponentChildren } from 'preact';
+import { access, LIVE_VIEWS } from '../api/access.js';
 import { go, hrefOf, type Query } from '../api/router.js';
+import { useStore } from '../api/store.js';
 
 interface LinkProps {
   readonly view: string;
@@ -10,7 +12,10 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
+/** Nothing where the view needs a project and the page is a saved one. */
 export function Link({ view, query = {}, class: look, current, children }: LinkProps) {
+  const isSaved = useStore(access) === 'saved';
+  if (isSaved && LIVE_VIEWS.has(view)) return null;
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();

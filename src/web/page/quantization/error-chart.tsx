@@ -3,6 +3,7 @@ import { formatDb } from '../../../report/numbers.js';
 import { AxisY, Chart } from '../parts/chart.js';
 import { linearScale } from '../parts/scale.js';
 import { clip } from '../parts/text.js';
+import { useWidth } from '../parts/use-width.js';
 import type { Layer } from './layers.js';
 
 interface ChartProps {
@@ -13,13 +14,18 @@ interface ChartProps {
 
 const FRAME = { height: 210, left: 44, top: 12, bottom: 26, right: 10 };
 
+/** Of the figure, on both sides together. */
+const PADDING = 32;
+
 /** Values without loss are drawn at the top. */
 const MOST_DB = 60;
 
 export function ErrorChart({ layers, picked, pick }: ChartProps) {
+  const { place, width: room } = useWidth(1000);
   const known = layers.filter(({ own, propagated }) => own !== undefined || propagated !== undefined);
   if (known.length < 2) return null;
-  const width = Math.max(640, Math.min(1400, 60 + known.length * 12));
+  // As wide as there is room, but for marks that would touch.
+  const width = Math.max(60 + known.length * 6, Math.min(room - PADDING, 1400, 60 + known.length * 24), 300);
   const frame = { ...FRAME, width };
   const { height, left, top, bottom } = frame;
   const x = linearScale([0, known.length - 1], [left + 6, width - FRAME.right - 6]);
@@ -28,7 +34,7 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
   const y = linearScale([Math.min(0, ...levels), Math.max(...levels) * 1.05], [height - bottom, top], 5);
   const line = known.flatMap(({ propagated }, index) => (propagated === undefined ? [] : [`${x(index)},${y(level(propagated) ?? 0)}`]));
   return (
-    <figure class="figure">
+    <figure class="figure" ref={place}>
       <figcaption>
         SQNR in dB, in graph order; lower is worse. <span class="info">● own</span> is the value quantized alone,{' '}
         <span class="warn">― propagated</span> the value in the quantized model.

@@ -1,9 +1,9 @@
 /** The figures of both stages side by side. */
 import type { JsonObject } from '../../../base/json.js';
-import { formatFixed } from '../../../report/numbers.js';
+import { findColumnHint } from '../../../report/column-hints.js';
+import { formatDelta, formatFixed } from '../../../report/numbers.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
-import { formatChange } from '../parts/figure.js';
 import { Scroll } from '../parts/scroll.js';
 import { nameOf, type ResultSide } from './use-results.js';
 
@@ -25,7 +25,7 @@ export function CocoTable({ left, right }: { readonly left: ResultSide; readonly
                 <span class="sr">Stage</span>
               </th>
               {FIGURES.map(name => (
-                <th key={name} scope="col" class="n">
+                <th key={name} scope="col" class="n" title={findColumnHint(name)}>
                   {name}
                 </th>
               ))}
@@ -46,9 +46,9 @@ export function CocoTable({ left, right }: { readonly left: ResultSide; readonly
                     const earlier = numberAt(before, kind, name);
                     return (
                       <td key={name} class="n">
-                        {value === undefined ? '–' : formatFixed(value, 3)}
+                        {value === undefined ? '–' : formatFixed(value, 4)}
                         {value !== undefined && earlier !== undefined && nameOf(left) !== nameOf(right) && (
-                          <div class="change">{formatChange(earlier, value)}</div>
+                          <div class="change">{formatDelta(value - earlier, 4)}</div>
                         )}
                       </td>
                     );

@@ -1,6 +1,7 @@
 /** Starts the views of a saved page: the report is the file's own document, and the views take its place while their address is open. */
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { LIVE_VIEWS } from '../api/access.js';
 import { connection } from '../api/live.js';
 import { DOCUMENT, hrefOf, usePlace } from '../api/router.js';
 import { App, VIEWS } from '../app/app.js';
@@ -32,8 +33,8 @@ function addLinks(): void {
   place.className = 'view-links';
   place.textContent = 'Interactive views: ';
   header.append(place);
-  for (const { name, title, live } of VIEWS) {
-    if (live === true) continue;
+  for (const { name, title } of VIEWS) {
+    if (LIVE_VIEWS.has(name)) continue;
     const link = document.createElement('a');
     link.href = hrefOf(name);
     link.textContent = title;
