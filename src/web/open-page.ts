@@ -39,13 +39,16 @@ export interface OpenPage {
 export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }: PageOptions): Promise<OpenPage> {
   const cache = cacheFolderAt(join(ports.projectFolder, 'cache'));
   const send = (event: LiveEvent): void => stream.send(event);
-  const project = openLiveProject(ports, () => send({ event: 'changed', data: {} }));
+  const project = openLiveProject(ports, {
+    onChange: () => send({ event: 'changed', data: {} }),
+    build: () => follower.current(),
+  });
   let lastEnded = '';
   const follower = followBuilds(cache, ports.pipeline, build => {
     send({ event: 'build', data: build });
     // What a stage has published is news for every view.
     const ended = `${build.startedMs} ${build.state} ${Object.values(build.stages).filter(({ endedMs }) => endedMs !== undefined).length}`;
-    if (ended !== lastEnded) project.note();
+    if (ended !== lastEnded) project.note(build.state === 'running' ? 'results' : 'files');
     lastEnded = ended;
   });
   const stream = openEventStream(clients => {

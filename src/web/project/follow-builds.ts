@@ -14,7 +14,7 @@ export interface BuildFollower {
 }
 
 /** The journal grows many times a second in a build, and is small: its stamp is compared as often as a page can show it. */
-const LOOK_MS = 100;
+const LOOK_MS = 60;
 
 /** Without a build, a look is one call of the system. */
 const IDLE_MS = 400;

@@ -7,9 +7,11 @@ import type { AcceptedStage } from '../../engine/model/accepted-stage.js';
 import type { StageId } from '../../engine/model/plan.js';
 import { type CacheFolder, cacheFolderAt } from '../../engine/store/cache-folder.js';
 import { loadState } from '../../engine/store/state-log.js';
+import type { Hint } from '../../engine/watch/hints.js';
 import { watchedPaths } from '../../engine/watch/watched-paths.js';
 import type { FileWatcher } from '../../engine/watch/watcher.js';
 import type { LoadedProject, ProjectPorts } from './project-ports.js';
+import { type RunningBuild, withEnded } from './running-build.js';
 import { findResults, type StageResult } from './stage-results.js';
 
 /** Everything known at one moment. */
@@ -29,29 +31,48 @@ export interface ProjectState extends LoadedProject {
 export interface LiveProject {
   /** The present state: that of the last look if nothing has changed since. */
   state(): Promise<ProjectState>;
-  /** Something may have changed. */
-  note(): void;
+  /** Something may have changed. 'results': only what a running build has made; the next look reads no more than that. */
+  note(news?: News): void;
   /** Watches files while pages are open. */
   watch(how: 'files' | 'nothing'): void;
   close(): void;
 }
 
-/** Long enough for the events of one save. */
-const QUIET_MS = 80;
+export type News = 'files' | 'results';
 
-export function openLiveProject(ports: ProjectPorts, onChange: () => void): LiveProject {
+/** Long enough for the events of one save. */
+const QUIET_MS: Readonly<Record<News, number>> = { files: 80, results: 20 };
+
+interface LiveProjectOptions {
+  readonly onChange: () => void;
+  /** The running or last build. */
+  readonly build: () => RunningBuild | undefined;
+}
+
+export function openLiveProject(ports: ProjectPorts, { onChange, build }: LiveProjectOptions): LiveProject {
   const cache = cacheFolderAt(join(ports.projectFolder, 'cache'), ports.sharedCache);
   let version = 0;
   let looking: Promise<ProjectState> | undefined;
   let watcher: FileWatcher | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const note = (): void => {
-    looking = undefined;
+  const note = (news: News = 'files'): void => {
+    looking = news === 'files' ? undefined : looking?.then(readResults);
+    looking?.catch(() => undefined);
     timer ??= setTimeout(() => {
       timer = undefined;
       onChange();
-    }, QUIET_MS).unref();
+    }, QUIET_MS[news]).unref();
+  };
+  /** While a build runs, another look at everything would hold it up: under `watch` the build has this process too. */
+  const readResults = (before: ProjectState): ProjectState => {
+    const { state } = loadState(cache.state(ports.pipeline));
+    const explained = withEnded(before.explained, build());
+    return { ...before, version: ++version, explained, accepted: state.stages, results: findResults(state.stages, explained, cache) };
+  };
+  /** What a build publishes is known by its journal. */
+  const hint = (kind: Hint): void => {
+    if (kind === 'input' || build()?.state !== 'running') note();
   };
   const look = async (): Promise<ProjectState> => {
     const loaded = await loadWatched();
@@ -93,7 +114,7 @@ export function openLiveProject(ports: ProjectPorts, onChange: () => void): Live
     watch(how) {
       if (how === 'files' && watcher === undefined) {
         looking = undefined;
-        watcher = ports.watch({ hint: note, polls: () => undefined });
+        watcher = ports.watch({ hint, polls: () => undefined });
       } else if (how === 'nothing') {
         watcher?.close();
         watcher = undefined;

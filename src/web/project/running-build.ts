@@ -1,7 +1,9 @@
 /** The state of the running or last build, made from the entries of its journal. */
 import { anyList, anyText, integer, mapOf, number, object, oneOf } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
+import type { Explanation } from '../../engine/insight/explain/explain-stages.js';
 import { type JournalEntry, OUTCOMES } from '../../engine/insight/live/journal-entry.js';
+import type { StageId } from '../../engine/model/plan.js';
 
 const STAGE = object(
   { state: oneOf(['running', 'retrying', 'stopped', ...OUTCOMES]) },
@@ -35,6 +37,22 @@ export type RunningStage = FromSchema<typeof STAGE>;
 /** The build after further entries of its journal. `before` is undefined at the start of a journal. */
 export function advanceBuild(before: RunningBuild | undefined, entries: readonly JournalEntry[]): RunningBuild | undefined {
   return entries.reduce(advance, before);
+}
+
+/** States of stages that have their result. */
+const DONE: readonly string[] = ['executed', 'restored', 'up-to-date'];
+
+/** What is known of the stages, after those that the build has ended: they are up to date. */
+export function withEnded(
+  explained: ReadonlyMap<StageId, Explanation>,
+  build: RunningBuild | undefined,
+): ReadonlyMap<StageId, Explanation> {
+  return new Map(
+    [...explained].map(([id, explanation]): [StageId, Explanation] => {
+      const isDone = DONE.includes(build?.stages[id]?.state ?? '');
+      return [id, isDone ? { ...explanation, status: { kind: 'up-to-date' }, cached: undefined, causes: [] } : explanation];
+    }),
+  );
 }
 
 function advance(before: RunningBuild | undefined, entry: JournalEntry): RunningBuild | undefined {
