@@ -31,4 +31,16 @@ export interface EditedStage {
   readonly group: string;
   /** The text after the "@"; undefined for the only instance of a stage. */
   readonly item: string | undefined;
+  /** Set where a stage is added before it. */
+  readonly added?: NewStage;
+}
+
+/** A stage that is added between a model and the stage that compiles it. */
+export interface NewStage {
+  /** Of the stage that compiles. */
+  readonly group: string;
+  /** Where that stage names the model: ["model"], or ["models", NAME]. */
+  readonly input: readonly string[];
+  /** The model's name in the report. */
+  readonly model: string;
 }

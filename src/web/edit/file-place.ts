@@ -6,7 +6,8 @@ import type { TextChange } from './insert-yaml.js';
 
 /** A change, before it is checked. */
 export interface Planned {
-  readonly change: TextChange;
+  /** Of different places. */
+  readonly changes: readonly TextChange[];
   readonly path: readonly string[];
   /** The file's content after the edit, as plain data. */
   readonly expected: Json;

@@ -5,7 +5,7 @@ import { readerOf } from '../../base/schema/schema-reader.js';
 import type { Plan, PlannedStage, StageId } from '../../engine/model/plan.js';
 import { RULE_FACTS } from '../../onnx/rules/generated/rule-facts.js';
 import { RequestError } from '../http/read-body.js';
-import { findRewrite, getCompiledModel } from '../project/compiled-model.js';
+import { type CompiledInput, findRewrite, getCompiledModel } from '../project/compiled-model.js';
 import { refuse } from './edit-error.js';
 import { EDIT_SCHEMA, type Edit, type EditedStage } from './edit-schema.js';
 
@@ -28,15 +28,18 @@ export function parseEdit(body: JsonObject, plan: Plan): { readonly edit: Edit; 
 
 function placeOfRule({ stage, model, rule }: Extract<Edit, { kind: 'rule' }>, plan: Plan): EditedStage {
   if (!Object.hasOwn(RULE_FACTS, rule)) throw bad(`there is no rewrite rule "${rule.slice(0, 80)}"`);
-  const found = findRewrite(plan, getCompiledModel(plan, stage, model).ref);
+  const compiled = getCompiledModel(plan, stage, model);
+  const found = findRewrite(plan, compiled.ref);
+  if (found.kind === 'new') return { ...placeOf(compiled.stage), added: { group: compiled.stage.group, input: inputOf(compiled), model } };
   const planned = found.kind === 'none' ? undefined : plan.stages.get(found.stage as StageId);
   if (planned !== undefined) return placeOf(planned);
   const reason = found.kind === 'none' ? found.reason : 'its stage is gone';
-  throw refuse(
-    'ui-edit-place',
-    `no place for a rule for ${model}: ${reason}`,
-    'add a stage that uses `rewrite` before the model is quantized',
-  );
+  throw refuse('ui-edit-place', `no place for a rule for ${model}: ${reason}`, 'edit the file');
+}
+
+/** "models.NAME": the name may have dots. */
+function inputOf({ input }: CompiledInput): readonly string[] {
+  return input === 'model' ? [input] : ['models', input.slice('models.'.length)];
 }
 
 function placeOf({ id, group }: PlannedStage): EditedStage {

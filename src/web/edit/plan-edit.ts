@@ -7,6 +7,7 @@ import type { Edit, EditedStage } from './edit-schema.js';
 import { dataOf, getMap, type Planned, shared, valueAt, withValue } from './file-place.js';
 import { addItem, addMember, applyChange, replaceNode } from './insert-yaml.js';
 import { planRule } from './plan-rule.js';
+import { planStage } from './plan-stage.js';
 
 export interface PlannedEdit {
   readonly text: string;
@@ -20,9 +21,11 @@ export function planEdit(text: string, edit: Edit, place: EditedStage): PlannedE
   if (document.errors.length > 0 || !isMap(document.contents))
     throw refuse('ui-edit-place', 'the pipeline file has errors', 'correct them first');
   const planned = planIn(text, document, document.contents, edit, place);
-  const changed = applyChange(text, planned.change);
+  // From the end, so that the places before it stay.
+  const changes = [...planned.changes].sort((a, b) => b.from - a.from);
+  const changed = changes.reduce(applyChange, text);
   checkEffect(changed, planned.expected);
-  const line = text.slice(0, planned.change.from).split('\n').length;
+  const line = text.slice(0, changes[0]?.from).split('\n').length;
   return { text: changed, place: `${planned.path.join('.')}, line ${line}` };
 }
 
@@ -31,7 +34,7 @@ function planIn(text: string, document: Document, root: YAMLMap, edit: Edit, pla
     case 'param':
       return planParam(document, root, edit);
     case 'rule':
-      return planRule(text, document, root, edit, place);
+      return place.added === undefined ? planRule(text, document, root, edit, place) : planStage(text, document, root, edit, place.added);
     default:
       return planList(text, document, root, edit, place.group);
   }
@@ -44,7 +47,7 @@ function planParam(document: Document, root: YAMLMap, { name, to }: Extract<Edit
   const path = isMap(own) ? ['params', name, 'default'] : ['params', name];
   const node = isMap(own) ? (own.get('default', true) as Node | undefined) : own;
   if (node === undefined || isAlias(node)) throw shared(path);
-  return { change: replaceNode(node, to), path, expected: withValue(dataOf(document), path, to) };
+  return { changes: [replaceNode(node, to)], path, expected: withValue(dataOf(document), path, to) };
 }
 
 function planList(
@@ -63,24 +66,24 @@ function planList(
   const before = dataOf(document);
   const path = ['stages', group, 'with', list];
   if (settings === undefined)
-    return { change: addMember(text, stage, 'with', { [list]: [entry] }), path, expected: withValue(before, path, [entry]) };
+    return { changes: [addMember(text, stage, 'with', { [list]: [entry] })], path, expected: withValue(before, path, [entry]) };
   if (!isMap(settings) || settings.anchor !== undefined) throw shared(path.slice(0, 3), settings);
   if (settings.items.some(({ key }) => isScalar(key) && (typeof key.value === 'symbol' || key.value === '<<')))
     throw refuse('ui-edit-place', `${path.slice(0, 3).join('.')} merges another map`, 'edit the file');
   const own = settings.get(list, true) as Node | undefined;
-  if (own === undefined) return { change: addMember(text, settings, list, [entry]), path, expected: withValue(before, path, [entry]) };
+  if (own === undefined) return { changes: [addMember(text, settings, list, [entry])], path, expected: withValue(before, path, [entry]) };
   if (!isSeq(own) || own.anchor !== undefined) throw shared(path, own);
   const items = (valueAt(before, path) ?? []) as readonly Json[];
   const index = items.findIndex(item => isJsonObject(item) && item.tensor === edit.value);
   if (edit.kind === 'exclude' && (index >= 0 || items.includes(edit.value)))
     throw refuse('ui-edit-place', `${edit.value} is excluded already`);
-  if (index < 0) return { change: addItem(text, own, entry), path, expected: withValue(before, path, [...items, entry]) };
+  if (index < 0) return { changes: [addItem(text, own, entry)], path, expected: withValue(before, path, [...items, entry]) };
   const former = items[index] as JsonObject;
   const merged = { ...former, set: merge(isJsonObject(former.set) ? former.set : {}, edit.kind === 'override' ? edit.set : {}) };
   const node = own.items[index] as Node;
   if (isAlias(node) || node.anchor !== undefined) throw shared([...path, String(index)], node);
   return {
-    change: replaceNode(node, merged),
+    changes: [replaceNode(node, merged)],
     path: [...path, String(index)],
     expected: withValue(
       before,

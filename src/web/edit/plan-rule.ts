@@ -17,12 +17,13 @@ export function planRule(text: string, document: Document, root: YAMLMap, { rule
   const settings = stage.get('with', true) as Node | undefined;
   const path = ['stages', place.group, 'with', 'rules'];
   if (settings === undefined)
-    return { change: addMember(text, stage, 'with', { rules: [entry] }), path, expected: withValue(before, path, [entry]) };
+    return { changes: [addMember(text, stage, 'with', { rules: [entry] })], path, expected: withValue(before, path, [entry]) };
   if (!isMap(settings) || settings.anchor !== undefined) throw shared(path.slice(0, 3), settings);
   if (settings.items.some(({ key }) => isScalar(key) && (typeof key.value === 'symbol' || key.value === '<<')))
     throw refuse('ui-edit-place', `${path.slice(0, 3).join('.')} merges another map`, 'edit the file');
   const own = settings.get('rules', true) as Node | undefined;
-  if (own === undefined) return { change: addMember(text, settings, 'rules', [entry]), path, expected: withValue(before, path, [entry]) };
+  if (own === undefined)
+    return { changes: [addMember(text, settings, 'rules', [entry])], path, expected: withValue(before, path, [entry]) };
   if (isSeq(own)) return planItem(text, own, path, before, entry);
   const inner = innerPath(own);
   if (inner === undefined || place.item === undefined) throw shared(path, own);
@@ -62,5 +63,5 @@ function planItem(text: string, list: YAMLSeq, path: readonly string[], before: 
       `${path.join('.')} has the rule ${entry.name} already`,
       'build the pipeline: the trial is of the last result',
     );
-  return { change: addItem(text, list, entry), path, expected: withValue(before, path, [...items, entry]) };
+  return { changes: [addItem(text, list, entry)], path, expected: withValue(before, path, [...items, entry]) };
 }

@@ -12,7 +12,9 @@ export interface CompiledInput {
 /** Where rules for a model go. */
 export type RewritePlace =
   | { readonly kind: 'stage'; readonly stage: string }
-  /** No stage rewrites the model, or several do. */
+  /** No stage rewrites the model: one can be added before it is compiled. */
+  | { readonly kind: 'new' }
+  /** Several stages rewrite it. */
   | { readonly kind: 'none'; readonly reason: string };
 
 /** A model of a stage that uses `compile`, by its name in the report. @throws RequestError `ui-bad-request`. */
@@ -41,7 +43,7 @@ export function findRewrite(plan: Plan, ref: InputRef): RewritePlace {
     if (only !== undefined) return { kind: 'stage', stage: only };
     open = stages.flatMap(({ stage, port }) => listModelInputs(stage, port));
   }
-  return { kind: 'none', reason: 'no stage before it uses “rewrite”' };
+  return { kind: 'new' };
 }
 
 function makerOf(plan: Plan, ref: InputRef, seen: Set<string>): readonly { readonly stage: PlannedStage; readonly port: string }[] {

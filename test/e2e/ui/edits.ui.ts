@@ -76,7 +76,8 @@ describeInBrowser('an edit in the page', path => {
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByText('✓ Written').waitFor();
     expect(readFileSync(file(), 'utf8')).toBe(before.replace('rules: []', 'rules: [{name: conv-transpose-depth-to-space, matches: any}]'));
-    expect(project.build('compile').exitCode).toBe(0);
+    const built = project.build('compile');
+    expect([built.exitCode, built.exitCode === 0 ? '' : built.text]).toEqual([0, '']);
     expect(share()).toBe(1);
     await page.getByText('No unit is left to the CPU').waitFor();
     await page.getByRole('button', { name: 'Undo edit' }).click();
@@ -85,10 +86,19 @@ describeInBrowser('an edit in the page', path => {
     expect(opened.heard).toEqual([]);
   });
 
-  it('has no place for a rule where no stage rewrites the model', async () => {
+  it('adds a stage for a rule where no stage rewrites the model, and a build compiles what it makes', async () => {
     const order = { kind: 'rule', stage: 'compile', model: 'box_head', rule: 'split-slice' };
     const { status, body } = await given.server().post('preview-edit', order);
-    expect([status, JSON.parse(body).error.code]).toEqual([409, 'ui-edit-place']);
+    expect([status, JSON.parse(body).place]).toEqual([200, expect.stringContaining('stages.rewrite-box_head, line')]);
+    expect(readFileSync(file(), 'utf8')).toBe(original);
+    expect((await given.server().post('edit', { ...order, digest: JSON.parse(body).digest })).status).toBe(200);
+    const edited = readFileSync(file(), 'utf8');
+    expect(edited.match(/#.*$/gm)).toEqual(original.match(/#.*$/gm));
+    const { executed, exitCode } = project.build('compile');
+    expect(exitCode).toBe(0);
+    expect(executed).toEqual(expect.arrayContaining(['rewrite-box_head', 'compile']));
+    expect((await given.server().post('undo', {})).status).toBe(200);
+    expect(readFileSync(file(), 'utf8')).toBe(original);
   });
 
   const edit = { kind: 'override', stage: 'quantize@backbone', value: VALUE, set: { range: { low: -4, high: 4 } } };

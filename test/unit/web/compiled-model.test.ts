@@ -57,15 +57,12 @@ describe('rules for a compiled model', () => {
   });
 
   it.each([
-    ['box_head', /no stage before it/],
-    ['box_head_tiles', /no stage before it/],
-    ['given', /no stage before it/],
-    ['both', /several stages.*rewrite@backbone, rewrite@mask_head/],
-  ])('have no place for %s', (model, reason) => {
-    expect(findRewrite(plan, getCompiledModel(plan, 'compile', model).ref)).toEqual({
-      kind: 'none',
-      reason: expect.stringMatching(reason),
-    });
+    ['box_head', { kind: 'new' }],
+    ['box_head_tiles', { kind: 'new' }],
+    ['given', { kind: 'new' }],
+    ['both', { kind: 'none', reason: expect.stringMatching(/several stages.*rewrite@backbone, rewrite@mask_head/) }],
+  ])('of %s have no stage to go to: %j', (model, place) => {
+    expect(findRewrite(plan, getCompiledModel(plan, 'compile', model).ref)).toEqual(place);
   });
 
   it.each([
@@ -84,10 +81,18 @@ describe('rules for a compiled model', () => {
     expect(parseEdit(edit, plan)).toEqual({ edit, place: { group: 'rewrite', item: 'backbone' } });
   });
 
+  it('are read as an edit that adds a stage where none takes them', () => {
+    expect(parseEdit({ ...edit, model: 'box_head' }, plan).place).toEqual({
+      group: 'compile',
+      item: undefined,
+      added: { group: 'compile', input: ['models', 'box_head'], model: 'box_head' },
+    });
+  });
+
   it.each([
     [{ rule: 'constructor' }, 'ui-bad-request'],
     [{ rule: 'no-such-rule' }, 'ui-bad-request'],
-    [{ model: 'box_head' }, 'ui-edit-place'],
+    [{ model: 'both' }, 'ui-edit-place'],
     [{ stage: 'rewrite@backbone' }, 'ui-bad-request'],
   ])('with %j are refused as %s', (change, code) => {
     expect(() => parseEdit({ ...edit, ...change }, plan)).toThrow(expect.objectContaining({ code }));

@@ -209,3 +209,50 @@ describe('a rewrite rule', () => {
     expect(() => planEdit(HEAD + stage + TAIL, rule, place)).toThrow(message);
   });
 });
+
+describe('a stage with a rule', () => {
+  const rule: Edit = { kind: 'rule', stage: 'compile', model: 'a b', rule: 'split-slice' };
+  const added = { group: 'compile', input: ['models', 'a b'], model: 'a b' };
+  const place = { group: 'compile', item: undefined, added };
+  const STAGE = { uses: 'rewrite', with: { rules: [{ name: 'split-slice', matches: 'any' }] }, inputs: { model: 'quantize@a.model' } };
+
+  it.each([
+    [
+      'a block',
+      '  compile:\n    uses: compile # to the NPU\n    inputs:\n      models:\n        a b: quantize@a.model # one\n        c: quantize@c.model\n',
+    ],
+    ['flow', '  compile: {uses: compile, inputs: {models: {a b: quantize@a.model, c: quantize@c.model}}} # to the NPU\n'],
+  ])('is added between the model and the stage that compiles it, written as %s', (_, compile) => {
+    const text = HEAD + compile + TAIL;
+    const { text: changed, place: where } = planEdit(text, rule, place);
+    const expected = parse(text);
+    expected.stages.compile.inputs.models['a b'] = 'rewrite-a-b.model';
+    expected.stages['rewrite-a-b'] = STAGE;
+    expect(parse(changed)).toEqual(expected);
+    expect(commentsOf(changed)).toEqual(commentsOf(text));
+    expect(where).toMatch(/^stages\.rewrite-a-b, line \d+$/);
+  });
+
+  it('takes a source as it is written', () => {
+    const text = `${HEAD}  compile: {uses: compile, inputs: {model: "\${sources.m}"}}\n${TAIL}`;
+    const { text: changed } = planEdit(
+      text,
+      { ...rule, model: 'model' },
+      { ...place, added: { ...added, input: ['model'], model: 'model' } },
+    );
+    expect(parse(changed).stages['rewrite-model'].inputs).toEqual({ model: '${sources.m}' });
+    expect(parse(changed).stages.compile.inputs).toEqual({ model: 'rewrite-model.model' });
+  });
+
+  it.each([
+    ['a model of its item', '  compile: {uses: compile, foreach: [x], inputs: {models: {a b: "${item}.model"}}}\n', 'reference'],
+    ['an alias of models', '  x: {m: &all {a b: q.model}}\n  compile: {uses: compile, inputs: {models: *all}}\n', 'alias of "all"'],
+    [
+      'a stage of the same name',
+      '  rewrite-a-b: {uses: rewrite}\n  compile: {uses: compile, inputs: {models: {a b: q.model}}}\n',
+      'rewrite-a-b already',
+    ],
+  ])('is refused for %s', (_, compile, why) => {
+    expect(() => planEdit(HEAD + compile + TAIL, rule, place)).toThrow(why);
+  });
+});

@@ -1,4 +1,5 @@
 /** The fixes for a model, each tried on a copy: what runs on the NPU before and after, and the edit that writes its rule. */
+import { assertNever } from '../../../base/assert-never.js';
 import { formatFixed, formatShare } from '../../../report/numbers.js';
 import type { TrialView } from '../../model/trial-view.js';
 import { address } from '../api/client.js';
@@ -42,7 +43,7 @@ function Trial({ stage, model, digest, canEdit }: FixesProps) {
   if (data === undefined) return <Waiting error={error} what="the trial" />;
   const { advice, rewrite } = data;
   const rows = rowsOf(data);
-  const canApply = canEdit && rewrite.kind === 'stage';
+  const canApply = canEdit && rewrite.kind !== 'none';
   return (
     <>
       {rows.length === 0 ? (
@@ -80,19 +81,33 @@ function Trial({ stage, model, digest, canEdit }: FixesProps) {
       <p class="soft">
         Each is tried on top of those above it. The times are estimates per call.{' '}
         {advice.opset !== undefined && `The rules need operator set ${advice.opset}, as “import” writes it. `}
-        {rewrite.kind === 'stage' ? (
-          <>
-            Rules go to <code>{rewrite.stage}</code>.
-          </>
-        ) : (
-          rows.some(({ rule }) => rule !== undefined) && (
-            <>The page cannot write the rules: {plainText(rewrite.reason)}. Add such a stage to the file.</>
-          )
-        )}
+        {rows.some(({ rule }) => rule !== undefined) && <RulePlace rewrite={rewrite} />}
       </p>
       <Refused advice={advice} />
     </>
   );
+}
+
+function RulePlace({ rewrite }: Pick<TrialView, 'rewrite'>) {
+  switch (rewrite.kind) {
+    case 'stage':
+      return (
+        <>
+          Rules go to <code>{rewrite.stage}</code>.
+        </>
+      );
+    case 'new':
+      return (
+        <>
+          No stage before it uses <code>rewrite</code>: a rule goes to a new stage between the model and this one. Stages that evaluate the
+          model read it before the rule, until the file names the new stage there too.
+        </>
+      );
+    case 'none':
+      return <>The page cannot write the rules: {plainText(rewrite.reason)}. Edit the file.</>;
+    default:
+      return assertNever(rewrite);
+  }
 }
 
 type Outcome = TrialView['advice']['rewrites'][number]['before'];
