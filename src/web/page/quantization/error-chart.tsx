@@ -34,7 +34,7 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
   const y = linearScale([Math.min(0, ...levels), Math.max(...levels) * 1.05], [height - bottom, top], 5);
   const line = known.flatMap(({ propagated }, index) => (propagated === undefined ? [] : [`${x(index)},${y(level(propagated) ?? 0)}`]));
   return (
-    <figure class="figure" ref={place}>
+    <figure class="figure wide" ref={place}>
       <figcaption>
         SQNR in dB, in graph order; lower is worse. <span class="info">● own</span> is the value quantized alone,{' '}
         <span class="warn">― propagated</span> the value in the quantized model.
