@@ -78,10 +78,10 @@ async function measureErrors(served: ServedPage, file: string, original: string)
   };
 }
 
-/** Notes when the drawn errors differ from those of now. */
+/** Notes when the errors in the table differ from those of now: its third and fourth columns. */
 const NOTE_CHANGES = `(() => {
-  const read = { own: () => [...document.querySelectorAll('circle.own')].map(one => one.getAttribute('cy')).join(' '),
-    propagated: () => document.querySelector('polyline.propagated')?.getAttribute('points') ?? '' };
+  const column = at => [...document.querySelectorAll('.data tbody td:nth-child(' + at + ')')].map(one => one.textContent).join(' ');
+  const read = { own: () => column(3), propagated: () => column(4) };
   const before = { own: read.own(), propagated: read.propagated() };
   window.changed = {};
   window.observer?.disconnect();
@@ -91,7 +91,7 @@ const NOTE_CHANGES = `(() => {
       if (now !== '' && now !== before[what]) window.changed[what] ??= Date.now();
     }
   });
-  window.observer.observe(document.body, { childList: true, subtree: true, attributes: true });
+  window.observer.observe(document.body, { childList: true, subtree: true, characterData: true });
 })()`;
 
 async function measureSubset(served: ServedPage, file: string, original: string): Promise<Samples> {
