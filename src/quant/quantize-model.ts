@@ -1,7 +1,7 @@
 /** Quantizes a float model: sketches give ranges, a plan gives Q and DQ, and a report describes every tensor. */
 import type { Digest } from '../base/digest.js';
 import { getValue } from '../onnx/ir/edit.js';
-import type { Graph, Model } from '../onnx/ir/model.js';
+import type { Graph, Model, ValueId } from '../onnx/ir/model.js';
 import { hoistConstants } from '../onnx/passes/constants.js';
 import type { ModelSketches } from './calibration/model-sketches.js';
 import { observe } from './calibration/observe.js';
@@ -10,8 +10,8 @@ import { QuantError } from './integers/quant-error.js';
 import { integersOf } from './placement/draft.js';
 import { planQuantization } from './placement/plan-quantization.js';
 import { checkEffect, resolveOverrides } from './placement/resolve-overrides.js';
+import { findUnfit } from './placement/unfit.js';
 import { findUnlikeJoins } from './placement/unlike-joins.js';
-import { findUnreached } from './placement/unreached.js';
 import type { PositionLimits } from './positions/problem/position-limits.js';
 import { type RefineMethod, refinePositions } from './positions/refine-positions.js';
 import { insertQdq } from './qdq/insert-qdq.js';
@@ -38,8 +38,8 @@ export interface QuantizeOptions {
 export type JoinForm = 'shared' | 'separate';
 
 /**
- * Edits `model` into its QDQ form. Its nodes must be in topological order. No model is run. Nodes around values that calibration did not reach stay in
- * float.
+ * Edits `model` into its QDQ form. Its nodes must be in topological order. No model is run. Nodes around masks and around values that calibration did
+ * not reach stay in float.
  *
  * @param digest content digest of `model`; `sketches` must have the same one.
  * @throws QuantError `sketches-of-another-model`, `already-quantized`, `no-elements`, `nothing-to-quantize`, `opset-too-old`, `bad-range`,
@@ -52,12 +52,12 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
   const excluded = findExcluded(graph, options.exclude);
   const overrides = resolveOverrides(graph, options.overrides ?? [], scheme);
   const seen = observe(model, sketches);
-  const unreached = findUnreached(graph, seen, overrides.settings);
-  const unseen = new Set(unreached.values);
-  const observations = new Map([...seen].filter(([id]) => !unseen.has(id)));
-  const names = unreached.values.map(id => getValue(graph, id).name);
   // Constant nodes become initializers, so that weights in them are found.
   hoistConstants(graph);
+  const unfit = findUnfit(graph, seen, overrides.settings);
+  const unseen = new Set([...unfit.unreached, ...unfit.masks]);
+  const observations = new Map([...seen].filter(([id]) => !unseen.has(id)));
+  const namesOf = (ids: readonly ValueId[]): string[] => ids.map(id => getValue(graph, id).name);
   const unlike = findUnlikeJoins(graph, {
     observations,
     integersOf: id => integersOf({ scheme, settings: overrides.settings }, id),
@@ -70,7 +70,7 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
     scheme,
     observations,
     excluded: new Set([...excluded.nodes, ...separated]),
-    inFloat: unreached.nodes,
+    inFloat: unfit.nodes,
     excludedValues: excluded.values,
     settings,
   };
@@ -84,7 +84,8 @@ export function quantizeModel(model: Model, digest: Digest, sketches: ModelSketc
   return {
     ...report,
     ...(joins.length === 0 ? {} : { joins }),
-    ...(names.length === 0 ? {} : { unreached: names }),
+    ...(unfit.unreached.length === 0 ? {} : { unreached: namesOf(unfit.unreached) }),
+    ...(unfit.masks.length === 0 ? {} : { masks: namesOf(unfit.masks) }),
     ...(refinement === undefined ? {} : { positions: describeRefinement(refinement) }),
     accumulators: boundAccumulators(model),
   };

@@ -4,7 +4,7 @@ import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { optionsOf } from '../../src/quant/options-of.js';
-import { warnOfUnreached } from '../../src/quant/placement/unreached.js';
+import { warnOfMasks, warnOfUnreached } from '../../src/quant/placement/unfit.js';
 import { quantizeModel } from '../../src/quant/quantize-model.js';
 import { warnOfJoin } from '../../src/quant/report/describe-joins.js';
 import { summarizeRefinement } from '../../src/quant/report/describe-refinement.js';
@@ -35,6 +35,7 @@ async function runIntegers({ params, inputs, outputs, context }: StageJob<Quanti
   const options = optionsOf(params, widened, getShiftBounds());
   for (const warning of findIdleOperators(model.graph, params)) context.log('warning', warning);
   const report = quantizeModel(model, digestModelContent(model), sketches, options);
+  if (report.masks !== undefined) context.log('warning', warnOfMasks(report.masks));
   if (report.unreached !== undefined) context.log('warning', warnOfUnreached(report.unreached));
   const bits = options.scheme.activation.dtype.endsWith('16') ? 16 : 8;
   for (const join of report.joins ?? []) if (!join.separated) context.log('warning', warnOfJoin(join, bits));

@@ -68,8 +68,8 @@ export function parseCocoDataset(
   if (member(root, 'annotations') === undefined) note('annotations-missing', 'annotations');
   const entries = member(root, 'annotations') === undefined ? [] : readList(root, 'annotations', 'the file');
   const owners: Owners = { images, categories, readMask };
-  const annotations = entries.map((entry, index) => parseEntry(entry, `annotations[${index}]`, owners, note));
-  return { images: [...images.values()], categories: [...categories.values()], annotations: takeLast(annotations, owners, note) };
+  const annotations = parseEntries(entries, owners, note);
+  return { images: [...images.values()], categories: [...categories.values()], annotations };
 }
 
 /** Parses `bbox`; undefined where it is missing, empty or not four numbers. */
@@ -134,49 +134,89 @@ interface Owners {
   readonly readMask: ReadSegmentation;
 }
 
-/** An entry of `annotations`; `annotation` is undefined where the file lacks its image or category. */
+/** An entry of `annotations` that the file has image and category of. */
 interface Entry {
   readonly id: CocoId;
   readonly imageId: CocoId;
+  /** Undefined where a later entry has the same id. */
   readonly annotation: CocoAnnotation | undefined;
 }
 
-function parseEntry(entry: Json, place: Place, { images, categories, readMask }: Owners, note: NoteOddity): Entry {
-  const object = readObject(entry, place);
-  const [id, imageId, categoryId] = [readId(object, 'id', place), readId(object, 'image_id', place), readId(object, 'category_id', place)];
-  const image = images.get(imageId);
-  if (image === undefined || !categories.has(categoryId)) {
+interface Entries {
+  readonly known: readonly Entry[];
+  /** Whether ids repeat, also among entries of unknown images and categories. */
+  readonly ids: 'unique' | 'repeated';
+  /** The annotation of each id: undefined where the last entry of the id is of an unknown image or category. */
+  readonly last: ReadonlyMap<CocoId, CocoAnnotation | undefined>;
+}
+
+/** Reads an annotation whole only where its id does not come again: what does not count may lack anything but its ids. */
+function parseEntries(entries: readonly Json[], owners: Owners, note: NoteOddity): readonly CocoAnnotation[] {
+  const objects = entries.map((entry, index) => {
+    const place = `annotations[${index}]`;
+    return { place, object: readObject(entry, place), id: readId(readObject(entry, place), 'id', place) };
+  });
+  const places = new Map(objects.map(({ id, place }) => [id, place]));
+  const last = new Map<CocoId, CocoAnnotation | undefined>();
+  const known = objects.flatMap(({ id, object, place }): Entry[] => {
+    const counts = places.get(id) === place;
+    if (!counts) note('annotation-repeated', place, `id ${id}`);
+    const [imageId, categoryId] = [readId(object, 'image_id', place), readId(object, 'category_id', place)];
+    const image = owners.images.get(imageId);
     if (image === undefined) note('annotation-of-unknown-image', place, `image ${imageId}`);
-    else note('annotation-of-unknown-category', place, `category ${categoryId}`);
-    return { id, imageId, annotation: undefined };
-  }
-  const annotation = {
+    else if (!owners.categories.has(categoryId)) note('annotation-of-unknown-category', place, `category ${categoryId}`);
+    const isKnown = image !== undefined && owners.categories.has(categoryId);
+    const annotation =
+      counts && image !== undefined && isKnown
+        ? parseAnnotation(object, { id, imageId, categoryId, image, place }, owners.readMask, note)
+        : undefined;
+    if (counts) last.set(id, annotation);
+    return isKnown ? [{ id, imageId, annotation }] : [];
+  });
+  return takeLast({ known, last, ids: places.size === objects.length ? 'unique' : 'repeated' }, owners);
+}
+
+interface Known {
+  readonly id: CocoId;
+  readonly imageId: CocoId;
+  readonly categoryId: CocoId;
+  readonly image: CocoImage;
+  readonly place: Place;
+}
+
+function parseAnnotation(
+  object: JsonObject,
+  { id, imageId, categoryId, image, place }: Known,
+  readMask: ReadSegmentation,
+  note: NoteOddity,
+): CocoAnnotation {
+  const kind = parseCrowd(object, place, note);
+  return {
     id,
     imageId,
     categoryId,
-    kind: parseCrowd(object, place, note),
-    area: parseArea(object, place, note),
+    kind,
+    area: parseArea(object, kind, place, note),
     box: parseBox(object, place, note),
     segmentation: readMask(member(object, 'segmentation'), image, `${place}.segmentation`, note),
     ...parseKeypoints(object, place),
   };
-  return { id, imageId, annotation };
 }
 
 /** Of equal ids, the last entry counts once per entry, in the order of the images. */
-function takeLast(entries: readonly Entry[], { images }: Owners, note: NoteOddity): readonly CocoAnnotation[] {
-  const last = indexById(entries, index => note('annotation-repeated', `annotations[${index}]`, `id ${entries[index]?.id}`));
-  const known = entries.filter(({ annotation }) => annotation !== undefined);
-  if (last.size === entries.length) return known.flatMap(({ annotation }) => annotation ?? []);
+function takeLast({ known, last, ids }: Entries, { images }: Owners): readonly CocoAnnotation[] {
+  if (ids === 'unique') return known.flatMap(({ annotation }) => annotation ?? []);
   const places = new Map([...images.keys()].sort(compareIds).map((id, index) => [id, index]));
-  return known
-    .toSorted((a, b) => (places.get(a.imageId) ?? 0) - (places.get(b.imageId) ?? 0))
-    .flatMap(({ id }) => last.get(id)?.annotation ?? []);
+  return known.toSorted((a, b) => (places.get(a.imageId) ?? 0) - (places.get(b.imageId) ?? 0)).flatMap(({ id }) => last.get(id) ?? []);
 }
 
-/** Any number, NaN included, which is outside of no size class. */
-function parseArea(object: JsonObject, place: Place, note: NoteOddity): number {
+/** Any number, NaN included, which is outside of no size class. A crowd counts in every class, and may lack it. */
+function parseArea(object: JsonObject, kind: TruthKind, place: Place, note: NoteOddity): number {
   const value = member(object, 'area');
+  if (value === undefined && kind === 'crowd') {
+    note('crowd-without-area', place);
+    return Number.NaN;
+  }
   if (typeof value !== 'number') throw badField(`${place}.area`, 'a number', value);
   if (!Number.isFinite(value)) note('not-finite', `${place}.area`);
   return value;

@@ -14,6 +14,7 @@ const ODDITIES = {
   'annotation-of-unknown-image': ['annotation', 'annotations', 'of an image that the file does not have, ignored'],
   'annotation-of-unknown-category': ['annotation', 'annotations', 'of a category that the file does not have, ignored'],
   'annotation-repeated': ['annotation', 'annotations', 'with the id of a later annotation, which counts instead, as in pycocotools'],
+  'crowd-without-area': ['crowd', 'crowds', 'without an area; it belongs to every size'],
   'crowd-value': ['annotation', 'annotations', 'with an iscrowd other than 0 and 1, taken for a crowd'],
   'box-invalid': ['bbox', 'bboxes', 'without four numbers; figures of boxes cannot use it'],
   'not-finite': ['value', 'values', 'of NaN or infinity; a score of NaN ranks last'],

@@ -1,11 +1,12 @@
 /** Sketches every float32 tensor of a model while the model runs on one sample. */
 import { getDefined } from '../../base/invariant.js';
-import type { Graph, Model, Node, Value } from '../../onnx/ir/model.js';
+import type { Graph, Model, Node, Value, ValueId } from '../../onnx/ir/model.js';
 import { type CaptureOptions, openCapture } from '../../runtime/capture/capture.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { QuantError } from '../integers/quant-error.js';
 import { countByEdges, edgesOf } from '../ort-compat/ort-histogram.js';
 import type { OrtBinnings, SampleCounts } from '../ort-compat/ort-observed.js';
+import { findMasks } from '../placement/mask-constants.js';
 import { findChannelRanges } from '../sketch/channel-ranges.js';
 import { type Sketch, sketchTensor } from '../sketch/sketch.js';
 import type { SampleSketches } from './model-sketches.js';
@@ -14,7 +15,8 @@ import { addressValues } from './value-address.js';
 export interface Sketcher {
   /**
    * Runs the model once on `feeds` (by input name) and sketches its float32 inputs and computed values.
-   * @throws QuantError `no-float32` if the model computes no such value; `not-finite` at the first node in graph order that computes NaN or infinity from finite inputs; RuntimeError as `Capture.run`.
+   * @throws QuantError `no-float32` if the model computes no such value; `not-finite` at the first node in graph order that computes NaN from finite inputs, or
+   *   infinity that no mask explains; RuntimeError as `Capture.run`.
    */
   sample(feeds: Readonly<Record<string, Tensor>>, channels?: 'none' | 'each'): Promise<SampleSketches>;
   /** Runs the model again and counts elements in the bins of `binnings`, by address. The bins must cover every element. */
@@ -26,6 +28,12 @@ export interface Sketcher {
 export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
   const addresses = addressValues(model);
   const capture = openCapture(model, options);
+  let masks: ReadonlySet<ValueId> | undefined;
+  const isMask = (id: ValueId): boolean => {
+    masks ??= findMasks(model.graph);
+    return masks.has(id);
+  };
+  const finite = (data: Float32Array): Float32Array => (data.every(Number.isFinite) ? data : data.filter(Number.isFinite));
   return {
     async sample(feeds, channels = 'none') {
       const sketches = new Map<string, Sketch>();
@@ -33,7 +41,7 @@ export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
         const address = addresses.get(value.id);
         if (tensor.dtype !== 'float32' || address === undefined) return;
         const sketch = sketchTensor(tensor.data);
-        if (sketch.nan > 0 || sketch.infinite > 0) throw notFinite(model.graph, value, sketch);
+        if (sketch.nan > 0 || (sketch.infinite > 0 && !isMask(value.id))) throw notFinite(model.graph, value, sketch);
         sketches.set(address, channels === 'none' ? sketch : { ...sketch, channels: findChannelRanges(tensor.data, tensor.dims) });
       });
       if (sketches.size === 0) throw withoutFloats(model.graph);
@@ -48,7 +56,7 @@ export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
         if (tensor.dtype !== 'float32' || address === undefined || own === undefined) return;
         counts.set(
           address,
-          own.map((binning, i) => countByEdges(tensor.data, binning, getDefined(edges.get(address)?.[i], 'edges'))),
+          own.map((binning, i) => countByEdges(finite(tensor.data), binning, getDefined(edges.get(address)?.[i], 'edges'))),
         );
       });
       return counts;

@@ -149,6 +149,7 @@ export const QUANTIZATION_SCHEMA = object(
   },
   {
     joins: anyList(JOIN_SCHEMA, 'Concats of unlike ranges; absent if there are none.'),
+    masks: anyList(text(), 'Values with elements that are infinite or 10⁸ and beyond, which stay in float; absent if there are none.'),
     unreached: anyList(text(), 'Values of which calibration saw no element; absent if there are none.'),
     positions: { ...POSITIONS_SCHEMA, description: 'Positions that moved into the bounds of the target; absent without `refine`.' },
   },

@@ -74,6 +74,23 @@ describe('warnings', () => {
     ]);
   });
 
+  it('name a crowd without an area, and what a later annotation replaces needs no more than its ids', () => {
+    const oddities = countOddities();
+    const { area: _, ...crowd } = { ...annotation, id: 3, iscrowd: 1 };
+    const { iscrowd: __, ...replaced } = annotation;
+    const { annotations } = parseCocoDataset(file([replaced, annotation, crowd]), oddities.note);
+    // As in pycocotools, the last of two equal ids counts twice.
+    expect(annotations.map(({ id, kind, area }) => [id, kind, area])).toEqual([
+      [1, 'object', 4],
+      [1, 'object', 4],
+      [3, 'crowd', Number.NaN],
+    ]);
+    expect(oddities.list()).toEqual([
+      '1 annotation with the id of a later annotation, which counts instead, as in pycocotools (annotations[0]: id 1)',
+      '1 crowd without an area; it belongs to every size (annotations[2])',
+    ]);
+  });
+
   it('name NaN scores', () => {
     const oddities = countOddities();
     const dataset = parseCocoDataset(file([annotation]));

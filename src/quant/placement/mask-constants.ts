@@ -1,0 +1,53 @@
+/** Masks: values that depend on constants which are infinite or far beyond every signal, as attention adds them to what should not be seen. */
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Constant, Graph, Node, ValueId } from '../../onnx/ir/model.js';
+import { decodeRawTensor } from '../../tensor/raw-tensor.js';
+
+/** Exporters write −10⁹, the smallest float32 number or −∞. At a scale that reaches them, every signal is one integer. */
+export const MASK_MAGNITUDE = 1e8;
+
+/** Values of the main graph that depend on such a constant. Nodes must be in topological order. */
+export function findMasks(graph: Graph): ReadonlySet<ValueId> {
+  const masks = new Set<ValueId>();
+  for (const { id, constant } of graph.values.values()) if (isMask(constant)) masks.add(id);
+  for (const node of graph.nodes.values()) {
+    const reads = readsMasks(node) && node.inputs.some(id => id !== undefined && masks.has(id));
+    if (!reads && !holdsMask(node)) continue;
+    for (const output of node.outputs) if (output !== undefined) masks.add(output);
+  }
+  return masks;
+}
+
+/** Constants that are masks by themselves, and that a node computes with. */
+export function findMaskConstants(graph: Graph): readonly ValueId[] {
+  const masks = new Set([...graph.values.keys()].filter(id => isMask(getValue(graph, id).constant)));
+  if (masks.size === 0) return [];
+  const read = new Set([...graph.nodes.values()].flatMap(node => (readsMasks(node) ? node.inputs : [])));
+  return [...masks].filter(id => read.has(id));
+}
+
+/** A bound of Clip beyond every signal bounds nothing. */
+export function readsMasks({ opType }: Node): boolean {
+  return opType !== 'Clip';
+}
+
+/** Constant and ConstantOfShape. */
+function holdsMask({ attributes }: Node): boolean {
+  for (const attribute of attributes.values()) {
+    if (attribute.kind === 'tensor' && isMask(attribute.value)) return true;
+    if (attribute.kind === 'float' && isFar(attribute.value)) return true;
+  }
+  return false;
+}
+
+function isMask(constant: Constant | undefined): boolean {
+  if (constant?.dtype !== 'float32') return false;
+  const { data } = decodeRawTensor({ ...constant, dtype: constant.dtype });
+  for (let index = 0; index < data.length; index++) if (isFar(data[index] as number)) return true;
+  return false;
+}
+
+/** NaN is no mask, but an error. */
+function isFar(value: number): boolean {
+  return Math.abs(value) >= MASK_MAGNITUDE;
+}
