@@ -76,7 +76,7 @@ describe('warnings', () => {
 
   it('name a crowd without an area, and what a later annotation replaces needs no more than its ids', () => {
     const oddities = countOddities();
-    const { area: _, ...crowd } = { ...annotation, id: 3, iscrowd: 1 };
+    const { area: _, ...crowd }: JsonObject = { ...annotation, id: 3, iscrowd: 1 };
     const { iscrowd: __, ...replaced } = annotation;
     const { annotations } = parseCocoDataset(file([replaced, annotation, crowd]), oddities.note);
     // As in pycocotools, the last of two equal ids counts twice.
