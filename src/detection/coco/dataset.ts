@@ -160,7 +160,6 @@ function parseEntries(entries: readonly Json[], owners: Owners, note: NoteOddity
   const last = new Map<CocoId, CocoAnnotation | undefined>();
   const known = objects.flatMap(({ id, object, place }): Entry[] => {
     const counts = places.get(id) === place;
-    if (!counts) note('annotation-repeated', place, `id ${id}`);
     const [imageId, categoryId] = [readId(object, 'image_id', place), readId(object, 'category_id', place)];
     const image = owners.images.get(imageId);
     if (image === undefined) note('annotation-of-unknown-image', place, `image ${imageId}`);
@@ -173,6 +172,7 @@ function parseEntries(entries: readonly Json[], owners: Owners, note: NoteOddity
     if (counts) last.set(id, annotation);
     return isKnown ? [{ id, imageId, annotation }] : [];
   });
+  for (const { id, place } of objects) if (places.get(id) !== place) note('annotation-repeated', place, `id ${id}`);
   return takeLast({ known, last, ids: places.size === objects.length ? 'unique' : 'repeated' }, owners);
 }
 

@@ -6,9 +6,9 @@ import type { Tensor } from '../../tensor/tensor.js';
 import { QuantError } from '../integers/quant-error.js';
 import { countByEdges, edgesOf } from '../ort-compat/ort-histogram.js';
 import type { OrtBinnings, SampleCounts } from '../ort-compat/ort-observed.js';
-import { findMasks } from '../placement/mask-constants.js';
 import { findChannelRanges } from '../sketch/channel-ranges.js';
 import { type Sketch, sketchTensor } from '../sketch/sketch.js';
+import { findMasks } from './mask-constants.js';
 import type { SampleSketches } from './model-sketches.js';
 import { addressValues } from './value-address.js';
 

@@ -1,11 +1,11 @@
 /** Activations for which there are no sensible integers, so that they stay in float: calibration saw no element, or they are masks. */
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
+import { findMaskConstants, MASK_MAGNITUDE, readsMasks } from '../calibration/mask-constants.js';
 import { QuantError } from '../integers/quant-error.js';
 import type { Observation } from '../range/range-method.js';
 import { isFixedRange, type TensorSettings } from '../scheme/tensor-settings.js';
 import type { Sketch } from '../sketch/sketch.js';
-import { findMaskConstants, MASK_MAGNITUDE, readsMasks } from './mask-constants.js';
 
 export interface Unfit {
   /** Of which calibration saw no element, in graph order. */

@@ -86,8 +86,8 @@ describe('warnings', () => {
       [3, 'crowd', Number.NaN],
     ]);
     expect(oddities.list()).toEqual([
-      '1 annotation with the id of a later annotation, which counts instead, as in pycocotools (annotations[0]: id 1)',
       '1 crowd without an area; it belongs to every size (annotations[2])',
+      '1 annotation with the id of a later annotation, which counts instead, as in pycocotools (annotations[0]: id 1)',
     ]);
   });
 
