@@ -93,7 +93,8 @@ function startRun(needs: StageNeeds, pinned: PinnedStage, artifacts: RunHelpers[
     findChangedCode: () => session.pinner.findChanged({ inputs: [], tools: [], code: pinned.code }),
     onPart: (part, startMs, endMs) => session.ports.emit({ kind: 'span', stage: stage.id, what: 'part', startMs, endMs, part }),
   });
-  const lentSlots = remoteParts === undefined ? openLentSlots(needs) : undefined;
+  // Beside remote workers, only parts that no worker could compute wait for slots.
+  const lentSlots = openLentSlots(needs);
   return services.runs.start(stage.id, pinned, stop => {
     const ports = { ...session.ports, signal: AbortSignal.any([session.ports.signal, stop]) };
     remoteParts?.stopWith(ports.signal);

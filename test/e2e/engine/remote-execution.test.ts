@@ -442,6 +442,26 @@ describe('parts of a stage that spreads them', () => {
     expect([outcomes, warnings]).toEqual([{ spread: outcome }, expected]);
   });
 
+  it.each([
+    ['there are no workers', 0],
+    ['the workers are lost in the middle', 1],
+  ])('use the slots of this machine if %s', async (_what, most) => {
+    const worker = createFakeWorker();
+    let actions = 0;
+    options.worker = async (...action) =>
+      ++actions > most ? { status: { code: status.INTERNAL, message: 'lost', details: [] } } : worker(...action);
+    const pids = join(folder, 'pids');
+    const world = rig.checkout(spread({ count: 100, ms: 40, pids }));
+    const use = { executor: 'auto', read: false, write: false, remoteJobs: 1 } as const;
+    const { outcomes, warnings } = await rig.build(world, address(), use, { jobs: 3 }, { runtime: smallRuntime(folder) });
+    expect([outcomes, warnings]).toEqual([{ spread: 'executed' }, ['remote-execution-failed']]);
+    expect(world.read('artifacts/spread/text')).toBe(Array.from({ length: 100 }, (_, index) => `${index} ONE\nTWO!`).join('\n'));
+    const byProcess = readFileSync(pids, 'utf8').trimEnd().split('\n');
+    expect(byProcess).toHaveLength(100);
+    // A process per action on the fake workers; here, the stage's own and those of the lent slots.
+    expect(new Set(byProcess).size).toBeGreaterThan(most + 1);
+  });
+
   it('need a server where the stage must run remotely', async () => {
     const world = rig.checkout({ spread: { ...(spread({ count: 3 }).spread as StageSpec), executor: 'remote' } });
     const { report } = await world.build({}, { runtime: smallRuntime(folder) });
