@@ -132,6 +132,10 @@ describe('attest', () => {
       stderr: expect.stringMatching(/error\[attest-outdated\]: copy[\s\S]*--download all/),
     });
     expect(world.exists('attestation.intoto.jsonl')).toBe(false);
+    expect(world.run('verify-attestation', '/dev/zero')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('error[attestation-unreadable]: /dev/zero cannot be read: it has more than 268435456 bytes'),
+    });
     expect(world.run('verify-attestation', 'none.jsonl')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('error[attestation-unreadable]'),

@@ -1,6 +1,6 @@
 /** `tanren attest` and `tanren verify-attestation`: provenance of the current results, and its verification. */
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
 import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
@@ -117,9 +117,27 @@ function quote(text: string): string {
   return clipText(cleanText(text), MOST_QUOTED);
 }
 
+/** More than the attestations of a pipeline need. */
+const MOST_BYTES = 256 << 20;
+const PIECE_BYTES = 1 << 20;
+
+/** A pipe may be read too. */
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    const pieces: Buffer[] = [];
+    const file = openSync(path, 'r');
+    try {
+      for (let total = 0; total <= MOST_BYTES; ) {
+        const piece = Buffer.allocUnsafe(PIECE_BYTES);
+        const bytes = readSync(file, piece);
+        if (bytes === 0) return Buffer.concat(pieces).toString();
+        pieces.push(piece.subarray(0, bytes));
+        total += bytes;
+      }
+    } finally {
+      closeSync(file);
+    }
+    throw new Error(`it has more than ${MOST_BYTES} bytes`);
   } catch (error) {
     throw new CodedError('attestation-unreadable', `${path} cannot be read: ${messageOf(error)}`, {
       help: 'name the file that "tanren attest" wrote',
