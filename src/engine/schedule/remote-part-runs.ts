@@ -22,7 +22,7 @@ const PARTS_PER_ACTION = 256;
 const MOST_AT_ONCE = 20_000;
 
 /** @returns undefined if the parts of the stage are computed here. */
-export function openRemoteParts({ session, stage, services, forced }: StageNeeds, pinned: PinnedStage): RemotePartRuns | undefined {
+export function openRemoteParts({ session, stage, services, forced, parts }: StageNeeds, pinned: PinnedStage): RemotePartRuns | undefined {
   const runs = services.remote;
   const place = placeToRun(stage, runs?.asked, runs === undefined ? 'none' : 'named');
   if (place.kind === 'here' || runs === undefined || !spreadsParts(stage) || (place.need === 'preferred' && runs.isLeftOut()))
@@ -56,8 +56,10 @@ export function openRemoteParts({ session, stage, services, forced }: StageNeeds
       onDamaged: why => {
         failed ??= impossible(why);
       },
-      async run(entries) {
-        const run = await runPartsRemotely(job, entries, session, stop.signal).catch((error: unknown) => {
+      async run(entries, runsModels) {
+        // The key of a part has the class also where the stage itself runs no model.
+        const own = runsModels === 'always' ? { ...job, platformClass: await parts.platformClass() } : job;
+        const run = await runPartsRemotely(own, entries, session, stop.signal).catch((error: unknown) => {
           if (stop.signal.aborted) return undefined;
           throw error;
         });

@@ -396,6 +396,15 @@ describe('parts of a stage that spreads them', () => {
     );
   });
 
+  it('run on a worker of the class of this machine, also if only they run models', async () => {
+    const world = rig.checkout(spread({ count: 4, part: 'waiting-model' }));
+    const { report } = await build(world, { write: false, read: false });
+    // The class of the test is a text, and the worker computes its own.
+    expect(report.stages.get('spread' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-class' } });
+    const falling = await build(world, { write: false, read: false, executor: 'auto' });
+    expect([falling.outcomes, falling.warnings]).toEqual([{ spread: 'executed' }, ['remote-execution-failed']]);
+  });
+
   it('are kept: a changed stage asks only for those that it lacks', async () => {
     const world = rig.checkout(spread({ count: 10 }));
     await build(world, { write: false, read: false });

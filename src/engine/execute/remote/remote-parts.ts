@@ -13,8 +13,12 @@ import { ROOT_LAYOUT } from './execution-document.js';
 import type { RootEntry } from './input-root.js';
 import type { PartOutputs } from './part-outputs.js';
 
-/** Runs one action with these entries besides the runtime. @returns its outputs; undefined if no worker could run it. */
-export type RunBatch = (entries: readonly RootEntry[]) => Promise<PartOutputs | undefined>;
+/**
+ * Runs one action with these entries besides the runtime.
+ * @param runsModels 'always': the results of some of its parts belong to the platform class of this machine.
+ * @returns its outputs; undefined if no worker could run it.
+ */
+export type RunBatch = (entries: readonly RootEntry[], runsModels: PartQuestion['runsModels']) => Promise<PartOutputs | undefined>;
 
 export interface RemotePartsOptions {
   /** Actions at once. */
@@ -99,7 +103,8 @@ export function createRemoteParts(options: RemotePartsOptions): RemoteParts {
       options,
       digest,
     );
-    const outputs = await options.run(entries);
+    const runsModels = batch.some(({ question }) => question.runsModels === 'always') ? 'always' : 'never';
+    const outputs = await options.run(entries, runsModels);
     return outputs === undefined ? undefined : readResults(outputs, batch.length, options);
   };
 
