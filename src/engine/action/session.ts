@@ -219,6 +219,10 @@ export async function compareWithLast(session: Session, stage: PlannedStage, man
     return { last: 'lost', changes: [], reasons: [why] };
   }
   const changes = findChanges(record.manifest, manifest);
-  const reasons = changes.length === 0 ? ['its published outputs were changed'] : changes.map(one => describeChangeOf(stage, one));
+  const unchanged =
+    session.remote?.use.local === 'ignored'
+      ? 'the remote cache has no result of it, and those of this machine do not count'
+      : 'its published outputs were changed';
+  const reasons = changes.length === 0 ? [unchanged] : changes.map(one => describeChangeOf(stage, one));
   return { last: 'known', changes, reasons };
 }

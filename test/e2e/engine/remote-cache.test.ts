@@ -2,12 +2,21 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startFakeServer } from '../../support/remote/fake-grpc-server.js';
-import { createRig, expectHandOver, givenServer } from '../../support/remote/remote-rig.js';
+import { createRig, EXECUTED, expectHandOver, givenServer } from '../../support/remote/remote-rig.js';
 
 const { rig, address } = givenServer();
 
 it('a remote cache gives another machine equal bytes without a run, and states what it saved', async () => {
   await expectHandOver(rig, address());
+});
+
+it('a build that ignores the results of this machine says why it runs what it has', async () => {
+  const world = rig.checkout();
+  await rig.build(world, address(), { write: false });
+  const { events, outcomes } = await rig.build(world, address(), { write: false, local: 'ignored' });
+  expect(outcomes).toEqual(EXECUTED);
+  const reasons = new Set(events.flatMap(event => (event.kind === 'stage-started' ? event.reasons : [])));
+  expect([...reasons]).toEqual(['the remote cache has no result of it, and those of this machine do not count']);
 });
 
 it('a server that asks for a token gets it, and the token is in no file of the project', async () => {
