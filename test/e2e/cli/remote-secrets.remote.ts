@@ -150,15 +150,15 @@ describe('a server that repeats what it was sent', () => {
     expect(holders([said])).toEqual([]);
   });
 
-  it.each([['ping'], ['push'], ['pull']])('is in no message of cache remote %s', async command => {
+  it('is in no message of cache remote', async () => {
     await run('build', 'lines');
     await repeats(undefined);
-    const said = [await run('cache', 'remote', command), await run('cache', 'remote', command, '--json')];
-    expect(said[0]?.[1]).toContain('no rights for Bearer ***');
+    const said = await Promise.all(['ping', 'push', 'pull'].map(command => run('cache', 'remote', command)));
+    for (const [, output] of said) expect(output).toContain('no rights for Bearer ***');
     expect(holders(said)).toEqual([]);
   });
 
-  it.each([['auto'], ['remote']])('is in no message and no log of stages with executor %s', async executor => {
+  it('is in no message and no log of stages that it should have run', async () => {
     options.worker = createFakeWorker();
     await repeats('execute');
     world.write(
@@ -169,10 +169,11 @@ describe('a server that repeats what it was sent', () => {
       ),
     );
     const said = [
-      await run('build', 'copy', '--executor', executor, '--keep-going'),
+      await run('build', 'copy', '--executor', 'remote', '--keep-going'),
+      await run('build', 'copy', '--executor', 'auto'),
       await run('log', 'copy'),
-      await run('explain', 'copy'),
     ];
+    expect(said[1]?.[1]).toContain('no rights for Bearer ***');
     expect(said[0]?.[1]).toContain('no rights for Bearer ***');
     const files = readdirSync(join(world.folder, 'cache'), { recursive: true, withFileTypes: true })
       .filter(entry => entry.isFile())
