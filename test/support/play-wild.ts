@@ -33,7 +33,10 @@ export interface WildRun {
 }
 
 /** Whole detectors, whose sizes depend on the data: their layers of known sizes are compiled. */
-const DYNAMIC = /rcnn|fcos|retinanet|ssdlite/;
+const DYNAMIC = /rcnn|fcos|retinanet|ssdlite|own_peaks/;
+
+/** Networks of float16. */
+const HALF = /own_half/;
 
 const [name = ''] = process.argv.slice(2);
 const folder = await temporaryFolder('wild');
@@ -55,7 +58,7 @@ async function playNetwork(at: string): Promise<WildRun> {
   const source = join(at, 'model.onnx');
   const wild = readWildModel(name);
   await writeModel(source, wild);
-  const imported = await run(importStage, { params: {}, inputs: { model: source }, folder: at });
+  const imported = await run(importStage, { params: HALF.test(name) ? { float16: 'widen' } : {}, inputs: { model: source }, folder: at });
   const simple = await run(simplify, { params: {}, inputs: { model: imported.outputs.model }, folder: at });
   const { after } = (await readJsonFile(simple.outputs.report ?? '')) as { readonly after: { readonly nodes: number } };
   const found = { valuesWithShape: countShaped(wild), nodes: after.nodes, secondsByStage };
