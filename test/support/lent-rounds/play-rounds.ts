@@ -53,7 +53,8 @@ async function buildBeside(arena: Arena, beside: readonly string[], jobs: number
   const { project, random, running } = arena;
   const build = project.start('build', '-k', '--jobs', `${jobs}`);
   running.push({ what: `build --jobs ${jobs}`, process: build });
-  let spread = await Promise.race([partProcessIn(project.folder, random() * 6000), build.ended.then(() => false)]);
+  let spread = await Promise.race([partProcessIn(project.folder, random() < 0.8 ? 15_000 : 300), build.ended.then(() => false)]);
+  await wait(random() * 800);
   for (const name of beside) {
     BESIDE[name]?.(arena);
     await wait(random() * 600);
