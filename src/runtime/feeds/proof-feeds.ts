@@ -1,4 +1,5 @@
 /** Inputs for comparing a rewritten model with its original: given tensors, or seeded random ones. */
+import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { listModelInputs, type NamedTensors } from '../session/model-inputs.js';
 import { RuntimeError } from '../session/runtime-error.js';
@@ -59,6 +60,15 @@ function listChoices(model: Model, sizes: FeedOptions['sizes']): readonly Pick<F
   return (hasIntegers(model) ? BELOW : [undefined]).flatMap(integersBelow => choices.map(choice => ({ ...choice, integersBelow })));
 }
 
+/** Sequences, maps and optional values cannot be fetched, and no stage takes them. */
+function assertTensorOutputs({ graph }: Model): void {
+  const other = graph.outputs.map(id => getValue(graph, id)).find(({ type }) => type?.kind === 'other');
+  if (other === undefined) return;
+  throw new RuntimeError('output-no-tensor', `output "${other.name}" is no tensor, but a sequence or another container`, {
+    help: 'make its elements outputs of their own: return them one by one when you export, or `import` with `cut: {outputs: […]}`, which names tensors before it',
+  });
+}
+
 async function runs(session: Session, inputs: NamedTensors): Promise<boolean> {
   try {
     await session.run(inputs);
@@ -69,9 +79,10 @@ async function runs(session: Session, inputs: NamedTensors): Promise<boolean> {
   }
 }
 
-/** Yields the samples. @throws RuntimeError `no-samples`, `sample-mismatch`, `random-input`. */
+/** Yields the samples. @throws RuntimeError `output-no-tensor`, `no-samples`, `sample-mismatch`, `random-input`. */
 export async function* openProofFeeds(model: Model, feeds: ProofFeeds): AsyncGenerator<NamedTensors> {
   const { samples, tensors, random, sizes, freeSize, image, length, integersBelow } = feeds;
+  assertTensorOutputs(model);
   if (tensors === undefined) {
     for (let sample = 0; sample < samples; sample++)
       yield makeRandomFeeds(model, { random: random(sample), sizes, freeSize, image, length, integersBelow });
