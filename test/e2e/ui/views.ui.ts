@@ -142,6 +142,25 @@ describeInBrowser('the page of the default pipeline', path => {
     while (!(await seen()).some(one => one.startsWith('childList'))) await opened.page.waitForTimeout(20);
   });
 
+  it('keeps what has the focus in sight while the graph is walked by keyboard', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    await opened.go('/model?stage=quantize@backbone');
+    await tab.getByRole('button', { name: 'Open all' }).click();
+    await tab.getByRole('region', { name: /^Graph of (?!80 )/ }).waitFor();
+    await tab.locator('.canvas .press').first().focus();
+    const isSeen = (): Promise<boolean> =>
+      tab.evaluate<boolean>(`(() => {
+        const [own, all] = [document.activeElement, document.querySelector('.canvas')].map(one => one.getBoundingClientRect());
+        return own.left >= all.left - 1 && own.right <= all.right + 1 && own.top >= all.top - 1 && own.bottom <= all.bottom + 1;
+      })()`);
+    for (let i = 0; i < 40; i++) {
+      await tab.keyboard.press('Tab');
+      while (!(await isSeen())) await tab.waitForTimeout(20);
+    }
+    expect(opened.heard).toEqual([]);
+  });
+
   it('sorts the values of a model by their error, worst first', async () => {
     const opened = await page.open();
     const { page: tab } = opened;

@@ -169,7 +169,11 @@ function useSize(frame: { readonly current: HTMLDivElement | null }): { readonly
   useEffect(() => {
     const element = frame.current;
     if (element === null) return undefined;
-    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
+    const observer = new ResizeObserver(() => {
+      const { clientWidth: width, clientHeight: height } = element;
+      // An element that leaves the document has no size.
+      if (width > 0 && height > 0) setSize({ width, height });
+    });
     observer.observe(element);
     return () => observer.disconnect();
   }, [frame.current]);
