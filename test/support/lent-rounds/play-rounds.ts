@@ -22,7 +22,8 @@ export async function playLentRounds(rounds: number, seed = process.env.TANREN_S
     for (let round = 0; round < rounds; round++) {
       const attacks = ['an input is edited', ...Array.from({ length: Math.floor(random() * 2) }, () => pick(random, Object.keys(EDITS)))];
       const beside = Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(random, Object.keys(BESIDE)));
-      const jobs = 1 + Math.floor(random() * 8);
+      // With one or two, slots are rarely free.
+      const jobs = random() < 0.2 ? 1 + Math.floor(random() * 2) : 3 + Math.floor(random() * 6);
       try {
         for (const name of attacks) EDITS[name]?.(arena);
         if (await buildBeside(arena, beside, jobs)) counts.withPartProcesses++;
