@@ -94,7 +94,7 @@ function Box({ box, place, look, isPicked, press, sight }: BoxProps) {
   const label = box.kind === 'scope' ? `${box.title}, ${box.nodes.length} nodes: open` : `${box.title} ${box.nodes[0]?.id ?? ''}`;
   return (
     <g
-      class={`box model ${box.kind}${isPicked ? ' picked' : ''}`}
+      class={`box model ${sight} ${box.kind}${isPicked ? ' picked' : ''}`}
       style={{ color: `var(--${look.tone})` }}
       transform={`translate(${place.x - width / 2} ${place.y - BOX_HEIGHT / 2})`}
     >

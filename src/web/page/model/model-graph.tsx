@@ -90,7 +90,7 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
     >
       <ZoomButtons
         zoom={zoom}
-        fit={() => setViewport({ x: 8, y: 8, scale: Math.min(1, size.width / layout.width, size.height / layout.height) })}
+        fit={() => setViewport({ x: 8, y: 8, scale: Math.min(1, (size.width - 16) / layout.width, (size.height - 16) / layout.height) })}
       />
       <svg {...placeOf(area, viewport)} role="group" aria-label="Nodes">
         <defs>
