@@ -20,6 +20,9 @@ interface PagedProject {
   remove(): void;
 }
 
+/** A whole pipeline is built first, on a machine that may do other things too. */
+const LONGEST_MS = 400_000;
+
 /**
  * To be called in a suite, before its tests. `prepare` gives the project, which the end of the suite removes.
  * @param browserPath as `describeInBrowser` gives it. @param pipeline the pipeline file; default: that of the folder.
@@ -39,7 +42,7 @@ export function givenPage<Project extends PagedProject>(
     started = startTanren(project.folder, 'ui', ...(pipeline === undefined ? [] : [pipeline]), '--port', '0');
     server = await findPage(started);
     browser = await openBrowser(browserPath);
-  });
+  }, LONGEST_MS);
   afterAll(async () => {
     await browser?.close();
     started?.kill();
