@@ -6,6 +6,7 @@ import { openSelectedComparer, type SelectedComparer } from '../../src/quant/com
 import { findSelections, type HeldSelections, holdSelections } from '../../src/quant/compare/held-selections.js';
 import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
 import { fitsInput, listModelInputs, type ModelInput, type NamedTensors } from '../../src/runtime/session/model-inputs.js';
+import { RuntimeError } from '../../src/runtime/session/runtime-error.js';
 import type { VerifyJob } from './params.js';
 import { fitInputs, pairOf } from './part-models.js';
 
@@ -26,6 +27,7 @@ interface OpenPart {
   /** Inputs of the reference. */
   readonly wanted: readonly ModelInput[];
   samples: number;
+  failed: boolean;
 }
 
 /** Models of parts, run on this machine, can be changed to use positions of the other side. Parts are opened when they are first compared. */
@@ -46,7 +48,7 @@ export function openSelections(job: VerifyJob): Selections {
     const held = findSelections(original).length === 0 ? undefined : holdSelections(original, await readModel(paths.candidate));
     if (held === undefined) return undefined;
     const comparer = await openSelectedComparer(held, { optimization, memoryArena: 'none' });
-    return { held, comparer, wanted: listModelInputs(original), samples: 0 };
+    return { held, comparer, wanted: listModelInputs(original), samples: 0, failed: false };
   }
 
   async function compare(opened: OpenPart, feeds: NamedTensors): Promise<void> {
@@ -54,9 +56,19 @@ export function openSelections(job: VerifyJob): Selections {
       const tensor = feeds[input.name];
       return tensor !== undefined && fitsInput(input, tensor);
     });
-    if (!fits) return;
-    await opened.comparer.compare(feeds);
-    opened.samples++;
+    if (!fits || opened.failed) return;
+    try {
+      await opened.comparer.compare(feeds);
+      opened.samples++;
+    } catch (error) {
+      // Selections inside of branches and loops stay those of each side, and may not fit the positions of the other.
+      if (!(error instanceof RuntimeError) || error.code !== 'model-run') throw error;
+      opened.failed = true;
+      job.context.log(
+        'warning',
+        `outputs behind selections are not compared with equal selections, because the candidate cannot run so: ${error.message}`,
+      );
+    }
   }
 
   return {
@@ -71,7 +83,9 @@ export function openSelections(job: VerifyJob): Selections {
       if (opened !== undefined) await compare(opened, feeds);
     },
     conclude: () =>
-      [...parts].flatMap(([part, opened]) => (opened === undefined || opened.samples === 0 ? [] : [opened.comparer.conclude(part)])),
+      [...parts].flatMap(([part, opened]) =>
+        opened === undefined || opened.failed || opened.samples === 0 ? [] : [opened.comparer.conclude(part)],
+      ),
     async close() {
       for (const opened of parts.values()) await opened?.comparer.close();
     },

@@ -15,11 +15,19 @@ const HEAD = '<ir_version: 8, opset_import: ["": 17]>\n';
 const COUNT = 40;
 
 /** Scores that `tilt` changes, the best four of them, and the rows of a table that belong to them, times `gain`. */
-const topRows = ({ tilt = {}, gain = 1 }: { tilt?: Readonly<Record<number, number>>; gain?: number }): string => `${HEAD}
+const topRows = ({
+  tilt = {},
+  gain = 1,
+  rows = COUNT,
+}: {
+  tilt?: Readonly<Record<number, number>>;
+  gain?: number;
+  rows?: number;
+}): string => `${HEAD}
 g (float[1, ${COUNT}] x) => (float[1, 4] best, float[4, 2] rows, float[1, ${COUNT}] scores)
   <float[1, ${COUNT}] tilt = {${Array.from({ length: COUNT }, (_, index) => tilt[index] ?? 0).join(', ')}},
    float gain = {${gain}}, int64[1] four = {4}, int64[1] flat = {4},
-   float[${COUNT}, 2] table = {${Array.from({ length: 2 * COUNT }, (_, index) => (index * 37) % 101).join(', ')}}>
+   float[${rows}, 2] table = {${Array.from({ length: 2 * rows }, (_, index) => (index * 37) % 101).join(', ')}}>
 {
   scores = Add(x, tilt)
   best, positions = TopK<axis = 1>(scores, four)
@@ -101,6 +109,13 @@ describe('verify, behind a selection', () => {
   it('fails if the candidate selects fewer than a tenth of the same elements', async () => {
     const failure = await failureOf(() => run(positive(0.4), positive(1.08)));
     expect(failure).toMatchObject({ code: 'verify-collapsed', message: expect.stringContaining('2 of 40 positions') });
+  });
+
+  it('compares as each side computes where the candidate cannot take the positions of the reference', async () => {
+    // The candidate selects the first rows, and its table has no others.
+    const lifted = { 0: 2, 1: 2, 2: 2, 3: 2 };
+    const { metrics } = await run(topRows({}), topRows({ tilt: lifted, rows: 4 }), { thresholds: { minSqnrDb: -100 } });
+    expect(metrics.selected).toBeUndefined();
   });
 
   it('has no such figures where nothing is selected', async () => {
