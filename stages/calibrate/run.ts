@@ -67,7 +67,9 @@ async function observeAll(samples: readonly CalibrationSample[], observer: Sampl
     take: async (found, sample, index) => {
       if (found.kind === 'left-out') skipped.push({ sample, reason: found.reason });
       else {
-        await nameSample(sample.label, () => observer.add(sample, found.sketched));
+        // A file that stays is not looked for again.
+        const again = found.remove === undefined ? { ...sample, find: async () => found } : sample;
+        await nameSample(sample.label, () => observer.add(again, found.sketched));
         used.push({ sample, rows: found.rows });
       }
       context.progress(index + 1, samples.length, 'samples');

@@ -14,7 +14,7 @@ export interface Widening {
   readonly members: 'tried' | 'listed';
 }
 
-export async function reportWidening({ blocks, total, set, to, cost, members: kind }: Widening, trials: Trials) {
+export async function reportWidening({ blocks, total, set, to, cost, members: listing }: Widening, trials: Trials) {
   const elements = (some: readonly WideBlock[]): number => some.reduce((sum, one) => sum + one.elements, 0);
   const members = [];
   for (const block of set) {
@@ -24,7 +24,7 @@ export async function reportWidening({ blocks, total, set, to, cost, members: ki
       share: block.benefit,
       ownSqnrDb: Number.isFinite(block.ownSqnrDb) ? block.ownSqnrDb : ('equal' as const),
       /** The figures if this one alone is narrow again. */
-      ...(kind === 'listed' ? {} : { without: { ...(await trials.measure(set.filter(other => other !== block))) } }),
+      ...(listing === 'listed' ? {} : { without: { ...(await trials.measure(set.filter(other => other !== block))) } }),
     });
   }
   const wide = to === 'int16' ? 2 : 4;

@@ -15,7 +15,8 @@ const TYPE_ATTRIBUTES = ['to', 'dtype', 'output_datatype', 'stash_type'];
 /**
  * Every float16 value, weight and attribute of `model` becomes float32; inputs and outputs too. Weights keep their values, and results lose the rounding to float16.
  * Nodes of other domains and functions keep their attributes.
- * @returns the number of values and weights that were widened; 0 leaves the model as it is.
+ * Types of sequences and optionals are kept as they are.
+ * @returns the number of values and weights that were float16.
  */
 export function widenHalf({ graph }: Model): number {
   return widenGraph(graph);

@@ -2,14 +2,15 @@
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Constant, Graph, Node, ValueId } from '../../onnx/ir/model.js';
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
+import type { Sketch } from '../sketch/sketch.js';
 
 /** Exporters write −10⁹, the smallest float32 number or −∞. At a scale that reaches them, every signal is one integer. */
 export const MASK_MAGNITUDE = 1e8;
 
-/** Values of the main graph that depend on such a constant. Nodes must be in topological order. */
+/** Values of the main graph that depend on such a constant, or hold one. Nodes must be in topological order. */
 export function findMasks(graph: Graph): ReadonlySet<ValueId> {
   const masks = new Set<ValueId>();
-  for (const { id, constant } of graph.values.values()) if (isMask(constant)) masks.add(id);
+  for (const { id, constant } of graph.values.values()) if (isMaskConstant(constant)) masks.add(id);
   for (const node of graph.nodes.values()) {
     const reads = readsMasks(node) && node.inputs.some(id => id !== undefined && masks.has(id));
     if (!reads && !holdsMask(node)) continue;
@@ -20,7 +21,7 @@ export function findMasks(graph: Graph): ReadonlySet<ValueId> {
 
 /** Constants that are masks by themselves, and that a node computes with. */
 export function findMaskConstants(graph: Graph): readonly ValueId[] {
-  const masks = new Set([...graph.values.keys()].filter(id => isMask(getValue(graph, id).constant)));
+  const masks = new Set([...graph.values.keys()].filter(id => isMaskConstant(getValue(graph, id).constant)));
   if (masks.size === 0) return [];
   const read = new Set([...graph.nodes.values()].flatMap(node => (readsMasks(node) ? node.inputs : [])));
   return [...masks].filter(id => read.has(id));
@@ -31,20 +32,27 @@ export function readsMasks({ opType }: Node): boolean {
   return opType !== 'Clip';
 }
 
-/** Constant and ConstantOfShape. */
-function holdsMask({ attributes }: Node): boolean {
+/** Constant, ConstantOfShape, and Pad in early operator sets. */
+export function holdsMask(node: Node): boolean {
+  if (!readsMasks(node)) return false;
+  const { attributes } = node;
   for (const attribute of attributes.values()) {
-    if (attribute.kind === 'tensor' && isMask(attribute.value)) return true;
+    if (attribute.kind === 'tensor' && isMaskConstant(attribute.value)) return true;
     if (attribute.kind === 'float' && isFar(attribute.value)) return true;
   }
   return false;
 }
 
-function isMask(constant: Constant | undefined): boolean {
+export function isMaskConstant(constant: Constant | undefined): boolean {
   if (constant?.dtype !== 'float32') return false;
   const { data } = decodeRawTensor({ ...constant, dtype: constant.dtype });
   for (let index = 0; index < data.length; index++) if (isFar(data[index] as number)) return true;
   return false;
+}
+
+/** Whether a value has elements as a mask has them. */
+export function hasFarElements({ infinite, min = 0, max = 0 }: Pick<Sketch, 'infinite' | 'min' | 'max'>): boolean {
+  return infinite > 0 || Math.max(-min, max) >= MASK_MAGNITUDE;
 }
 
 /** NaN is no mask, but an error. */

@@ -8,7 +8,7 @@ import { countByEdges, edgesOf } from '../ort-compat/ort-histogram.js';
 import type { OrtBinnings, SampleCounts } from '../ort-compat/ort-observed.js';
 import { findChannelRanges } from '../sketch/channel-ranges.js';
 import { type Sketch, sketchTensor } from '../sketch/sketch.js';
-import { findMasks } from './mask-constants.js';
+import { findMasks, hasFarElements, holdsMask, readsMasks } from './mask-constants.js';
 import type { SampleSketches } from './model-sketches.js';
 import { addressValues } from './value-address.js';
 
@@ -33,15 +33,24 @@ export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
     masks ??= findMasks(model.graph);
     return masks.has(id);
   };
-  const finite = (data: Float32Array): Float32Array => (data.every(Number.isFinite) ? data : data.filter(Number.isFinite));
+  /** Whether the producer of the value computes with a mask. @param carries whether a value that was seen has elements of one. */
+  const readsMask = ({ producer }: Value, carries: ReadonlyMap<ValueId, boolean>): boolean => {
+    const node = producer === undefined ? undefined : model.graph.nodes.get(producer);
+    if (node === undefined) return false;
+    return holdsMask(node) || (readsMasks(node) && node.inputs.some(id => id !== undefined && (carries.get(id) ?? isMask(id))));
+  };
+  const finite = ({ id }: Value, data: Float32Array): Float32Array => (isMask(id) ? data.filter(Number.isFinite) : data);
   return {
     async sample(feeds, channels = 'none') {
       const sketches = new Map<string, Sketch>();
+      const carries = new Map<ValueId, boolean>();
       await capture.run(feeds, (value, tensor) => {
         const address = addresses.get(value.id);
         if (tensor.dtype !== 'float32' || address === undefined) return;
         const sketch = sketchTensor(tensor.data);
-        if (sketch.nan > 0 || (sketch.infinite > 0 && !isMask(value.id))) throw notFinite(model.graph, value, sketch);
+        const isMasked = hasFarElements(sketch) && readsMask(value, carries);
+        carries.set(value.id, isMasked);
+        if (sketch.nan > 0 || (sketch.infinite > 0 && !isMasked)) throw notFinite(model.graph, value, sketch);
         sketches.set(address, channels === 'none' ? sketch : { ...sketch, channels: findChannelRanges(tensor.data, tensor.dims) });
       });
       if (sketches.size === 0) throw withoutFloats(model.graph);
@@ -54,9 +63,10 @@ export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
         const address = addresses.get(value.id);
         const own = address === undefined ? undefined : binnings.get(address);
         if (tensor.dtype !== 'float32' || address === undefined || own === undefined) return;
+        const data = finite(value, tensor.data);
         counts.set(
           address,
-          own.map((binning, i) => countByEdges(finite(tensor.data), binning, getDefined(edges.get(address)?.[i], 'edges'))),
+          own.map((binning, i) => countByEdges(data, binning, getDefined(edges.get(address)?.[i], 'edges'))),
         );
       });
       return counts;

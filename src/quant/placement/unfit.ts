@@ -1,11 +1,10 @@
 /** Activations for which there are no sensible integers, so that they stay in float: calibration saw no element, or they are masks. */
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
-import { findMaskConstants, MASK_MAGNITUDE, readsMasks } from '../calibration/mask-constants.js';
+import { findMaskConstants, hasFarElements, readsMasks } from '../calibration/mask-constants.js';
 import { QuantError } from '../integers/quant-error.js';
 import type { Observation } from '../range/range-method.js';
 import { isFixedRange, type TensorSettings } from '../scheme/tensor-settings.js';
-import type { Sketch } from '../sketch/sketch.js';
 
 export interface Unfit {
   /** Of which calibration saw no element, in graph order. */
@@ -36,7 +35,7 @@ export function findUnfit(
       help: 'calibrate with samples for which the model computes something',
     });
   }
-  const masks = [...findMaskConstants(graph), ...seen.filter(({ sketch }) => isMask(sketch)).map(({ id }) => id)];
+  const masks = [...findMaskConstants(graph), ...seen.filter(({ sketch }) => hasFarElements(sketch)).map(({ id }) => id)];
   const reasons = new Map([
     ...unreached.map(id => [id, `calibration saw no element of "${getValue(graph, id).name}"`] as const),
     ...masks.map(id => [id, `"${getValue(graph, id).name}" is a mask: it has elements beyond every signal`] as const),
@@ -50,10 +49,6 @@ export function findUnfit(
     if (reason !== undefined) nodes.set(node.id, reason);
   }
   return { unreached, masks, nodes };
-}
-
-function isMask({ infinite, min = 0, max = 0 }: Sketch): boolean {
-  return infinite > 0 || Math.max(-min, max) >= MASK_MAGNITUDE;
 }
 
 /** The warning about values that calibration did not reach. */

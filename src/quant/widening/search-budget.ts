@@ -15,7 +15,7 @@ const PARTS = 4;
 const MOST_EXCHANGES = 4;
 
 /**
- * Each order is taken as far as the budget allows, and the set with the least error is improved: a quarter of it makes room for what follows in its order.
+ * Each order is taken as far as the budget allows. The set with the least error, if it has less than no set at all, is improved: a quarter of it makes room for what follows in its order.
  * Nothing else fits into the result, but for what was exchanged. A member that lowers no error stays: few samples do not show what it is good for.
  * In the order of `blocks`.
  */
@@ -28,13 +28,13 @@ export async function findBestWithin<B extends Block>({ blocks, orders, fits, er
     known.set(key, error);
     return error;
   };
-  let best: Found<B> = { order: [], set: [], error: Number.POSITIVE_INFINITY };
+  let best: Found<B> = { order: [], set: [], error: await ask([]) };
   for (const order of orders) {
     const set = fill([], order, fits);
     const error = await ask(set);
     if (error < best.error) best = { order, set, error };
   }
-  let left = MOST_EXCHANGES;
+  let left = best.set.length === 0 ? 0 : MOST_EXCHANGES;
   for (let part = 0; part < PARTS && left > 0; ) {
     left--;
     const set = exchange(best, part, fits);

@@ -97,7 +97,8 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
       try {
         return await work();
       } catch (error) {
-        for (const open of unclosed) await open.close();
+        // What closing throws says less than the error.
+        await Promise.allSettled([...unclosed].map(open => open.close()));
         unclosed.clear();
         throw error;
       }

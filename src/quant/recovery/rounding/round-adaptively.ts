@@ -45,9 +45,10 @@ export async function roundAdaptively({ rows, products }: AdaptiveLayer, iterati
   const columns = products[0]?.size ?? 0;
   const session = await openProducts(products.map(({ sums }) => sums));
   const kernels = { soft: openSoftKernel(), settle: openSettleKernel() };
-  const helper = rows.length * columns < MANY_WEIGHTS ? undefined : openSettleHelper();
+  let helper: SettleHelper | undefined;
   const results: (readonly Int32Array[])[] = [];
   try {
+    if (rows.length * columns >= MANY_WEIGHTS) helper = openSettleHelper();
     const stretchesOf = openOnce(products, session);
     for (const { first, groups, start, rows: count } of cutRows({ groups: products.length, rows: rows.length, columns }, MOST_WEIGHTS)) {
       const block = { first, products: products.slice(first, first + groups), rows: rows.slice(start, start + count) };
@@ -60,7 +61,7 @@ export async function roundAdaptively({ rows, products }: AdaptiveLayer, iterati
       );
     }
   } finally {
-    await helper?.close();
+    await Promise.allSettled([helper?.close()]);
     await session.close();
   }
   return results.flat();

@@ -102,6 +102,8 @@ async function settleParts(inputs: SettledInputs, rows: readonly RowChoices[], {
   const own = helper === undefined || rows.length * inputs.size < 2 * LEAST_SENT ? rows.length : Math.ceil(rows.length / 2);
   const sent = rows.slice(own);
   const answered = sent.length === 0 ? undefined : helper?.settle({ inputs, passes, ...packRows(sent, inputs.size) });
+  // It is awaited below, unless this thread fails first.
+  answered?.catch(() => undefined);
   kernel.load(inputs);
   for (const row of rows.slice(0, own)) kernel.settle({ ...row, passes });
   const answer = await answered;

@@ -80,6 +80,20 @@ it('infinity without a mask is an error', async () => {
   expect(await failureOf(() => quantizeOn(overflow, feeds, PRESETS.u8s8))).toMatchObject({ code: 'not-finite' });
 });
 
+it.each([
+  ['behind the shares of masked attention', 'scores = Add(x, mask)\n  shares = Softmax<axis = 2>(scores)\n  l = Mul(shares, gain)'],
+  ['with a bound of Clip beyond every signal', 'p = Mul(x, x)\n  l = Clip(p, zero, mask)\n  g = Mul(p, gain)'],
+])('infinity that no mask explains is an error: %s', async (_, nodes) => {
+  const [before = ''] = nodes.match(/\w+(?= = [^=]*$)/) ?? [];
+  const overflow = parseModelText(
+    `${HEAD}g (float[1, 4, 8] x) => (float[1, 4, 8] y) <float mask = {-3e38}, float zero = {0}, float gain = {9000}> {
+      ${nodes}
+      y = Exp(${before})
+    }`,
+  );
+  expect(await failureOf(() => quantizeOn(overflow, feeds, PRESETS.u8s8))).toMatchObject({ code: 'not-finite' });
+});
+
 it('NaN behind a mask is an error', async () => {
   const difference = parseModelText(
     `${HEAD}g (float[1, 4, 8] x) => (float[1, 4, 8] y) <float low = {-inf}> { a = Add(x, low)  y = Sub(a, a) }`,

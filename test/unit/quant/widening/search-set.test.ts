@@ -117,3 +117,9 @@ it('within a budget the error is at most that of each order, the cost fits, and 
     { numRuns: 40 },
   );
 });
+
+it('a share widens nothing where every set has more error than none', async () => {
+  const blocks: readonly Block[] = ['a', 'b', 'c'].map(name => ({ name, items: new Map([[name, 1]]), benefit: 1 }));
+  const set = await findBestWithin({ blocks, orders: [blocks], fits: () => true, errorOf: async some => some.length });
+  expect(set).toEqual([]);
+});

@@ -212,6 +212,8 @@ describe("the built product's code digests", () => {
     // Evaluates a constant text in a new context, which loads nothing.
     'src/base/collect-garbage.js',
     'src/detection/families/single/decoder/decoder-module.js',
+    'src/quant/recovery/rounding/settle-helper.js',
+    'src/quant/recovery/rounding/settle-thread.js',
     'src/runtime/session/session-thread.js',
     'src/runtime/session/session-threads.js',
     'src/stage/thread-call.js',
