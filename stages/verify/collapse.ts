@@ -1,7 +1,7 @@
 /** Finds candidates that have collapsed: outputs that are mostly noise or constant, or detections of which almost none is found. */
 import { rankOf } from '../../src/base/figure.js';
 import { detectionFiguresOf } from '../../src/detection/compare/compare-detections.js';
-import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
+import type { SelectedErrors, SelectionFigures } from '../../src/quant/compare/selected-errors.js';
 import { boundOf, formatFigure } from './judge.js';
 import type { Thresholds } from './params.js';
 import { describeSelection, heldFiguresOf } from './selected-figures.js';
@@ -13,7 +13,7 @@ const LEAST_SQNR_DB = 5;
 const LEAST_DETECTIONS = 20;
 const LEAST_MATCHED = 1 / 10;
 
-/** One line per collapse that no stated threshold allows. Outputs behind a selection are judged with the selection of the reference. `minSqnrDb` of a value decides about its SQNR, `maxMissed` about matched detections; nothing allows a constant. */
+/** One line per collapse that no stated threshold allows. Outputs behind a selection are judged with the selection of the reference. `minSqnrDb` of a value decides about its SQNR, about the selections before it too, `maxMissed` about matched detections; nothing allows a constant. */
 export function findCollapses(
   { values, constants, detections }: Summary,
   thresholds: Thresholds,
@@ -31,8 +31,14 @@ export function findCollapses(
   if (reference >= LEAST_DETECTIONS && matched < reference * LEAST_MATCHED && thresholds.maxMissed === undefined)
     found.push(`detections: ${matched} of ${reference} matched, fewer than a tenth`);
   for (const selection of selections.flatMap(part => part.selections)) {
-    if (selection.selected >= LEAST_DETECTIONS && selection.common < selection.selected * LEAST_MATCHED)
-      found.push(`${describeSelection(selection)}, fewer than a tenth`);
+    const isLost = selection.selected >= LEAST_DETECTIONS && selection.common < selection.selected * LEAST_MATCHED;
+    if (isLost && !isAllowed(selection, values, thresholds.minSqnrDb)) found.push(`${describeSelection(selection)}, fewer than a tenth`);
   }
   return found;
+}
+
+/** Whether a bound is stated for every compared output behind the selection; where none is compared, for values in general. */
+function isAllowed({ outputs }: SelectionFigures, values: Summary['values'], bound: Thresholds['minSqnrDb']): boolean {
+  const compared = outputs.filter(name => values.has(name));
+  return (compared.length === 0 ? ['default'] : compared).every(name => boundOf(bound, name) !== undefined);
 }

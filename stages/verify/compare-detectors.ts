@@ -22,25 +22,27 @@ export async function compareDetectors(
   const onTiles = listPartsOnTiles(options, candidateOptions);
   const values: ValueComparisons[] = [];
   const detections: DetectionComparison[] = [];
-  const mayDiffer = new Set<string>();
+  const differing = new Map<string, string>();
+  const { splitKinds } = options.definition;
   const sides = [
     openSide(inputs, 'reference', params.reference, options),
     openSide(inputs, 'candidate', params.candidate, candidateOptions),
   ] as const;
   await withOpened(sides, async ([reference, candidate]) => {
     const parts = reference.parts.filter(part => !onTiles.includes(part.name));
-    for (const { name } of parts) for (const output of await errors.outputsBehindSelections(name)) mayDiffer.add(output);
+    const mayDiffer = new Set<string>();
+    for (const { name } of parts) for (const output of await errors.openSelections(name, splitKinds)) mayDiffer.add(output);
     for (const [index, { id, path }] of images.entries()) {
       context.signal.throwIfAborted();
       const image = await readImage(path);
       const [right, own] = [await reference.trace(image), await candidate.trace(image)];
-      values.push(await compareParts(right, candidate, own, { splitKinds: options.definition.splitKinds, mayDiffer }));
+      values.push(await compareParts(right, candidate, own, { splitKinds, shapes: { mayDiffer, differing } }));
       detections.push(compareDetections(id, right.objects, own.objects, rule));
       for (const { name } of parts) await errors.add(name, getDefined(right.inputs[name], name));
       context.progress(index + 1, images.length, 'images');
     }
   });
-  return summarize(values, detections, mayDiffer);
+  return summarize(values, detections, differing);
 }
 
 export async function readImage(path: string): Promise<RgbImage> {

@@ -28,25 +28,25 @@ export async function compareModels(
   const { params, inputs, context } = job;
   const samples = await openSamples(job);
   const values: ValueComparisons[] = [];
-  const mayDiffer = new Set<string>();
+  const differing = new Map<string, string>();
   const session = { optimization: params.optimization };
   const paths = { reference: getInputPath(inputs, 'reference'), candidate: getInputPath(inputs, 'candidate') };
   const [batch, candidateBatch] = [await readFixedBatch(paths.reference), await readFixedBatch(paths.candidate)];
   const sides = [openSession(paths.reference, session), openCandidate(paths.candidate, session)] as const;
   await withOpened(sides, async ([reference, candidate]) => {
-    for (const output of await errors.outputsBehindSelections(params.part ?? PLAIN_PART)) mayDiffer.add(output);
+    const shapes = { mayDiffer: await errors.openSelections(params.part ?? PLAIN_PART, () => ({})), differing };
     for (const [index, sample] of samples.entries()) {
       context.signal.throwIfAborted();
       await nameSample(`sample ${sample.id}`, async () => {
         const feeds = await sample.read();
         const [left, right] = [await runOnFeeds(reference, feeds, batch), await runOnFeeds(candidate, feeds, candidateBatch)];
-        values.push(compareValues(toFloats(left), toFloats(right), mayDiffer));
+        values.push(compareValues(toFloats(left), toFloats(right), shapes));
         await errors.addFeeds(params.part ?? PLAIN_PART, feeds);
       });
       context.progress(index + 1, samples.length, 'samples');
     }
   });
-  return { summary: summarize(values, undefined, mayDiffer), samples: samples.map(({ id }) => id) };
+  return { summary: summarize(values, undefined, differing), samples: samples.map(({ id }) => id) };
 }
 
 async function openSamples({ params, inputs }: VerifyJob): Promise<readonly ModelSample[]> {

@@ -35,7 +35,7 @@ export async function comparePart(
   }
   const onTiles = listPartsOnTiles(options, candidateOptions);
   const values: ValueComparisons[] = [];
-  const mayDiffer = new Set<string>();
+  const differing = new Map<string, string>();
   const sides = [
     openPartSide(inputs, 'reference', part, options),
     openPartSide(inputs, 'candidate', candidatePart, candidateOptions),
@@ -43,8 +43,9 @@ export async function comparePart(
   const finders = isFirst ? [] : [openSide(inputs, 'detector', 'parts', options)];
   await withOpened(sides, ([reference, candidate]) =>
     withOpened(finders, async ([detector]) => {
-      if (!onTiles.includes(name)) for (const output of await errors.outputsBehindSelections(name)) mayDiffer.add(output);
-      const compared = { splitKinds: options.definition.splitKinds, mayDiffer };
+      const { splitKinds } = options.definition;
+      const mayDiffer = onTiles.includes(name) ? new Set<string>() : await errors.openSelections(name, splitKinds);
+      const compared = { splitKinds, shapes: { mayDiffer, differing } };
       for (const [index, image] of images.entries()) {
         context.signal.throwIfAborted();
         const input = await readPartInput(part, image.path, detector, options);
@@ -54,7 +55,7 @@ export async function comparePart(
       }
     }),
   );
-  return summarize(values, undefined, mayDiffer);
+  return summarize(values, undefined, differing);
 }
 
 function choosePart(wanted: string, { definition }: SideOptions): DetectorPart {

@@ -1,5 +1,6 @@
 /** What `verify` computes besides outputs and detections: errors of inner values, and errors with the selection of the reference. */
 
+import type { SplitKinds } from '../../src/detection/compare/compare-parts.js';
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
 import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
 import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
@@ -19,8 +20,8 @@ export interface PartComparer {
   add(part: string, inputs: PartValuesByName): Promise<void>;
   /** The same for any model, by input names. */
   addFeeds(part: string, feeds: NamedTensors): Promise<void>;
-  /** The outputs of a part whose shapes may differ, because they depend on what each side selects. */
-  outputsBehindSelections(part: string): Promise<ReadonlySet<string>>;
+  /** Opens the comparison of a part with equal selections. @returns the outputs whose shapes may differ, because they depend on what each side selects. */
+  openSelections(part: string, splitKinds: SplitKinds): Promise<ReadonlySet<string>>;
   conclude(): PartFigures;
   close(): Promise<void>;
 }
@@ -36,7 +37,7 @@ export function openPartComparer(job: VerifyJob): PartComparer {
       await values.addFeeds(part, feeds);
       await selections.addFeeds(part, feeds);
     },
-    outputsBehindSelections: part => selections.outputsOf(part),
+    openSelections: (part, splitKinds) => selections.open(part, splitKinds),
     conclude: () => ({ propagated: values.conclude(), selections: selections.conclude() }),
     async close() {
       await values.close();

@@ -18,18 +18,18 @@ import { commonShareOf, describeSelection, heldFiguresOf } from './selected-figu
 import type { Summary } from './summary.js';
 
 /**
- * Merges the results of all images, in the value order of the first image. Of the values in `mayDiffer`, one that was not comparable on every image has no figures.
+ * Merges the results of all images, in the value order of the first image. A value of `differing` was not comparable on every image, and has no figures.
  */
 export function summarize(
   values: readonly ValueComparisons[],
   detections: readonly DetectionComparison[] | undefined,
-  mayDiffer: ReadonlySet<string> = new Set(),
+  differing: Summary['differing'] = new Map(),
 ): Summary {
   const merged = new Map<string, Comparison>();
   for (const comparisons of values) {
     for (const [name, comparison] of comparisons) merged.set(name, mergeComparisons(merged.get(name) ?? NO_COMPARISON, comparison));
   }
-  for (const name of mayDiffer) if (!values.every(comparisons => comparisons.has(name))) merged.delete(name);
+  for (const name of differing.keys()) merged.delete(name);
   return {
     values: new Map([...merged].map(([name, comparison]) => [name, figuresOf(comparison)])),
     constants: new Map(
@@ -37,6 +37,7 @@ export function summarize(
         reference === 'varies' && typeof candidate === 'number' ? [[name, candidate] as const] : [],
       ),
     ),
+    differing,
     detections: detections === undefined ? undefined : mergeDetectionComparisons(detections),
   };
 }

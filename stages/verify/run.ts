@@ -21,7 +21,7 @@ import { judge } from './judge.js';
 import type { VerifyJob } from './params.js';
 import { openPartComparer, type PartComparer, type PartFigures } from './part-errors.js';
 import { describeSummary, makeMetrics, makeReport } from './report.js';
-import { withSelections } from './selected-figures.js';
+import { assertCompared, withSelections } from './selected-figures.js';
 import { listPartsOnTiles, type SideOptions } from './sides.js';
 import type { Summary } from './summary.js';
 
@@ -31,7 +31,7 @@ interface Compared {
   readonly on: { readonly images: readonly CocoId[] } | { readonly samples: readonly string[] };
 }
 
-/** @throws StageError `verify-collapsed`; `verify-missed` with every missed threshold, `verify-unknown-value`; and the errors of detectors, images, captures and data sets. */
+/** @throws StageError `verify-collapsed`; `verify-missed` with every missed threshold, `verify-unknown-value`; DetectionError `part-values`; and the errors of detectors, images, captures and data sets. */
 export async function runVerify(job: VerifyJob): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const errors = openPartComparer(job);
@@ -44,6 +44,7 @@ export async function runVerify(job: VerifyJob): Promise<void> {
   const figures = errors.conclude();
   const judged = withSelections(summary, figures.selections, params.selection);
 
+  assertCompared(judged);
   for (const line of describeSummary(summary, figures.selections)) context.log('info', line);
   assertNear(judged, params.thresholds, figures, Object.values(on).flat().length);
   await writeJsonFile(getOutputPath(outputs, 'report'), makeReport(judged, on, figures));
@@ -95,7 +96,7 @@ function assertNear(summary: Summary, thresholds: VerifyJob['params']['threshold
   if (collapses.length > 0) {
     throw new StageError('verify-collapsed', `the candidate has collapsed on ${samples} images: ${collapses.join('; ')}`, {
       details: { collapses, missed, metrics: makeMetrics(summary, selections) },
-      help: 'if this is intended, state a threshold: minSqnrDb for a value, maxMissed for detections; with `minSqnrDb: -998` and `values: all`, the report shows where the error begins',
+      help: 'if this is intended, state a threshold: minSqnrDb for a value or for what is behind a selection, maxMissed for detections; with `minSqnrDb: -998` and `values: all`, the report shows where the error begins',
     });
   }
   if (missed.length === 0) return;

@@ -1,6 +1,8 @@
 /** Compares outputs behind selections a second time, with the selection of the reference in both models, part by part. */
 
+import type { SplitKinds } from '../../src/detection/compare/compare-parts.js';
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
+import { OnnxError } from '../../src/onnx/ir/onnx-error.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openSelectedComparer, type SelectedComparer } from '../../src/quant/compare/compare-selected.js';
 import { findSelections, type HeldSelections, holdSelections } from '../../src/quant/compare/held-selections.js';
@@ -11,83 +13,99 @@ import type { VerifyJob } from './params.js';
 import { fitInputs, pairOf } from './part-models.js';
 
 export interface Selections {
-  /** The outputs of a part that depend on a selection: the shapes of both sides may differ. */
-  outputsOf(part: string): Promise<ReadonlySet<string>>;
+  /** Opens a part. @returns the outputs that depend on a selection: the shapes of both sides may differ. */
+  open(part: string, splitKinds: SplitKinds): Promise<ReadonlySet<string>>;
+  /** Compares a part that is open on its input. */
   add(part: string, inputs: PartValuesByName): Promise<void>;
   /** The same for any model, by input names. */
   addFeeds(part: string, feeds: NamedTensors): Promise<void>;
-  /** The parts in which something was compared. */
+  /** The parts in which something was compared. Outputs that were not compared on every sample have no figures. */
   conclude(): readonly SelectedErrors[];
   close(): Promise<void>;
 }
 
 interface OpenPart {
-  readonly held: HeldSelections;
   readonly comparer: SelectedComparer;
   /** Inputs of the reference. */
   readonly wanted: readonly ModelInput[];
+  /** Samples that were given, and those that were compared. */
+  given: number;
   samples: number;
   failed: boolean;
 }
 
-/** Models of parts, run on this machine, can be changed to use positions of the other side. Parts are opened when they are first compared. */
+/** Models of parts, run on this machine, can be changed to use positions of the other side. */
 export function openSelections(job: VerifyJob): Selections {
   const { runner, reference, candidate, optimization } = job.params;
   const canHold = runner === 'cpu' && reference !== 'captured' && reference !== 'whole' && candidate !== 'whole';
-  const parts = new Map<string, OpenPart | undefined>();
+  const parts = new Map<string, OpenPart>();
 
-  const open = async (part: string): Promise<OpenPart | undefined> => {
-    if (!canHold) return undefined;
-    if (!parts.has(part)) parts.set(part, await openPart(part));
-    return parts.get(part);
+  const warn = (reason: string): void =>
+    job.context.log('warning', `outputs behind selections are not compared with equal selections, because ${reason}`);
+
+  const openComparer = async (held: HeldSelections, splitOutputs: SplitKinds): Promise<SelectedComparer | undefined> => {
+    try {
+      return await openSelectedComparer(held, { optimization, memoryArena: 'none', splitOutputs });
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      warn(`a model with the positions as inputs or outputs cannot be opened: ${error.message}`);
+      return undefined;
+    }
   };
 
-  async function openPart(part: string): Promise<OpenPart | undefined> {
-    const paths = pairOf(job, part);
-    const original = await readModel(paths.reference);
-    const held = findSelections(original).length === 0 ? undefined : holdSelections(original, await readModel(paths.candidate));
-    if (held === undefined) return undefined;
-    const comparer = await openSelectedComparer(held, { optimization, memoryArena: 'none' });
-    return { held, comparer, wanted: listModelInputs(original), samples: 0, failed: false };
-  }
-
-  async function compare(opened: OpenPart, feeds: NamedTensors): Promise<void> {
-    const fits = opened.wanted.every(input => {
+  async function compare(part: OpenPart, feeds: NamedTensors): Promise<void> {
+    part.given++;
+    if (part.failed) return;
+    const misfit = part.wanted.find(input => {
       const tensor = feeds[input.name];
-      return tensor !== undefined && fitsInput(input, tensor);
+      return tensor === undefined || !fitsInput(input, tensor);
     });
-    if (!fits || opened.failed) return;
+    if (misfit !== undefined) {
+      part.failed = true;
+      return warn(`a sample does not fit the input "${misfit.name}" of the model in one run`);
+    }
     try {
-      await opened.comparer.compare(feeds);
-      opened.samples++;
+      await part.comparer.compare(feeds);
+      part.samples++;
     } catch (error) {
       // Selections inside of branches and loops stay those of each side, and may not fit the positions of the other.
       if (!(error instanceof RuntimeError) || error.code !== 'model-run') throw error;
-      opened.failed = true;
-      job.context.log(
-        'warning',
-        `outputs behind selections are not compared with equal selections, because the candidate cannot run so: ${error.message}`,
-      );
+      part.failed = true;
+      warn(`the candidate cannot run so: ${error.message}`);
     }
   }
 
   return {
-    outputsOf: async part => new Set((await open(part))?.held.outputs),
+    async open(part, splitKinds) {
+      if (!canHold) return new Set();
+      const paths = pairOf(job, part);
+      const original = await readModel(paths.reference);
+      const held = findSelections(original).length === 0 ? undefined : holdSelections(original, await readModel(paths.candidate));
+      const comparer = held === undefined ? undefined : await openComparer(held, splitKinds);
+      if (held === undefined || comparer === undefined) return new Set();
+      parts.set(part, { comparer, wanted: listModelInputs(original), given: 0, samples: 0, failed: false });
+      return new Set(held.outputs);
+    },
     async add(part, inputs) {
-      const opened = await open(part);
+      const opened = parts.get(part);
       if (opened === undefined || Object.values(inputs).some(({ dims }) => dims[0] === 0)) return;
       await compare(opened, fitInputs(inputs, opened.wanted));
     },
     async addFeeds(part, feeds) {
-      const opened = await open(part);
+      const opened = parts.get(part);
       if (opened !== undefined) await compare(opened, feeds);
     },
     conclude: () =>
-      [...parts].flatMap(([part, opened]) =>
-        opened === undefined || opened.failed || opened.samples === 0 ? [] : [opened.comparer.conclude(part)],
+      [...parts].flatMap(([part, { comparer, given, samples, failed }]) =>
+        failed || samples === 0 ? [] : [comparer.conclude(part, given)],
       ),
     async close() {
-      for (const opened of parts.values()) await opened?.comparer.close();
+      for (const { comparer } of parts.values()) await comparer.close();
     },
   };
+}
+
+/** Whether ONNX Runtime or the size of a file refuses a model. */
+function isRefused(error: unknown): error is RuntimeError | OnnxError {
+  return (error instanceof RuntimeError && error.code === 'model-load') || (error instanceof OnnxError && error.code === 'model-too-large');
 }

@@ -7,7 +7,7 @@ import { type SideForm, VERIFY_PARAMS, type VerifyParams } from './params.js';
 
 export const verify = defineStage({
   name: 'verify',
-  version: 1,
+  version: 2,
   description:
     'Compares two forms of a detector, a part or a model, or a model and captured tensors: every output, inner values, detections.',
   params: VERIFY_PARAMS,

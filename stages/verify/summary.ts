@@ -6,6 +6,8 @@ export interface Summary {
   readonly values: ReadonlyMap<string, ComparisonFigures>;
   /** Values of which all elements of the candidate are equal, and those of the reference are not, with the number that they equal. */
   readonly constants: ReadonlyMap<string, number>;
+  /** Values without figures, because their shapes differ by what each side selects: these shapes, in words. */
+  readonly differing: ReadonlyMap<string, string>;
   /** undefined if only one part is compared. */
   readonly detections: DetectionComparison | undefined;
 }

@@ -14,11 +14,16 @@ export type SplitKinds = (outputs: PartValuesByName) => PartValuesByName;
 
 export interface CompareOptions {
   readonly splitKinds: SplitKinds;
-  /** Values that are left out where their shapes differ. */
-  readonly mayDiffer: ReadonlySet<string>;
+  readonly shapes: OpenShapes;
 }
 
-const NONE: ReadonlySet<string> = new Set();
+/** Outputs whose shapes depend on what each side selects. */
+export interface OpenShapes {
+  /** They, and the kinds of numbers in them, are left out where their shapes differ. */
+  readonly mayDiffer: ReadonlySet<string>;
+  /** The shapes of a value that was left out, in words. */
+  readonly differing: Map<string, string>;
+}
 
 /**
  * Compares all outputs of all parts for one image, and each kind of number in outputs that hold several.
@@ -28,14 +33,14 @@ export async function compareParts(
   reference: ImageTrace,
   candidate: Detector,
   own: ImageTrace,
-  { splitKinds, mayDiffer }: CompareOptions,
+  { splitKinds, shapes }: CompareOptions,
 ): Promise<ValueComparisons> {
   const values: [string, Comparison][] = [];
   for (const { name } of candidate.parts) {
     const inputs = getDefined(reference.inputs[name], name);
     const known = sameValues(inputs, own.inputs[name] ?? {}) ? own.outputs[name] : undefined;
     const outputs = known ?? (await candidate.runPart(name, inputs));
-    values.push(...compareKinds(getDefined(reference.outputs[name], name), outputs, { splitKinds, mayDiffer }));
+    values.push(...compareKinds(getDefined(reference.outputs[name], name), outputs, { splitKinds, shapes }));
   }
   return new Map(values);
 }
@@ -44,10 +49,12 @@ export async function compareParts(
 export function compareKinds(
   reference: PartValuesByName,
   candidate: PartValuesByName,
-  { splitKinds, mayDiffer }: CompareOptions,
+  { splitKinds, shapes }: CompareOptions,
 ): ValueComparisons {
-  const outputs = compareValues(reference, candidate, mayDiffer);
-  return new Map([...outputs, ...compareValues(splitKinds(reference), splitKinds(candidate), mayDiffer)]);
+  const behind = Object.fromEntries(Object.entries(reference).filter(([name]) => shapes.mayDiffer.has(name)));
+  const kinds = { ...shapes, mayDiffer: new Set(Object.keys(splitKinds(behind))) };
+  const outputs = compareValues(reference, candidate, shapes);
+  return new Map([...outputs, ...compareValues(splitKinds(reference), splitKinds(candidate), kinds)]);
 }
 
 /** Equality bit for bit. */
@@ -64,19 +71,18 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
 
 /**
  * Compares every value of `reference` with the candidate's value of the same name.
- * @throws DetectionError `part-values` where it is missing or has another shape, unless that `mayDiffer`.
+ * @throws DetectionError `part-values` where it is missing or has another shape, unless that may differ.
  */
-export function compareValues(reference: PartValuesByName, candidate: PartValuesByName, mayDiffer = NONE): ValueComparisons {
+export function compareValues(reference: PartValuesByName, candidate: PartValuesByName, shapes?: OpenShapes): ValueComparisons {
   return new Map(
     Object.entries(reference).flatMap(([name, tensor]) => {
       const other = candidate[name];
       if (other !== undefined && sameShape(other.dims, tensor.dims)) return [[name, compareArrays(tensor.data, other.data)] as const];
-      if (other !== undefined && mayDiffer.has(name)) return [];
-      const found = other === undefined ? 'missing' : formatShape(other.dims);
-      throw new DetectionError(
-        'part-values',
-        `value "${name}" is ${formatShape(tensor.dims)} in the reference, but ${found} in the candidate`,
-      );
+      const found = `${formatShape(tensor.dims)} in the reference, but ${other === undefined ? 'missing' : formatShape(other.dims)} in the candidate`;
+      if (other === undefined || shapes?.mayDiffer.has(name) !== true)
+        throw new DetectionError('part-values', `value "${name}" is ${found}`);
+      if (!shapes.differing.has(name)) shapes.differing.set(name, found);
+      return [];
     }),
   );
 }

@@ -7,51 +7,74 @@ import { type Comparison, compareArrays, figuresOf, mergeComparisons, NO_COMPARI
 import { sameShape } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { renameFeeds } from './compare-values.js';
-import type { HeldSelections, Selection } from './held-selections.js';
+import { countSelected } from './count-selected.js';
+import type { HeldSelections } from './held-selections.js';
 import type { SelectedErrors } from './selected-errors.js';
+
+type Floats = Readonly<Record<string, Tensor<'float32'>>>;
+
+export interface SelectedOptions extends SessionOptions {
+  /** Further tensors to compare, by names of their own, that outputs hold. Default: none. */
+  readonly splitOutputs?: (outputs: Floats) => Floats;
+}
 
 export interface SelectedComparer {
   /** Runs both models once on `feeds`, given by the input names of the original. @throws RuntimeError `model-run`. */
   compare(feeds: NamedTensors): Promise<void>;
-  /** Over all samples so far. */
-  conclude(part: string): SelectedErrors;
+  /** Over all samples so far. Of the outputs, those that were compared on each of `samples` samples. */
+  conclude(part: string, samples: number): SelectedErrors;
   close(): Promise<void>;
 }
 
-/** @throws RuntimeError `model-load`; OnnxError if a model is too large for one buffer. */
-export async function openSelectedComparer(held: HeldSelections, options: SessionOptions): Promise<SelectedComparer> {
+/** @throws RuntimeError `model-load`; OnnxError `model-too-large`. */
+export async function openSelectedComparer(
+  held: HeldSelections,
+  { splitOutputs = () => ({}), ...options }: SelectedOptions,
+): Promise<SelectedComparer> {
   const { selections, outputs } = held;
   const inputs = new Set(held.inputs.values());
-  const others = listModelInputs(held.candidate).filter(({ name }) => !inputs.has(name));
+  const takes = listModelInputs(held.candidate).filter(({ name }) => !inputs.has(name));
   const reference = await openSession(encodeModel(held.reference), options);
   const candidate = await openSession(encodeModel(held.candidate), options).catch(async error => {
     await reference.close();
     throw error;
   });
-  const sums = new Map<string, Comparison>();
+  const sums = new Map<string, { readonly comparison: Comparison; readonly samples: number }>();
   const counts = selections.map(() => ({ selected: 0, common: 0 }));
   return {
     async compare(feeds) {
       const left = await reference.run(feeds);
       const positions = selections.map(({ value }) => [held.inputs.get(value) ?? value, getDefined(left[value], value)] as const);
-      const renamed = renameFeeds(feeds, listModelInputs(held.reference), others);
+      const renamed = renameFeeds(feeds, listModelInputs(held.reference), takes);
       const right = await candidate.run({ ...renamed, ...Object.fromEntries(positions) });
       for (const [index, selection] of selections.entries()) {
         const count = getDefined(counts[index], selection.value);
-        const [own, other] = [listSelected(selection, left), listSelected(selection, right)];
-        count.selected += own.size;
-        for (const one of own) if (other.has(one)) count.common++;
+        const { selected, common } = countSelected(selection, left, right);
+        count.selected += selected;
+        count.common += common;
       }
-      for (const name of outputs) {
-        const [a, b] = [left[name], right[name]];
-        if (a?.dtype !== 'float32' || b?.dtype !== 'float32' || !sameShape(a.dims, b.dims)) continue;
-        sums.set(name, mergeComparisons(sums.get(name) ?? NO_COMPARISON, compareArrays(a.data, b.data)));
+      const [own, other] = [floatsOf(left, outputs), floatsOf(right, outputs)];
+      const compared = { ...own, ...splitOutputs(own) };
+      const others = { ...other, ...splitOutputs(other) };
+      for (const [name, a] of Object.entries(compared)) {
+        const b = others[name];
+        if (b === undefined || !sameShape(a.dims, b.dims)) continue;
+        const { comparison, samples } = sums.get(name) ?? { comparison: NO_COMPARISON, samples: 0 };
+        sums.set(name, { comparison: mergeComparisons(comparison, compareArrays(a.data, b.data)), samples: samples + 1 });
       }
     },
-    conclude: part => ({
+    conclude: (part, samples) => ({
       part,
-      selections: selections.map(({ value, node, opType }, index) => ({ value, node, opType, ...getDefined(counts[index], value) })),
-      values: Object.fromEntries([...sums].map(([name, sum]) => [name, figuresOf(sum)])),
+      selections: selections.map(({ value, node, opType, outputs: behind }, index) => ({
+        value,
+        node,
+        opType,
+        ...getDefined(counts[index], value),
+        outputs: [...behind],
+      })),
+      values: Object.fromEntries(
+        [...sums].flatMap(([name, sum]) => (sum.samples === samples ? [[name, figuresOf(sum.comparison)] as const] : [])),
+      ),
     }),
     async close() {
       await reference.close();
@@ -60,34 +83,11 @@ export async function openSelectedComparer(held: HeldSelections, options: Sessio
   };
 }
 
-/** One text per selected element: equal texts are one element, wherever in the result it stands. */
-function listSelected({ value, opType, axis }: Selection, values: NamedTensors): ReadonlySet<string> {
-  const positions = getDefined(values[value], value);
-  if (opType === 'NonMaxSuppression') return rowsOf(positions);
-  if (opType === 'NonZero') return columnsOf(positions);
-  return lanesOf(positions, opType === 'TopK' ? axis : undefined);
-}
-
-/** [count, width]: one element per row. */
-function rowsOf({ dims, data }: Tensor): ReadonlySet<string> {
-  const [count = 0, width = 0] = dims;
-  return new Set(Array.from({ length: count }, (_, row) => data.slice(row * width, (row + 1) * width).join()));
-}
-
-/** [width, count]: one element per column. */
-function columnsOf({ dims, data }: Tensor): ReadonlySet<string> {
-  const [width = 0, count = 0] = dims;
-  return new Set(
-    Array.from({ length: count }, (_, column) => Array.from({ length: width }, (_, row) => data[row * count + column]).join()),
-  );
-}
-
-/** The elements that share all coordinates but that along `axis` are one lane, in which order does not count; without an axis, each is a lane. */
-function lanesOf({ dims, data }: Tensor, axis: number | undefined): ReadonlySet<string> {
-  const at = axis === undefined ? dims.length : axis < 0 ? axis + dims.length : axis;
-  const inner = dims.slice(at + 1).reduce((product, size) => product * size, 1);
-  const size = dims[at] ?? 1;
-  return new Set(
-    Array.from({ length: data.length }, (_, index) => `${Math.floor(index / (inner * size))}:${index % inner}:${data[index]}`),
+function floatsOf(values: NamedTensors, names: readonly string[]): Floats {
+  return Object.fromEntries(
+    names.flatMap(name => {
+      const tensor = values[name];
+      return tensor?.dtype === 'float32' ? [[name, tensor] as const] : [];
+    }),
   );
 }

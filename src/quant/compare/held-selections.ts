@@ -3,6 +3,7 @@ import { getInt, int } from '../../onnx/ir/attribute.js';
 import { cloneModel } from '../../onnx/ir/clone.js';
 import { addInput, addNode, findValueByName, freshName, getValue, indexUses, replaceUses } from '../../onnx/ir/edit.js';
 import type { Graph, Model, Node, Value, ValueId, ValueType } from '../../onnx/ir/model.js';
+import { valuesReadBy } from '../../onnx/ir/reads.js';
 
 /** The output with positions of each operator that selects. */
 const POSITIONS: ReadonlyMap<string, number> = new Map([
@@ -25,11 +26,13 @@ export interface Selection {
   readonly opType: string;
   /** Of TopK: the axis along which elements are ranked, from the end if negative. */
   readonly axis: number;
+  /** Names of all outputs that depend on it. */
+  readonly outputs: readonly string[];
 }
 
 export interface HeldSelections {
   readonly selections: readonly Selection[];
-  /** Names of the outputs that depend on a selection. */
+  /** Names of the outputs that depend on a selection, and also on the inputs in another way or on a layer behind it: of equal positions alone, both models compute the same. */
   readonly outputs: readonly string[];
   /** The reference, with the positions of each selection as an output of its name. */
   readonly reference: Model;
@@ -63,18 +66,21 @@ export function holdSelections(original: Model, other: Model): HeldSelections | 
     inputs.set(positions.name, holdAt(candidate, partner, positions));
   }
   const names = new Map(original.graph.outputs.map(id => [id, getValue(original.graph, id).name]));
+  const outputsIn = (values: ReadonlySet<ValueId>): readonly string[] => [...names].flatMap(([id, name]) => (values.has(id) ? [name] : []));
   const behind = valuesBehind(
     original.graph,
     pairs.flatMap(({ node }) => node.outputs),
   );
+  const computed = valuesBeside(original.graph, new Set(pairs.map(({ positions }) => positions.id)));
   return {
     selections: pairs.map(({ node, positions }) => ({
       value: positions.name,
       node: node.name,
       opType: node.opType,
       axis: getInt(node, 'axis', -1),
+      outputs: outputsIn(valuesBehind(original.graph, node.outputs)),
     })),
-    outputs: [...names].flatMap(([id, name]) => (behind.has(id) ? [name] : [])),
+    outputs: outputsIn(new Set([...behind].filter(id => computed.has(id)))),
     reference,
     candidate,
     inputs,
@@ -161,4 +167,30 @@ function valuesBehind(graph: Graph, seeds: readonly (ValueId | undefined)[]): Re
     for (const { node } of uses.get(id) ?? []) waiting.push(...node.outputs);
   }
   return behind;
+}
+
+/** Their results depend on sizes alone. */
+const SIZES: ReadonlySet<string> = new Set(['Shape', 'Size']);
+
+/** Layers, whose weights differ between the models. */
+const LAYERS: ReadonlySet<string> = new Set([
+  'Conv',
+  'ConvInteger',
+  'ConvTranspose',
+  'Gemm',
+  'MatMul',
+  'MatMulInteger',
+  'QLinearConv',
+  'QLinearMatMul',
+]);
+
+/** All values that depend on a layer, or on the numbers of an input of the model other than through the values `held`. */
+function valuesBeside(graph: Graph, held: ReadonlySet<ValueId>): ReadonlySet<ValueId> {
+  const beside = new Set<ValueId>(graph.inputs.filter(id => getValue(graph, id).constant === undefined));
+  for (const node of graph.nodes.values()) {
+    const computes = LAYERS.has(node.opType) || [...valuesReadBy(node)].some(id => beside.has(id));
+    if (!computes || SIZES.has(node.opType)) continue;
+    for (const output of node.outputs) if (output !== undefined && !held.has(output)) beside.add(output);
+  }
+  return beside;
 }

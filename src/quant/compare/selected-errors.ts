@@ -10,6 +10,7 @@ const SELECTION_SCHEMA = object({
   opType: text('Its operator.'),
   selected: integer(0, 'Number of positions that the reference selects.'),
   common: integer(0, 'How many of them the candidate selects too, in any order, with the selections before as in the reference.'),
+  outputs: anyList(text('Its name.'), 'Outputs of the part that depend on it.'),
 });
 
 export type SelectionFigures = FromSchema<typeof SELECTION_SCHEMA>;
@@ -18,7 +19,8 @@ const PART_SCHEMA = object({
   part: text("The part's name; model for a model without a detector."),
   selections: anyList(SELECTION_SCHEMA, 'In graph order.'),
   values: mapOf(COMPARISON_SCHEMA, {
-    description: 'Figures of the outputs behind a selection, with the selection of the reference in both models.',
+    description:
+      'Figures of the outputs behind a selection, and of the kinds of numbers in them, with the selection of the reference in both models.',
   }),
 });
 

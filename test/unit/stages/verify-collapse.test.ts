@@ -29,6 +29,22 @@ agraph (float[1, 3, 8, 8] image) => (float[1, ${ROWS}, 5] rows)
   rows = Concat<axis = 2>(boxes, scores)
 }`;
 
+/** The detector's rows with scores above `limit`: their number depends on the data. */
+const selecting = (limit: number): string =>
+  detector({})
+    .replace(`float[1, ${ROWS}, 5] rows)`, 'float[1, K, 5] rows)')
+    .replace('rows = Concat', 'all = Concat')
+    .replace('float factor', `float limit = {${limit}}, int64[1] flat = {-1}, float factor`)
+    .replace(
+      /\}$/,
+      `  line = Reshape(scores, flat)
+  above = Greater(line, limit)
+  places = NonZero(above)
+  index = Reshape(places, flat)
+  rows = Gather<axis = 1>(all, index)
+}`,
+    );
+
 const folder = givenFolder('verify-collapse');
 let shared: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
@@ -64,11 +80,16 @@ beforeAll(async () => {
 });
 
 async function run(scores: Parameters<typeof detector>[0], thresholds: JsonObject = {}): Promise<JsonObject> {
-  const path = join(folder.path, 'candidate.onnx');
-  await writeModel(path, parseModelText(detector(scores)));
+  return runModels(undefined, detector(scores), { thresholds });
+}
+
+async function runModels(reference: string | undefined, candidate: string, params: JsonObject): Promise<JsonObject> {
+  const [left, right] = [join(folder.path, 'reference.onnx'), join(folder.path, 'candidate.onnx')];
+  if (reference !== undefined) await writeModel(left, parseModelText(reference));
+  await writeModel(right, parseModelText(candidate));
   const { outputs } = await runStage(verify, {
-    params: { samples: 2, thresholds },
-    inputs: { ...shared, candidate: { model: path } } as never,
+    params: { samples: 2, ...params },
+    inputs: { ...shared, ...(reference === undefined ? {} : { reference: { model: left } }), candidate: { model: right } } as never,
     folder: folder.path,
   });
   return (await readJsonFile(outputs.metrics ?? '')) as JsonObject;
@@ -117,6 +138,16 @@ describe('verify', () => {
     expect(await run({ factor: 0.0001 }, { minSqnrDb: { 'rows/classes': -1, default: 20 }, maxMissed: 1 })).toMatchObject({
       detections: { matched: 0 },
     });
+  });
+
+  it('compares the kinds of numbers in rows that each side selects with equal rows', async () => {
+    for (const selection of ['own', 'reference']) {
+      const metrics = await runModels(selecting(0.55), selecting(0.6), { selection });
+      expect(metrics).toMatchObject({
+        values: { rows: { sqnrDb: 'equal' }, 'rows/boxes': { sqnrDb: 'equal' }, 'rows/classes': { sqnrDb: 'equal' } },
+        selected: { values: { 'rows/boxes': { sqnrDb: 'equal' } } },
+      });
+    }
   });
 
   it('judges a kind of number by thresholds, as outputs', async () => {

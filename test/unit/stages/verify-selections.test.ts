@@ -14,7 +14,7 @@ import { givenFolder, runStage } from '../../support/run-stage.js';
 const HEAD = '<ir_version: 8, opset_import: ["": 17]>\n';
 const COUNT = 40;
 
-/** Scores that `tilt` changes, the best four of them, and the rows of a table that belong to them, times `gain`. */
+/** Scores that `tilt` changes, the best four of them, and the rows of a table that belong to them, times the mean of all and `gain`. */
 const topRows = ({
   tilt = {},
   gain = 1,
@@ -33,13 +33,15 @@ g (float[1, ${COUNT}] x) => (float[1, 4] best, float[4, 2] rows, float[1, ${COUN
   best, positions = TopK<axis = 1>(scores, four)
   lane = Reshape(positions, flat)
   plain = Gather(table, lane)
-  rows = Mul(plain, gain)
+  mean = ReduceMean(x)
+  scaled = Mul(plain, mean)
+  rows = Mul(scaled, gain)
 }`;
 
-/** The indices of positive elements: their number depends on the data. */
-const positive = (limit: number): string =>
+/** The indices of positive elements: their number depends on the data. `form` is that of the output. */
+const positive = (limit: number, form = '-1, 1'): string =>
   `${HEAD}
-g (float[1, ${COUNT}] x) => (float[K, 1] found) <float limit = {${limit}}, int64[1] at = {1}, int64[1] two = {2}, int64[2] column = {-1, 1}, int64[1] flat = {-1}> {
+g (float[1, ${COUNT}] x) => (float[K, 1] found) <float limit = {${limit}}, int64[1] at = {1}, int64[1] two = {2}, int64[2] column = {${form}}, int64[1] flat = {-1}> {
   above = Greater(x, limit)
   places = NonZero(above)
   columns = Slice(places, at, two)
@@ -47,6 +49,35 @@ g (float[1, ${COUNT}] x) => (float[K, 1] found) <float limit = {${limit}}, int64
   index = Reshape(columns, flat)
   values = Gather(line, index)
   found = Reshape(values, column)
+}`;
+
+/** Of ten classes per pixel, that of the largest score, as an output of floats. */
+const classes = (shift: number): string => `${HEAD}
+g (float[1, ${COUNT}] x) => (float[1, ${COUNT}] classes) <int64[3] form = {1, 1, ${COUNT}}, float[1, 10, 1] centers = {${Array.from({ length: 10 }, (_, index) => 0.5 + (index + shift) / 16).join(', ')}}> {
+  wide = Reshape(x, form)
+  off = Sub(wide, centers)
+  distance = Abs(off)
+  found = ArgMin<axis = 1, keepdims = 0>(distance)
+  classes = Cast<to = 1>(found)
+}`;
+
+/** The entry of a code book that is the nearest, and a layer behind it. */
+const codes = (shift: number, gain: number): string =>
+  classes(shift)
+    .replace(
+      ') => (float[1, 40] classes) <',
+      `) => (float[40, 1] y) <int64[1] flat = {-1}, float[10, 2] book = {${Array.from({ length: 20 }, (_, index) => (index * 7) % 11).join(', ')}}, float[2, 1] weight = {${gain}, ${gain}}, `,
+    )
+    .replace(/classes = Cast.*/, 'index = Reshape(found, flat)\n  code = Gather(book, index)\n  y = MatMul(code, weight)');
+
+/** The mean of the best elements, by positions in a form that fits `count` of them. */
+const meanOfBest = (count: number): string => `${HEAD}
+g (float[1, ${COUNT}] x) => (float[1, 1] mean, int64[1, ${count}] positions) <int64[1] k = {${count}}, int64[2] form = {${count}, -1}, int64[1] flat = {-1}> {
+  best, positions = TopK<axis = 1>(x, k)
+  lanes = Reshape(positions, form)
+  line = Reshape(x, flat)
+  taken = Gather(line, lanes)
+  mean = ReduceMean<axes = [0, 1], keepdims = 1>(taken)
 }`;
 
 const folder = givenFolder('verify-selections');
@@ -115,6 +146,48 @@ describe('verify, behind a selection', () => {
     // The candidate selects the first rows, and its table has no others.
     const lifted = { 0: 2, 1: 2, 2: 2, 3: 2 };
     const { metrics } = await run(topRows({}), topRows({ tilt: lifted, rows: 4 }), { thresholds: { minSqnrDb: -100 } });
+    expect(metrics.selected).toBeUndefined();
+  });
+
+  it('fails if shapes differ and the candidate cannot take the positions of the reference', async () => {
+    const failure = await failureOf(() => run(positive(0.9), positive(0.95, '11, 1'), { thresholds: { minSqnrDb: 40 } }));
+    expect(failure).toMatchObject({
+      code: 'part-values',
+      message: expect.stringContaining('value "found" is [14, 1] in the reference, but [11, 1] in the candidate'),
+    });
+  });
+
+  it('fails if shapes differ with equal selections too', async () => {
+    const failure = await failureOf(() => run(positive(0.9), positive(0.9, '1, -1')));
+    expect(failure).toMatchObject({ code: 'part-values', message: expect.stringContaining('[14, 1]') });
+  });
+
+  it('judges an output of positions alone by what each side selects', async () => {
+    // Off by three classes of ten: with equal positions, both would be equal.
+    const given = { thresholds: { minSqnrDb: 20 }, selection: 'reference' };
+    const failure = await failureOf(() => run(classes(0), classes(3), given));
+    expect(failure).toMatchObject({ code: 'verify-missed', message: expect.stringContaining('classes: SQNR') });
+    const { metrics } = await run(classes(0), classes(0.5), { thresholds: { minSqnrDb: -10 } });
+    expect(metrics).toMatchObject({ selected: { values: {}, commonShare: expect.any(Number) } });
+    const { values, selected } = metrics as { values: Record<string, JsonObject>; selected: { worst: JsonObject } };
+    expect(selected.worst.sqnrDb).toBe(values.classes?.sqnrDb);
+  });
+
+  it('compares what a layer computes of positions with equal positions', async () => {
+    const { metrics } = await run(codes(0, 1), codes(0.5, 1.01), { selection: 'reference' });
+    expect(metrics).toMatchObject({ values: { y: { sqnrDb: expect.closeTo(40, 3) } } });
+  });
+
+  it('accepts few equal elements if a bound is stated for what is behind them', async () => {
+    for (const minSqnrDb of [{ found: 0 }, { default: 0 }, 0]) {
+      const { report } = await run(positive(0.4), positive(1.08), { thresholds: { minSqnrDb } });
+      expect(report.selections).toMatchObject([{ selections: [{ selected: 40, common: 2, outputs: ['found'] }] }]);
+    }
+  });
+
+  it('compares as each side computes if ONNX Runtime refuses the candidate with the positions as an input', async () => {
+    const { metrics } = await run(meanOfBest(4), meanOfBest(3));
+    expect(metrics).toMatchObject({ values: { mean: { sqnrDb: expect.any(Number) } } });
     expect(metrics.selected).toBeUndefined();
   });
 

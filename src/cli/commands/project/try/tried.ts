@@ -95,17 +95,19 @@ function formatRows(rows: readonly TriedRow[], agreed: string): readonly string[
   ];
 }
 
-/** The model selects elements by their values: another order of equal ones is no error of what is computed. */
+/** The model selects elements by their values: another order of equal ones is no error of what is computed. Only all of them are 100 %. */
 function formatSelections(rows: readonly TriedRow[]): readonly string[] {
   const shares = rows.flatMap(({ preset, commonShare }) => (commonShare === undefined ? [] : [`${preset} ${percentOf(commonShare)}`]));
   if (shares.length === 0) return [];
-  const text =
-    'SQNR is that with the elements that the float model selects (TopK, NonMaxSuppression, ArgMax); the quantized model selects, of them, in';
-  return [...wrap(`${text} ${shares.join(', ')}`), ''];
+  return [
+    ...wrap('SQNR compares the elements that the float model selects.'),
+    ...wrap(`Share that the quantized model selects too: ${shares.join(', ')}`),
+    '',
+  ];
 }
 
 function percentOf(share: number): string {
-  return `${(100 * share).toFixed(0)} %`;
+  return `${Math.floor(100 * share)} %`;
 }
 
 /** Every reason once, with the presets that it is of, and an empty line. */
