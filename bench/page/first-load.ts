@@ -39,10 +39,6 @@ const READY = "document.querySelector('.graph .box') !== null";
 function loadOnce(folder: string): Promise<Load> {
   return withPage(folder, ['ui', '--port', '0'], async ({ open, processorMs }) => {
     const opened = await open();
-    let bytes = 0;
-    opened.page.on('response', response => {
-      bytes += Number(response.headers()['content-length'] ?? 0);
-    });
     // The time at which the first stage is drawn, and the end of tasks that hold back a click on it.
     await opened.page.addInitScript(`
       window.drawnMs = undefined; window.busyMs = 0;
@@ -54,6 +50,7 @@ function loadOnce(folder: string): Promise<Load> {
     await opened.page.waitForTimeout(300);
     const interactiveMs = await opened.page.evaluate<number>('Math.max(window.drawnMs, window.busyMs)');
     const serverMs = processorMs() - before;
+    const bytes = await opened.transferred();
     await opened.close();
     return { kilobytes: bytes / 1000, interactiveMs, serverMs };
   });

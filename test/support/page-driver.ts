@@ -19,6 +19,8 @@ export interface OpenedPage {
   findFaintTexts(): Promise<readonly string[]>;
   /** By how many pixels the page is wider than the window. */
   overflow(): Promise<number>;
+  /** Bytes of all answers since the page was opened as they were sent, compressed: those of an answer that still runs are not known yet. */
+  transferred(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -90,6 +92,10 @@ async function openPlace(browser: Browser, { own, addressOf }: Place, options: B
     },
     findFaintTexts: async () => (await page.evaluate<{ readonly faint: readonly string[] }>(MEASURE)).faint,
     overflow: () => page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+    transferred: () =>
+      page.evaluate<number>(
+        "['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type)).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)",
+      ),
     close: () => context.close(),
   };
 }

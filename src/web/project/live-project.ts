@@ -18,6 +18,8 @@ import { findResults, type StageResult } from './stage-results.js';
 export interface ProjectState extends LoadedProject {
   /** Grows with every look, so that a page can tell which of two answers is newer. */
   readonly version: number;
+  /** When the look at all stages began, in milliseconds since 1970. */
+  readonly lookedMs: number;
   /** Empty if the pipeline file has errors. */
   readonly explained: ReadonlyMap<StageId, Explanation>;
   readonly accepted: ReadonlyMap<string, AcceptedStage>;
@@ -67,7 +69,7 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   /** While a build runs, another look at everything would hold it up: under `watch` the build has this process too. */
   const readResults = (before: ProjectState): ProjectState => {
     const { state } = loadState(cache.state(ports.pipeline));
-    const explained = withEnded(before.explained, build());
+    const explained = withEnded(before.explained, build(), before.lookedMs);
     return { ...before, version: ++version, explained, accepted: state.stages, results: findResults(state.stages, explained, cache) };
   };
   /** What a build publishes is known by its journal. */
@@ -75,6 +77,7 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
     if (kind === 'input' || build()?.state !== 'running') note();
   };
   const look = async (): Promise<ProjectState> => {
+    const lookedMs = Date.now();
     const loaded = await loadWatched();
     const { state } = loadState(cache.state(ports.pipeline));
     const { plan } = loaded;
@@ -83,6 +86,7 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
     return {
       ...loaded,
       version: ++version,
+      lookedMs,
       explained,
       accepted: state.stages,
       results: findResults(state.stages, explained, cache),

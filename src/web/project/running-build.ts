@@ -42,14 +42,19 @@ export function advanceBuild(before: RunningBuild | undefined, entries: readonly
 /** States of stages that have their result. */
 const DONE: readonly string[] = ['executed', 'restored', 'up-to-date'];
 
-/** What is known of the stages, after those that the build has ended: they are up to date. */
+/**
+ * What is known of the stages, after those that the build has ended since: they are up to date. A stage that ended before the look is as the look found it:
+ * an edit may have made it stale again. @param lookedMs when the look at all stages began, in milliseconds since 1970.
+ */
 export function withEnded(
   explained: ReadonlyMap<StageId, Explanation>,
   build: RunningBuild | undefined,
+  lookedMs: number,
 ): ReadonlyMap<StageId, Explanation> {
   return new Map(
     [...explained].map(([id, explanation]): [StageId, Explanation] => {
-      const isDone = DONE.includes(build?.stages[id]?.state ?? '');
+      const { state = '', endedMs = 0 } = build?.stages[id] ?? {};
+      const isDone = DONE.includes(state) && endedMs > lookedMs;
       return [id, isDone ? { ...explanation, status: { kind: 'up-to-date' }, cached: undefined, causes: [] } : explanation];
     }),
   );

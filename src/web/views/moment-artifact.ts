@@ -2,14 +2,14 @@
 import { getRunIndex, isRunName } from '../../engine/insight/history/run-name.js';
 import type { RunRecord, RunStage } from '../../engine/insight/history/run-record.js';
 import { artifactPath } from '../../engine/model/artifact-path.js';
-import type { Plan, StageId } from '../../engine/model/plan.js';
+import type { Plan, PlannedStage, StageId } from '../../engine/model/plan.js';
 import { readRecord } from '../../engine/store/action-records.js';
 import { RequestError } from '../http/read-body.js';
 import type { ProjectState } from '../project/live-project.js';
 import { type FoundArtifact, findArtifact, findInCache } from './artifact-file.js';
 
-/** The history has tenths of a millisecond. */
-const SAME_MS = 0.06;
+/** The history has tenths of a millisecond, and the cache whole ones: two roundings of the same time. */
+const SAME_MS = 0.56;
 
 export interface ArtifactOrder {
   readonly stage: string;
@@ -32,7 +32,8 @@ export async function findArtifactOf(
   if (!isRunName(of)) throw new RequestError(404, 'ui-not-found', `"${of.slice(0, 80)}" keeps figures, and no artifacts`, 'choose runs');
   const known = findRunStage(state.runs, getRunIndex(state.runs, of), stage);
   const record = known?.key === undefined ? undefined : readIn(state.cache, known.key);
-  const artifact = (record === undefined || known === undefined ? undefined : resultOf(record.results, known))?.outputs[port];
+  const artifact = (record === undefined || known === undefined ? undefined : resultOf(record.results, known, planned.determinism))
+    ?.outputs[port];
   if (artifact === undefined) throw notKept(`${stage}.${port}`, of);
   return findInCache(state.cache, artifact, path, artifactPath(plan, planned, port));
 }
@@ -52,20 +53,24 @@ function findRunStage(runs: readonly RunRecord[], index: number, stage: string):
 }
 
 /**
- * The result that the run had, where an action has several: measured ones, and conflicting ones. A run notes how long its result took to make, which tells
- * them apart. @throws RequestError `ui-not-found` where it does not.
+ * The result that the run had, where an action has had several: measured ones, and conflicting ones. A run notes how long its result took to make, which
+ * tells them apart. The only result that the cache still has of an action that measures may be another run's too; that of an exact one has the same bytes.
+ * @throws RequestError `ui-not-found` where the duration does not tell.
  */
 export function resultOf<Result extends { readonly durationMs: number }>(
   results: readonly Result[],
   { stage, durationMs }: RunStage,
+  determinism: PlannedStage['determinism'],
 ): Result | undefined {
-  if (results.length <= 1) return results[0];
+  if (results.length === 0 || (results.length === 1 && determinism === 'exact')) return results[0];
   const own = results.filter(one => durationMs !== undefined && Math.abs(one.durationMs - durationMs) <= SAME_MS);
   if (own.length === 1) return own[0];
   throw new RequestError(
     404,
     'ui-not-found',
-    `the cache has ${results.length} results of ${stage} for one key, and the run does not say which one it had`,
+    results.length === 1
+      ? `the cache no longer has the result of ${stage} that the run had, but that of another run`
+      : `the cache has ${results.length} results of ${stage} for one key, and the run does not say which one it had`,
     'build the stage with --force, and compare the new run',
   );
 }

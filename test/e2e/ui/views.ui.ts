@@ -14,11 +14,11 @@ import { startTanren } from '../../support/start-tanren.js';
 describeInBrowser('the page of the default pipeline', path => {
   const page = givenPage(path, () => {
     const project = givenShapesProject(24);
-    // The images that are evaluated, captured by another way than the page computes them.
+    // The images that are evaluated, captured by another way than the page computes them; and a command that writes a text.
     project.edit('pipeline.yaml', text =>
       text.replace(
         /^ {2}capture:$/m,
-        '  capture-val: {uses: capture, with: {samples: 2}, inputs: {detector: *rewritten, recipe: export.recipe, config: "${sources.config}", data: "${sources.val}"}}\n\n  capture:',
+        '  capture-val: {uses: capture, with: {samples: 2}, inputs: {detector: *rewritten, recipe: export.recipe, config: "${sources.config}", data: "${sources.val}"}}\n\n  note: {uses: command, with: {run: ["printf %s \'<no JSON>\' > out"], shell: sh, outputs: {result: out}}, env: []}\n\n  capture:',
       ),
     );
     expect(project.build().exitCode).toBe(0);
@@ -74,12 +74,9 @@ describeInBrowser('the page of the default pipeline', path => {
 
   it('loads at most 300 kB for its first view, compressed', async () => {
     const opened = await page.open();
-    let bytes = 0;
-    opened.page.on('response', response => {
-      bytes += Number(response.headers()['content-length'] ?? 0);
-    });
     await opened.go('/');
     await opened.page.locator('.graph .box').first().waitFor();
+    const bytes = await opened.transferred();
     expect(bytes).toBeGreaterThan(20_000);
     expect(bytes).toBeLessThan(300_000);
   });
@@ -116,6 +113,43 @@ describeInBrowser('the page of the default pipeline', path => {
     await tab.getByRole('button', { name: /^lost \d/ }).waitFor();
     expect(tab.url()).toContain('kind=lost');
     expect(tab.url()).toContain(`#token=${page.server().token}`);
+  });
+
+  it('presses a box of the graph of a model by Enter and by Space, as a button, and does not scroll', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    await opened.go('/model?stage=quantize@backbone&node=backbone/body/layer1/0/bn3');
+    const boxes = tab.locator('.canvas .node:not(.picked) .press');
+    for (const key of ['Space', 'Enter']) {
+      const name = (await boxes.first().getAttribute('aria-label')) ?? '';
+      await boxes.first().focus();
+      await tab.keyboard.press(key);
+      await tab
+        .locator('.canvas .picked .press')
+        .and(tab.getByLabel(name, { exact: true }))
+        .waitFor();
+      expect(await tab.evaluate<number>('scrollY')).toBe(0);
+    }
+  });
+
+  it('shows nothing of an output of a command that is no report of a board', async () => {
+    const opened = await page.open();
+    const asked = opened.page.waitForResponse(/stage=note/);
+    await opened.go('/compile');
+    await (await asked).finished();
+    await opened.page.getByText('Roofline').waitFor();
+    expect(await opened.page.getByRole('alert').allInnerTexts()).toEqual([]);
+  });
+
+  it.each([
+    ['/results?judged=yes', 'judge-worker', 'The detections cannot be evaluated: a computation of the page has stopped'],
+    ['/results', 'match-worker', 'a computation of the page has stopped'],
+    ['/model?stage=quantize@backbone', 'layout-worker', 'a computation of the page has stopped'],
+  ])('%s says so where its %s cannot be loaded, and does not wait for ever', async (at, worker, text) => {
+    const opened = await page.open();
+    await opened.page.route(`**/${worker}*`, route => route.abort());
+    await opened.go(at);
+    await opened.page.getByText(text).first().waitFor();
   });
 
   it('moves a graph by its transform alone while the sight stays near', async () => {
@@ -262,6 +296,23 @@ describeInBrowser('the page of the default pipeline', path => {
       await opened.go(at);
       await opened.page.getByText(text).filter({ visible: true }).first().waitFor();
       expect(opened.heard).toEqual([]);
+    });
+
+    it('shows its views in a browser that does not tell when it is idle, as Safari', async () => {
+      const opened = await page.openAt(file());
+      await opened.page.addInitScript('delete window.requestIdleCallback');
+      await opened.go('/compile');
+      await opened.page.getByText('Roofline').waitFor();
+      expect(opened.heard).toEqual([]);
+    });
+
+    it('makes no links of texts that are the name of something else', async () => {
+      const opened = await page.openAt(file());
+      await opened.go('');
+      const table = opened.page.locator('section#pipeline table');
+      await table.locator('th a', { hasText: /^compile$/ }).waitFor({ state: 'attached' });
+      // The plugin "compile", beside the stage of this name.
+      expect(await table.locator('td:nth-child(2) a').allTextContents()).toEqual([]);
     });
 
     it('has no serious barrier in a view', async () => {

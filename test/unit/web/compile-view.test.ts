@@ -102,6 +102,7 @@ describe('a report of a board', () => {
     models: [
       { name: 'backbone', units: [unit(0, 'npu', ['a', 'b']), unit(1, 'cpu', ['c']), unit(2, 'npu', ['q'], true)] },
       { name: 'head', units: [unit(0, 'npu', ['a'])] },
+      { name: 'mask_head', units: [unit(0, 'npu', ['a'])] },
     ],
   } as unknown as CompileReport;
   const node = (name: string, text?: string) => ({ name, op: 'Conv', place: 'cpu', reasons: text === undefined ? [] : [{ text }] });
@@ -119,9 +120,15 @@ describe('a report of a board', () => {
 
   it.each([
     ['head_int8.onnx', 'head'],
+    ['mask_head.onnx', 'mask_head'],
     ['backbone.onnx', 'backbone'],
+    ['other.onnx', 'backbone'],
     [undefined, 'backbone'],
-  ])('of %j finds a node that two models have in %s', (model, expected) => {
+  ])('of %j finds a node that several models have in %s', (model, expected) => {
     expect(joinBoardReport(report, board(model, [node('a')]))[0]?.predicted?.model).toBe(expected);
+  });
+
+  it('of a model finds none of the nodes that only others have', () => {
+    expect(joinBoardReport(report, board('head.onnx', [node('c')]))[0]?.predicted).toBeUndefined();
   });
 });

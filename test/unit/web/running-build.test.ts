@@ -23,12 +23,17 @@ const build: RunningBuild = {
   pid: 1,
   startedMs: 0,
   pending: [],
-  stages: { a: { state: 'executed' }, b: { state: 'running' }, c: { state: 'failed' }, d: { state: 'restored' } },
+  stages: {
+    a: { state: 'executed', endedMs: 5 },
+    b: { state: 'running' },
+    c: { state: 'failed', endedMs: 6 },
+    d: { state: 'restored', endedMs: 8 },
+  },
 };
 
 describe('stages of a running build', () => {
   it('are up to date once they have their result, and as before until then', () => {
-    const now = withEnded(explained, build);
+    const now = withEnded(explained, build, 3);
     expect([...now].map(([id, { status }]) => `${id} ${status.kind}`)).toEqual([
       'a up-to-date',
       'b stale',
@@ -40,7 +45,12 @@ describe('stages of a running build', () => {
     expect([...now.values()].map(({ cached }) => cached !== undefined)).toEqual([false, true, true, false, true]);
   });
 
+  it('that ended before the last look at all are as it found them: an edit made them stale again', () => {
+    const now = withEnded(explained, build, 6);
+    expect([...now.values()].map(({ status }) => status.kind)).toEqual(['stale', 'stale', 'stale', 'up-to-date', 'stale']);
+  });
+
   it('are all as before without a build', () => {
-    expect([...withEnded(explained, undefined).values()]).toEqual([...explained.values()]);
+    expect([...withEnded(explained, undefined, 3).values()]).toEqual([...explained.values()]);
   });
 });

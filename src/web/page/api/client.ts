@@ -15,6 +15,9 @@ export class ApiError extends Error {
   }
 }
 
+/** The code of an answer that is another kind of file. */
+export const NOT_JSON = 'not-json';
+
 /** The fragment is read at each request: a new address with a new token may be pasted into the same tab. */
 export function tokenOf(fragment: string = location.hash): string {
   return new URLSearchParams(fragment.replace(/^#/, '')).get('token') ?? '';
@@ -28,7 +31,12 @@ export function request(path: string, init: RequestInit = {}): Promise<Response>
 /** @throws ApiError. */
 export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await reach(path, signal === undefined ? {} : { signal });
-  return (await response.json()) as T;
+  try {
+    return (await response.json()) as T;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ApiError(response.status, NOT_JSON, `the answer is not JSON: ${error.message}`, 'build the stage that wrote the file again');
+  }
 }
 
 /** @throws ApiError. */

@@ -5,7 +5,7 @@ import { readerOf } from '../../../base/schema/schema-reader.js';
 import { formatCount } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { BOARD_REPORT_FORMAT, BOARD_REPORT_SCHEMA, type BoardReport } from '../../../target/board/board-report.js';
-import { ApiError, address } from '../api/client.js';
+import { ApiError, address, NOT_JSON } from '../api/client.js';
 import { useData } from '../api/use-data.js';
 import { Link } from '../parts/link.js';
 import { Failed, OutOfDate } from '../parts/notice.js';
@@ -57,6 +57,8 @@ interface OneProps {
 
 function OneReport({ report, stage, output: { port, digest } }: OneProps) {
   const { data, error } = useData(address('artifact', { stage: stage.id, port, v: digest?.slice(0, 16) }), 'once', readBoardReport);
+  // The output of a command may be any file.
+  if (error?.code === NOT_JSON) return null;
   if (error !== undefined) return <Failed error={error} />;
   if (data === undefined || data === 'another') return null;
   const rows = joinBoardReport(report, data);

@@ -16,9 +16,7 @@ export interface BoardNodeRow {
 /** Nodes of the board that were not on the NPU; those predicted on it come first. The order is the report's otherwise. */
 export function joinBoardReport({ models }: CompileReport, board: BoardReport): readonly BoardNodeRow[] {
   const found = new Map<string, { readonly model: string; readonly unit: Unit }>();
-  const own = models.filter(({ name }) => board.model?.includes(name) === true);
-  // The board ran one model. Where the file does not name it, the first with the node is meant.
-  for (const { name: model, units } of [...own, ...models])
+  for (const { name: model, units } of modelsOf(models, board.model))
     for (const unit of units) for (const node of unit.nodes) if (!found.has(node)) found.set(node, { model, unit });
   const rows = board.nodes.map(
     ({ name, op, place, reasons }): BoardNodeRow => ({
@@ -30,6 +28,12 @@ export function joinBoardReport({ models }: CompileReport, board: BoardReport): 
     }),
   );
   return [...rows.filter(isSurprise), ...rows.filter(row => !isSurprise(row))];
+}
+
+/** The board ran one model: the longest name in that of its file, as `mask_head.onnx` has `head` too. Without one, the first with a node is meant. */
+function modelsOf(models: CompileReport['models'], file: string | undefined): CompileReport['models'] {
+  const own = models.filter(({ name }) => file?.includes(name) === true).toSorted((a, b) => b.name.length - a.name.length);
+  return own.length === 0 ? models : own.slice(0, 1);
 }
 
 /** Predicted on the NPU, and not run there. */

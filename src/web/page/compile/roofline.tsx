@@ -1,8 +1,10 @@
 /** The roofline of a model: work per byte of each unit, and its rate by the estimate, under peak and bandwidth. */
+
 import { formatBytes } from '../../../base/text/format.js';
 import { formatNumber } from '../../../report/numbers.js';
 import { AxisX, AxisY, Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
+import { pressedBy } from '../parts/press.js';
 import { linearScale } from '../parts/scale.js';
 import type { CompiledModel, Unit } from './compile-report.js';
 
@@ -54,7 +56,7 @@ export function Roofline({ model: { units, estimate }, picked, pick }: RooflineP
             aria-label={unit.name}
             aria-pressed={unit.id === picked}
             onClick={() => pick(unit.id)}
-            onKeyDown={event => event.key === 'Enter' && pick(unit.id)}
+            onKeyDown={pressedBy(() => pick(unit.id))}
           >
             <title>{`${unit.opType} ${unit.name}\n${formatNumber(unit.macs)} MAC, ${formatBytes(unit.macs / intensity)}\n${formatNumber(unit.estimate?.ms ?? 0)} ms, bound by ${unit.estimate?.bound ?? '?'}`}</title>
           </circle>

@@ -3,6 +3,7 @@ import type { ComponentChild } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { drawPath, type Point } from '../../../report/graph-edges.js';
 import type { GraphPlaces } from '../parts/graph/graph-types.js';
+import { pressedBy } from '../parts/press.js';
 import { clip, plainText } from '../parts/text.js';
 import type { BoxLook, LookOf } from './box-look.js';
 import type { CollapsedGraph, ModelBox } from './collapse.js';
@@ -119,7 +120,7 @@ function Box({ box, place, look, isPicked, press, sight }: BoxProps) {
         aria-label={plainText(label)}
         aria-pressed={isPicked}
         onClick={press}
-        onKeyDown={event => event.key === 'Enter' && press()}
+        onKeyDown={pressedBy(press)}
       >
         <title>{plainText(label)}</title>
       </rect>

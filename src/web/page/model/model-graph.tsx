@@ -1,9 +1,10 @@
 /** The drawing of a model's graph: pan and zoom, only what is visible is in the document, boxes open and close. */
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { Point } from '../../../report/graph-edges.js';
+import { ApiError } from '../api/client.js';
 import type { GraphOrder, GraphPlaces } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
-import { Empty } from '../parts/notice.js';
+import { Empty, Failed } from '../parts/notice.js';
 import type { LookOf } from './box-look.js';
 import type { CollapsedGraph } from './collapse.js';
 import { type Area, BOX_HEIGHT, useGraphContent, widthOf } from './graph-content.js';
@@ -37,7 +38,8 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
     }),
     [graph],
   );
-  const layout = useLayout(order);
+  const laidOut = useLayout(order);
+  const layout = laidOut instanceof ApiError ? undefined : laidOut;
   const arrow = `model-arrow-${useId()}`;
   const frame = useRef<HTMLDivElement>(null);
   const [viewport, setViewport] = useState<Viewport>({ x: 0, y: 0, scale: 1 });
@@ -66,6 +68,7 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
     },
     area,
   );
+  if (laidOut instanceof ApiError) return <Failed error={laidOut} />;
   if (layout === undefined) return <Empty>Laying out {graph.boxes.length} boxes …</Empty>;
   const zoom = (factor: number, at: Point = { x: size.width / 2, y: size.height / 2 }): void =>
     setViewport(({ x, y, scale }) => {

@@ -13,14 +13,17 @@ export function useJudgments(sides: readonly ResultSide[]): readonly Judgment[] 
   const [found, setFound] = useState<readonly Judgment[] | string>();
   useEffect(() => {
     const controller = new AbortController();
-    const worker = startWorker(workerAddress);
+    const worker = startWorker(workerAddress, ({ message }) => setFound(message));
     worker.onmessage = (event: MessageEvent<readonly Judgment[] | { readonly problem: string }>) => {
       setFound('problem' in event.data ? event.data.problem : event.data);
       worker.terminate();
     };
     loadJudgeOrder(sides, controller.signal).then(
       order => worker.postMessage(order),
-      (error: unknown) => !controller.signal.aborted && setFound(asApiError(error).message),
+      (error: unknown) => {
+        worker.terminate();
+        if (!controller.signal.aborted) setFound(asApiError(error).message);
+      },
     );
     return () => {
       controller.abort();

@@ -61,7 +61,7 @@ export function useResults(left: ResultSide, right: ResultSide): Results {
   const worker = useRef<Worker>();
   useEffect(() => {
     const controller = new AbortController();
-    const own = startWorker(workerAddress);
+    const own = startWorker(workerAddress, error => setFound({ key, error }));
     worker.current = own;
     own.onmessage = ({ data }: MessageEvent<MatchAnswer>) => {
       if (data.kind === 'problem') setFound({ key, error: asApiError(new Error(data.message)) });
@@ -70,7 +70,10 @@ export function useResults(left: ResultSide, right: ResultSide): Results {
     };
     load(left, right, controller.signal).then(
       order => own.postMessage(order, [order.left, order.right, order.annotations]),
-      (error: unknown) => !controller.signal.aborted && setFound({ key, error: asApiError(error) }),
+      (error: unknown) => {
+        own.terminate();
+        if (!controller.signal.aborted) setFound({ key, error: asApiError(error) });
+      },
     );
     return () => {
       controller.abort();

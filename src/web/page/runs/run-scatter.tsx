@@ -1,8 +1,10 @@
 /** Two figures of all runs or configurations as a scatter, with those that no other one beats in both. */
+
 import { formatFigure } from '../../../report/numbers.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { AxisX, AxisY, Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
+import { pressedBy } from '../parts/press.js';
 import { boundsOf, linearScale } from '../parts/scale.js';
 import { Select } from '../parts/select.js';
 import { type Goal, numberOf, type Point } from './point-axes.js';
@@ -107,7 +109,7 @@ export function PointScatter({ points, front, names: [nameX, nameY], picked, tog
           aria-pressed={picked.includes(dot.name)}
           aria-label={`${dot.name}: ${formatFigure(dot.x)}, ${formatFigure(dot.y)}`}
           onClick={() => toggle(dot.name)}
-          onKeyDown={event => event.key === 'Enter' && toggle(dot.name)}
+          onKeyDown={pressedBy(() => toggle(dot.name))}
         >
           <title>{`${dot.name}\n${nameX}: ${formatFigure(dot.x)}\n${nameY}: ${formatFigure(dot.y)}`}</title>
         </circle>

@@ -5,24 +5,25 @@ import type { PipelineView, StageRow } from '../../../report/views/pipeline-data
 import { address, getJson } from '../api/client.js';
 import { hrefOf } from '../api/router.js';
 import { parseCompileReport } from '../compile/compile-report.js';
+import { kindOfName } from './kind-of-name.js';
 
 /** The address of the view of each name; undefined where several things have the name. */
 type Targets = Map<string, string | undefined>;
 
-/** Of tables whose column "Image" has ids. */
-const IMAGE = 'Image';
-
 /** @throws ApiError where the file lacks its data. */
 export async function linkNames(): Promise<void> {
   const { stages } = await getJson<PipelineView>('pipeline');
-  const targets: Targets = new Map(stages.map(({ id }) => [id, hrefOf('pipeline', { stage: id })]));
+  const stageLinks = new Map(stages.map(({ id }) => [id, hrefOf('pipeline', { stage: id })]));
+  const targets: Targets = new Map();
   for (const stage of stages) await addValues(targets, stage);
   for (const stage of stages) await addUnits(targets, stage);
   for (const table of document.querySelectorAll<HTMLTableElement>('main:not(#main) table')) {
     const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map(({ textContent }) => textContent?.trim());
     for (const cell of table.querySelectorAll<HTMLTableCellElement>('tbody :is(th, td)')) {
       const name = cell.textContent?.trim() ?? '';
-      const href = heads[cell.cellIndex] === IMAGE ? hrefOf('results', { image: name }) : targets.get(name);
+      const kind = kindOfName(heads[cell.cellIndex], cell.querySelector('code')?.textContent?.trim() === name);
+      const href =
+        kind === 'image' ? hrefOf('results', { image: name }) : kind === 'stage' ? stageLinks.get(name) : kind && targets.get(name);
       if (href !== undefined && name !== '' && cell.querySelector('a, svg') === null) wrap(cell, href);
     }
   }

@@ -73,7 +73,7 @@ function addSectionLinks(): void {
 connection.set('connected');
 addLinks();
 addSectionLinks();
-// The report is read first; the data of the views is inflated when the browser has time.
-requestIdleCallback(() => void linkNames().catch(() => undefined));
 const root = document.getElementById('app');
 if (root !== null) render(<SavedPage />, root);
+// The report is read first; the data of the views is inflated when the browser has time. Safari does not tell when that is. An error is the console's.
+(globalThis.requestIdleCallback ?? setTimeout)(() => void linkNames());
