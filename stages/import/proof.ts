@@ -28,6 +28,8 @@ export interface ImportClaim {
   readonly wanted: Equality;
   /** The unchanged graph. */
   readonly before: string;
+  /** 'widened': the unchanged graph computes in float32 what the file computes in float16. */
+  readonly original: 'file' | 'widened';
   readonly feeds: readonly Feeds[];
   readonly loops: 'some' | 'none';
 }
@@ -38,11 +40,12 @@ export async function claimImport(imported: ImportedModel, params: ImportParams,
   const wanted: Equality = isExact ? { kind: 'exact' } : { kind: 'rounding', tolerance: params.tolerance };
   const before = join(context.scratch, 'original.onnx');
   const loops = hasLoops(imported.unchanged) ? 'some' : 'none';
-  if (params.samples === 0) return { wanted, before, feeds: [], loops };
+  const original = imported.widened > 0 ? 'widened' : 'file';
+  if (params.samples === 0) return { wanted, before, original, feeds: [], loops };
   const feeds = [...feedsOf(imported.model, params.samples, context)];
   // ONNX Runtime maps weights outside of the model into memory, and its copy of the file is not needed.
   await writeModel(before, imported.unchanged, { externalData: { file: 'original.onnx.data', thresholdBytes: OUTSIDE_BYTES } });
-  return { wanted, before, feeds, loops };
+  return { wanted, before, original, feeds, loops };
 }
 
 /** Smaller constants, such as shapes, have to be in the model. */

@@ -4,7 +4,7 @@ import type { ImportedModel } from '../../src/onnx/import-model.js';
 import { getValue, subgraphsOf } from '../../src/onnx/ir/edit.js';
 import type { Graph, Model, Node, ValueId } from '../../src/onnx/ir/model.js';
 import { describeNode, formatDims } from '../../src/onnx/shape-inference/context/node-context.js';
-import type { ImportProof } from './proof.js';
+import type { ImportClaim, ImportProof } from './proof.js';
 
 /** The report without the proof. */
 export function describeImport(original: Model, imported: ImportedModel): JsonObject {
@@ -28,9 +28,13 @@ export function describeImport(original: Model, imported: ImportedModel): JsonOb
 }
 
 /** The field `proof` of the report. */
-export function describeProof({ wanted, samples, reason, spread, boundedLoops, outputs }: ImportProof): JsonObject {
+export function describeProof(
+  { wanted, samples, reason, spread, boundedLoops, outputs }: ImportProof,
+  { original }: Pick<ImportClaim, 'original'>,
+): JsonObject {
   return {
     class: wanted.kind,
+    ...(original === 'file' ? {} : { original }),
     ...(wanted.kind === 'exact' ? {} : { tolerance: wanted.tolerance }),
     samples,
     ...(reason === undefined ? {} : { reason }),

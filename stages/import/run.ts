@@ -26,7 +26,7 @@ export async function runImport(job: StageJob<ImportParams>): Promise<void> {
   collectGarbage();
   const proof = await proveImport(claim, getOutputPath(outputs, 'model'), context);
   if (proof.failed !== undefined) await explainSize(job, proof.failed);
-  await writeJsonFile(getOutputPath(outputs, 'report'), { ...report, proof: describeProof(proof) });
+  await writeJsonFile(getOutputPath(outputs, 'report'), { ...report, proof: describeProof(proof, claim) });
   assertProved(proof);
 }
 
@@ -54,7 +54,8 @@ async function importAndWrite(job: StageJob<ImportParams>): Promise<{ readonly r
   const { from, to } = conversion;
   const opsets = from === to ? `operator set ${to}` : `operator set ${from} became ${to}`;
   sayOtherDomains(model, context);
-  if (imported.widened > 0) context.log('info', `${countOf(imported.widened, 'value')} of float16 became float32`);
+  if (imported.widened > 0)
+    context.log('info', `${countOf(imported.widened, 'value')} of float16 became float32; equality is that with this widened graph`);
   context.log('info', `${opsets}; ${countOf(original.graph.nodes.size, 'node')} became ${model.graph.nodes.size}`);
   return { report: describeImport(original, imported), claim: await claimImport(imported, params, context) };
 }

@@ -7,7 +7,7 @@ import { IMPORT_PARAMS } from './params.js';
 
 export const importStage = defineStage({
   name: 'import',
-  version: 1,
+  version: 2,
   description: 'Imports an existing ONNX model: checks it, converts its operator set, pins shapes, and cuts off preprocessing.',
   params: IMPORT_PARAMS,
   inputs: {

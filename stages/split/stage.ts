@@ -7,7 +7,7 @@ import { extractsCpuSubgraphs, findFamily, listStructureFamilies, readStaticCut,
 
 export const split = defineStage({
   name: 'split',
-  version: 1,
+  version: 2,
   description: 'Cuts a model into parts between named values: by a host recipe, by the structure of a detector, or as listed.',
   params: SPLIT_PARAMS,
   inputs: params => ({ model: port('onnx-model', 'The whole model.'), ...listCutInputs(params) }),

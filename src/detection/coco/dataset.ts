@@ -32,8 +32,8 @@ export interface CocoAnnotation {
   readonly imageId: CocoId;
   readonly categoryId: CocoId;
   readonly kind: TruthKind;
-  /** Area in pixels, which decides the size class. */
-  readonly area: number;
+  /** Area in pixels, which decides the size class; undefined for a crowd that has none. */
+  readonly area: number | undefined;
   readonly box: CocoBox | undefined;
   readonly segmentation: Segmentation | undefined;
   readonly keypoints?: Keypoints;
@@ -210,12 +210,12 @@ function takeLast({ known, last, ids }: Entries, { images }: Owners): readonly C
   return known.toSorted((a, b) => (places.get(a.imageId) ?? 0) - (places.get(b.imageId) ?? 0)).flatMap(({ id }) => last.get(id) ?? []);
 }
 
-/** Any number, NaN included, which is outside of no size class. A crowd counts in every class, and may lack it. */
-function parseArea(object: JsonObject, kind: TruthKind, place: Place, note: NoteOddity): number {
+/** Any number, NaN included, which is outside of no size class. A crowd may lack it. */
+function parseArea(object: JsonObject, kind: TruthKind, place: Place, note: NoteOddity): number | undefined {
   const value = member(object, 'area');
   if (value === undefined && kind === 'crowd') {
     note('crowd-without-area', place);
-    return Number.NaN;
+    return undefined;
   }
   if (typeof value !== 'number') throw badField(`${place}.area`, 'a number', value);
   if (!Number.isFinite(value)) note('not-finite', `${place}.area`);

@@ -50,18 +50,20 @@ export interface Detection {
   readonly region: Region;
 }
 
-/** @throws DetectionError `coco-no-region` where the annotation lacks the box or mask that `iouType` needs. */
+/** The size of an object without an area is that of its box where keypoints are compared; pycocotools cannot compare them. @throws DetectionError `coco-no-region` where the annotation lacks the box or mask that `iouType` needs. */
 export function describeTruth(
-  { id, kind, area, box, segmentation, keypoints }: CocoAnnotation,
+  { id, kind, area: stated, box, segmentation, keypoints }: CocoAnnotation,
   image: MaskCanvas,
   iouType: OverlapType,
   sigmas: readonly number[] = PERSON_SIGMAS,
 ): Truth {
   const what = `annotation ${id}`;
+  // A crowd without an area counts in every size class: NaN is outside of none.
+  const area = stated ?? Number.NaN;
   if (iouType === 'keypoints') {
     if (keypoints === undefined) throw noRegion(what, 'keypoints');
     if (box === undefined) throw noRegion(what, 'bbox');
-    const region = { kind: 'keypoints', box, area, points: keypoints.points, sigmas } as const;
+    const region = { kind: 'keypoints', box, area: stated ?? boxArea(box), points: keypoints.points, sigmas } as const;
     return { id, kind, area, region, ...(keypoints.labeled === 0 ? { ignored: true } : {}) };
   }
   if (iouType === 'segm') return { id, kind, area, region: maskRegion(what, undefined, segmentation, image) };

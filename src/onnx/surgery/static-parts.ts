@@ -106,34 +106,50 @@ function findInner(facts: Facts): ReadonlySet<NodeId> {
 }
 
 /**
- * The nodes of networks, with those before that take channels away from an image or change its form: what the host would give is no image that could be prepared.
+ * The nodes of networks, with those before that take channels away from an image of three or change its form: what the host would give is no image that could
+ * be prepared. An image that has one channel from the start keeps its preparation.
  */
 function withoutLostImages(facts: Facts, inner: ReadonlySet<NodeId>): ReadonlySet<NodeId> {
-  const producers = new Map(facts.nodes.flatMap(node => outputsOf(node).map(id => [id, node] as const)));
-  const nodesBefore = (id: ValueId): readonly Node[] => {
-    const found = new Set<Node>();
-    const waiting = [id];
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      const producer = facts.live.has(next) ? producers.get(next) : undefined;
-      if (producer === undefined || found.has(producer)) continue;
-      found.add(producer);
-      waiting.push(...valuesReadBy(producer));
+  const { images, prepared } = followImages(facts, inner);
+  const lost = new Set<ValueId>();
+  for (const node of facts.nodes) {
+    if (!inner.has(node.id)) continue;
+    for (const id of valuesReadBy(node)) if (images.has(id) && prepared.has(id) && !isImage(dimsOf(facts, id))) lost.add(id);
+  }
+  const all = new Set(inner);
+  for (const node of facts.nodes.toReversed()) {
+    if (!outputsOf(node).some(id => lost.has(id))) continue;
+    all.add(node.id);
+    for (const id of valuesReadBy(node)) if (facts.live.has(id)) lost.add(id);
+  }
+  return all;
+}
+
+/** The live values that depend on an image of three channels, and those that only nodes of known sizes outside of networks lead to. */
+function followImages(facts: Facts, inner: ReadonlySet<NodeId>) {
+  const inputs = facts.model.graph.inputs.filter(id => facts.live.has(id));
+  const images = new Set(inputs.filter(id => hasThreeChannels(dimsOf(facts, id))));
+  const prepared = new Set(inputs);
+  for (const node of facts.nodes) {
+    if (!isLive(facts, node)) continue;
+    const read = [...valuesReadBy(node)].filter(id => facts.live.has(id));
+    const isImageBehind = read.some(id => images.has(id));
+    const isPrepared = !inner.has(node.id) && hasKnownSizes(facts, node) && read.every(id => prepared.has(id));
+    for (const id of outputsOf(node)) {
+      if (isImageBehind) images.add(id);
+      if (isPrepared) prepared.add(id);
     }
-    return [...found];
-  };
-  const entries = facts.nodes
-    .filter(({ id }) => inner.has(id))
-    .flatMap(node => [...valuesReadBy(node)])
-    .filter(id => facts.live.has(id) && !isImage(dimsOf(facts, id)));
-  const lost = entries.flatMap(id => {
-    const before = nodesBefore(id);
-    return before.every(node => !inner.has(node.id) && hasKnownSizes(facts, node)) ? before.map(node => node.id) : [];
-  });
-  return new Set([...inner, ...lost]);
+  }
+  return { images, prepared };
 }
 
 function isImage(dims: readonly Dim[] | undefined): boolean {
   return dims?.length === 4 && dims[1] === 3;
+}
+
+/** Channels first or last, with or without a batch. */
+function hasThreeChannels(dims: readonly Dim[] | undefined): boolean {
+  return dims !== undefined && dims.length >= 3 && (dims.at(-3) === 3 || dims.at(-1) === 3);
 }
 
 /** Per live node, the number of changes between host and network on the longest path to it: even on the host, odd in a network. */

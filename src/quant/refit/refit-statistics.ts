@@ -34,7 +34,7 @@ const LARGEST_FACTOR = 8;
  * @throws QuantError `layers-differ`, `not-finite`; RuntimeError `model-load`, `model-run`.
  */
 export async function refitStatistics(request: RefitRequest): Promise<readonly RefittedLayer[]> {
-  const { model, layers, samples, progress } = request;
+  const { model, layers, progress } = request;
   const withoutBias = addBiases(model, layers);
   const sides = {
     reference: await openSide(
@@ -48,18 +48,31 @@ export async function refitStatistics(request: RefitRequest): Promise<readonly R
       layers.map(({ node }) => node),
     ),
   };
+  const { reference, model: own } = sides;
+  const refitted = await reference.during(() => own.during(() => refitLayers(request, sides)));
+  removeZeroBiases(model, withoutBias);
+  progress(layers.length);
+  return refitted;
+}
+
+type Side = Awaited<ReturnType<typeof openSide>>;
+
+async function refitLayers(
+  { model, layers, samples, progress }: RefitRequest,
+  sides: { readonly reference: Side; readonly model: Side },
+): Promise<readonly RefittedLayer[]> {
   const refitted: RefittedLayer[] = [];
   for (const [index, layer] of layers.entries()) {
     progress(index);
-    const reference = sides.reference(index);
+    const reference = sides.reference.open(index);
     const wanted = await measure(reference, layer, samples.reference.length);
     await reference.close('keep');
-    const tried = sides.model(index);
+    const tried = sides.model.open(index);
     const before = await measure(tried, layer, samples.model.length);
     await tried.close('repeat');
     const affine = solveAffine(layer, wanted, before);
     writeWeights(model.graph, layer, withAffine(model.graph, layer, affine));
-    const fitted = sides.model(index);
+    const fitted = sides.model.open(index);
     const after = await measure(fitted, layer, samples.model.length);
     await fitted.close('keep');
     refitted.push({
@@ -69,15 +82,13 @@ export async function refitStatistics(request: RefitRequest): Promise<readonly R
       limited: affine.limited,
     });
   }
-  removeZeroBiases(model, withoutBias);
-  progress(layers.length);
   return refitted;
 }
 
 /** A stretch, and the output of the layer at its end. */
 type OutputStretch = Stretch & { readonly output: ValueId };
 
-/** A function that opens the stretch up to a layer's output. */
+/** The sweep of one model; `open` opens the stretch up to a layer's output. */
 async function openSide({ folder, samples, ...models }: RefitRequest, side: 'reference' | 'model', nodes: readonly Node[]) {
   const own = join(folder, side);
   await mkdir(own);
@@ -88,10 +99,11 @@ async function openSide({ folder, samples, ...models }: RefitRequest, side: 'ref
   });
   const { order, ends } = orderByLayers(models[side], ordered);
   const sweep = openSweep({ model: models[side], order, samples: samples[side], folder: own });
-  return (index: number): OutputStretch => {
+  const open = (index: number): OutputStretch => {
     const output = getDefined(outputs[index], 'output');
     return { ...sweep.open(getDefined(ends[index], 'end'), [output]), output };
   };
+  return { open, during: sweep.during };
 }
 
 async function measure(stretch: OutputStretch, { name, channels }: RefitLayer, samples: number): Promise<ChannelStatistics> {

@@ -1,6 +1,6 @@
 /** Detections, ground truth and images for the view "Results": what the sections of the page compare, without masks. */
 import { type CocoId, compareIds } from '../../../src/detection/coco/coco-id.js';
-import type { CocoAnnotation, CocoDataset, CocoImage } from '../../../src/detection/coco/dataset.js';
+import type { CocoAnnotation, CocoBox, CocoDataset, CocoImage } from '../../../src/detection/coco/dataset.js';
 import type { CocoResult } from '../../../src/detection/coco/results.js';
 import { groupByImage } from '../../../src/detection/coco/subset.js';
 import { keyOf } from '../../../src/report/saved/answer-key.js';
@@ -74,7 +74,8 @@ function resultOf(result: CocoResult, image: CocoImage | undefined) {
   return { image_id: imageId, category_id: categoryId, ...(box === undefined ? {} : { bbox: roundBox(box) }), score };
 }
 
-function datasetOf({ images, categories, annotations }: CocoDataset) {
+/** As a file of COCO that `parseCocoDataset` reads. */
+export function datasetOf({ images, categories, annotations }: CocoDataset) {
   return {
     images: images.map(({ id, width, height, fileName }) => ({
       id,
@@ -89,5 +90,13 @@ function datasetOf({ images, categories, annotations }: CocoDataset) {
 
 function annotationOf({ id, imageId, categoryId, kind, area, box }: CocoAnnotation) {
   const place = box === undefined ? {} : { bbox: roundBox(box) };
-  return { id, image_id: imageId, category_id: categoryId, area, iscrowd: kind === 'crowd' ? 1 : 0, ...place };
+  const size = area === undefined ? {} : { area: finiteArea(area, box) };
+  return { id, image_id: imageId, category_id: categoryId, ...size, iscrowd: kind === 'crowd' ? 1 : 0, ...place };
+}
+
+/** JSON has no NaN and no infinity: the area of the box stands in for the one, the largest number for the other. */
+function finiteArea(area: number, box: CocoBox | undefined): number {
+  const [, , width, height] = box ?? [0, 0, 0, 0];
+  const own = Number.isNaN(area) ? width * height : area;
+  return Number.isNaN(own) ? 0 : Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, own));
 }

@@ -240,6 +240,13 @@ describe('import', () => {
     });
   });
 
+  it('says that a widened model is compared with the widened graph', async () => {
+    const half = '<ir_version: 8, opset_import: ["": 17]> g (float16[2] x) => (float16[2] y) { y = Relu(x) }';
+    const { report } = await importText(half, { float16: 'widen' });
+    expect(report).toMatchObject({ widened: expect.any(Number), proof: { class: 'exact', original: 'widened', samples: 1 } });
+    expect((await importText(half.replaceAll('float16', 'float'), { float16: 'widen' })).report.proof).not.toHaveProperty('original');
+  });
+
   it('skips the proof if requested', async () => {
     const text = '<ir_version: 8, opset_import: ["": 17]> g (string[2] x) => (string[] y) { y = Identity(x) }';
     expect((await failureOf(() => importText(text))).code).toBe('random-input');

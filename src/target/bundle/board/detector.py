@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 
 from tanren_host.arguments import check_writable, count, make_folder, positive
 from tanren_host.bundle import say
-from tanren_host.coco import average_precision, read_annotations
+from tanren_host.coco import average_precision, check_sigmas, read_annotations
 from tanren_host.detector import Detector
 from tanren_host.device import add_device_arguments, load_options
 from tanren_host.errors import Refused
@@ -83,6 +83,7 @@ def command_evaluate(arguments):
     file, listed = read_annotations(arguments.annotations)
     listed, folder = listed[: arguments.samples], Path(arguments.images)
     identity, detector = open_detector(arguments)
+    check_sigmas(file, detector.keypoints, arguments.sigmas)
     results, times = detect_all(arguments, detector, ((number, str(number), read_image(folder / name)) for number, name in listed))
     for kind, figures in average_precision(file, results, [number for number, _ in listed], arguments.sigmas).items():
         print(f"{kind}: " + ", ".join(f"{name} {value:.4f}" for name, value in figures.items()) + f" on {len(listed)} images")

@@ -6,6 +6,7 @@ import { KEYPOINT_FIGURE_NAMES, summarizeKeypoints } from '../../../../src/detec
 import { computeOks } from '../../../../src/detection/coco/keypoints.js';
 import { measureCoco } from '../../../../src/detection/coco/measure.js';
 import { KEYPOINT_PARAMS } from '../../../../src/detection/coco/params.js';
+import { describeTruth, overlap } from '../../../../src/detection/coco/region.js';
 import { parseCocoResults } from '../../../../src/detection/coco/results.js';
 import { failureOf } from '../../../support/error-code.js';
 import { fixturePath } from '../../../support/fixtures.js';
@@ -60,4 +61,16 @@ it.each([[[1, 2]], ['x'], [[1, 2, 'v']]])('keypoints %j are refused at their pla
   const annotation = { id: 1, image_id: 1, category_id: 1, area: 1, iscrowd: 0, keypoints };
   const failure = await failureOf(async () => parseCocoDataset({ ...root, annotations: [annotation] }));
   expect(failure).toMatchObject({ code: 'coco-field', message: expect.stringContaining('annotations[0].keypoints') });
+});
+
+it('a crowd without an area has that of its box', () => {
+  const root = { images: [{ id: 1, width: 9, height: 9 }], categories: [{ id: 1, name: 'p' }] };
+  const crowd = { id: 1, image_id: 1, category_id: 1, iscrowd: 1, bbox: [0, 0, 5, 20], keypoints: [10, 10, 2], num_keypoints: 1 };
+  const [annotation] = parseCocoDataset({ ...root, annotations: [crowd] }).annotations;
+  if (annotation === undefined) throw new Error('no annotation');
+  const truth = describeTruth(annotation, { id: 1, width: 9, height: 9 }, 'keypoints', [0.5]);
+  const found = { kind: 'keypoints', box: [0, 0, 1, 1], area: 1, points: [13, 14, 1], sigmas: [] } as const;
+  // d = 5, and (2 · .5)² · 100 · 2 = 200.
+  expect(overlap(found, truth.region, 'crowd')).toBeCloseTo(Math.exp(-25 / 200), 12);
+  expect(truth.area).toBeNaN();
 });

@@ -83,7 +83,7 @@ describe('warnings', () => {
     expect(annotations.map(({ id, kind, area }) => [id, kind, area])).toEqual([
       [1, 'object', 4],
       [1, 'object', 4],
-      [3, 'crowd', Number.NaN],
+      [3, 'crowd', undefined],
     ]);
     expect(oddities.list()).toEqual([
       '1 crowd without an area; it belongs to every size (annotations[2])',

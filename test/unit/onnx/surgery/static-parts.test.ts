@@ -23,6 +23,14 @@ it('nodes before a network are the host’s, as long as they give an image', () 
   ]);
 });
 
+it('nodes before a network of an image with one channel are the host’s', () => {
+  expect(kindsOf(peaks(1, 'image = Mul(x, gain)').replace('float[1, 3, 8, 8] x', 'float[1, 1, 8, 8] x'))).toEqual([
+    ['host', ['Mul']],
+    ['network', ['Conv']],
+    ['host', ['Greater', 'NonZero']],
+  ]);
+});
+
 it('nodes that take one channel of an image belong to the network', () => {
   expect(kindsOf(peaks(1, 'channel = Gather<axis = 1>(x, first)\n  image = Unsqueeze(channel, one)'))).toEqual([
     ['network', ['Gather', 'Unsqueeze', 'Conv']],

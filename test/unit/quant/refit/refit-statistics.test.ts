@@ -1,6 +1,7 @@
 /** Statistics refit: means and deviations are computed anew from ONNX Runtime's outputs, and compared with those of the reference. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import ort from 'onnxruntime-node';
 import { int, ints } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
@@ -9,6 +10,7 @@ import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { findRefitLayers } from '../../../../src/quant/refit/refit-layer.js';
 import type { RefittedLayer } from '../../../../src/quant/refit/refit-report.js';
 import { refitStatistics } from '../../../../src/quant/refit/refit-statistics.js';
+import type { NamedTensors } from '../../../../src/runtime/session/model-inputs.js';
 import { failureOf } from '../../../support/error-code.js';
 import { listProblems, runModel } from '../../../support/look-at-model.js';
 import { givenFolder } from '../../../support/run-stage.js';
@@ -57,7 +59,7 @@ function hardened(network: SmallModel): Model {
   return model;
 }
 
-async function refit(reference: Model, model: Model, samples = SAMPLES): Promise<readonly RefittedLayer[]> {
+async function refit(reference: Model, model: Model, samples: readonly NamedTensors[] = SAMPLES): Promise<readonly RefittedLayer[]> {
   const own = join(folder.path, `${count++}`);
   await mkdir(own);
   const feeds = samples.map(sample => async () => sample);
@@ -155,4 +157,29 @@ it('outputs that are not finite, and other numbers of channels, are refused', as
   const narrow: SmallModel = { ...NETWORK, nodes: NETWORK.nodes.slice(0, 1), outputs: ['y1'] };
   const other: SmallModel = { ...narrow, constants: { w1: randomConstant([6, 4, 3, 3]), b1: randomConstant([6]) } };
   expect((await failureOf(() => refit(smallModel(other), smallModel(narrow)))).code).toBe('layers-differ');
+});
+
+it('leaves no session open where a layer cannot be refitted', async () => {
+  const { create } = ort.InferenceSession;
+  let open = 0;
+  const counting = async (...given: Parameters<typeof create>): ReturnType<typeof create> => {
+    const session = await create(...given);
+    const release = session.release.bind(session);
+    open++;
+    return Object.assign(session, {
+      release: async () => {
+        open--;
+        await release();
+      },
+    });
+  };
+  ort.InferenceSession.create = counting as typeof create;
+  try {
+    // The second sample has another form than the session of the first.
+    const misfit = [...SAMPLES.slice(0, 1), { x: randomFloats([2, 5, 8, 8], 1) }];
+    expect((await failureOf(() => refit(smallModel(NETWORK), hardened(NETWORK), misfit))).code).toBe('model-run');
+  } finally {
+    ort.InferenceSession.create = create;
+  }
+  expect(open).toBe(0);
 });

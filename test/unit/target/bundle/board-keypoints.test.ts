@@ -12,11 +12,12 @@ const PROGRAM = `
 import json, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, ${JSON.stringify(BOARD)})
-from tanren_host.coco import average_precision
+from tanren_host.coco import average_precision, check_sigmas
 from tanren_host.errors import Refused
 given = json.load(sys.stdin)
 file = given["groundTruth"]
 try:
+    check_sigmas(file, given.get("points", 17), given.get("sigmas"))
     print(json.dumps(average_precision(file, given["results"], sorted(image["id"] for image in file["images"]), given.get("sigmas"))))
 except Refused as refusal:
     print(json.dumps({"refused": refusal.code}))
@@ -55,6 +56,7 @@ describeWithPython('keypoints of detector.py', () => {
 
   it('need one standard deviation per point', () => {
     expect(measure({ ...recorded, sigmas: [0.1, 0.2] })).toEqual({ refused: 'keypoint-sigmas' });
+    expect(measure({ ...recorded, points: 5 })).toEqual({ refused: 'keypoint-sigmas' });
     const wide = measure({ ...recorded, sigmas: Array.from({ length: 17 }, () => 0.5) });
     expect(wide.keypoints?.AP).toBeGreaterThan(recorded.figures.AP ?? 1);
   });

@@ -32,17 +32,23 @@ def average_precision(file, results, image_ids, sigmas=None):
     if results and all("segmentation" in result for result in results):
         figures["segm"] = evaluate(file, results, image_ids, "segm", sigmas)
     if results and all("keypoints" in result for result in results) and any(one.get("keypoints") for one in file["annotations"]):
-        figures["keypoints"] = evaluate(file, results, image_ids, "keypoints", check_sigmas(file, results, sigmas))
+        figures["keypoints"] = evaluate(file, results, image_ids, "keypoints", np.array(PERSON_SIGMAS if sigmas is None else sigmas, float))
     return figures
 
 
-def check_sigmas(file, results, sigmas):
-    sigmas = np.array(PERSON_SIGMAS if sigmas is None else sigmas, float)
-    for one in (*results, *file["annotations"]):
-        points = len(one.get("keypoints") or ()) / 3
-        if points not in (0, len(sigmas)):
-            raise Refused("keypoint-sigmas", f"an object has {points:g} keypoints, and there are {len(sigmas)} standard deviations: give one per point with --sigmas")
-    return sigmas
+def check_sigmas(file, points, sigmas=None):
+    """Whether figures of keypoints can be computed, before anything is detected.
+
+    @param points the number of keypoints that the detector gives per object; None: no keypoints, and nothing is checked
+    @raises Refused `keypoint-sigmas`
+    """
+    annotated = [len(one["keypoints"]) / 3 for one in file["annotations"] if one.get("keypoints")]
+    if points is None or not annotated:
+        return
+    expected = len(PERSON_SIGMAS if sigmas is None else sigmas)
+    odd = next((count for count in (points, *annotated) if count != expected), None)
+    if odd is not None:
+        raise Refused("keypoint-sigmas", f"an object has {odd:g} keypoints, and there are {expected} standard deviations: give one per point with --sigmas")
 
 
 def evaluate(file, results, image_ids, kind, sigmas):

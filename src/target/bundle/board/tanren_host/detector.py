@@ -78,6 +78,8 @@ class Detector:
         # A single network has all settings in its recipe.
         self.config = definition.get("config") or recipe.get("config")
         self.names = {int(label): name for label, name in definition["categories"].items()}
+        # The number of keypoints of an object; None for a detector without them.
+        self.keypoints = recipe.get("decoder", {}).get("keypoints", {}).get("count")
         self.tiles = recipe.get("tiles", {})
         self.sessions = {}
         self.parts = list_parts(recipe) if recipe["architecture"] == "single" else recipe["parts"]
