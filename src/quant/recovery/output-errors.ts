@@ -35,15 +35,18 @@ export function parseOutputSqnr(json: Json, document: KeptDocument): OutputSqnr 
 export async function measureOutputSqnr(float: ComparedModel, quantized: ComparedModel, folder: string): Promise<OutputSqnr> {
   const [own, other] = [await openOutputs(float, join(folder, 'float')), await openOutputs(quantized, join(folder, 'quantized'))];
   const sums = new Map<string, Comparison>();
-  for (const sample of float.samples.keys()) {
-    const [expected, actual] = [await own.run(sample), await other.run(sample)];
-    for (const [position, { name, tensor }] of expected.entries()) {
-      const partner = actual[position]?.tensor;
-      if (tensor?.dtype !== 'float32' || partner?.dtype !== 'float32') continue;
-      sums.set(name, mergeComparisons(sums.get(name) ?? NO_COMPARISON, compareArrays(tensor.data, partner.data)));
+  try {
+    for (const sample of float.samples.keys()) {
+      const [expected, actual] = [await own.run(sample), await other.run(sample)];
+      for (const [position, { name, tensor }] of expected.entries()) {
+        const partner = actual[position]?.tensor;
+        if (tensor?.dtype !== 'float32' || partner?.dtype !== 'float32') continue;
+        sums.set(name, mergeComparisons(sums.get(name) ?? NO_COMPARISON, compareArrays(tensor.data, partner.data)));
+      }
     }
+  } finally {
+    await Promise.all([own.close(), other.close()]);
   }
-  await Promise.all([own.close(), other.close()]);
   return Object.fromEntries(
     [...sums].map(([name, sum]) => {
       const sqnr = sqnrDbOf(sum);

@@ -1,7 +1,6 @@
 /** Statistics refit: means and deviations are computed anew from ONNX Runtime's outputs, and compared with those of the reference. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import ort from 'onnxruntime-node';
 import { int, ints } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { rewriteModel } from '../../../../src/onnx/rewrite/rewrite-model.js';
@@ -11,6 +10,7 @@ import { findRefitLayers } from '../../../../src/quant/refit/refit-layer.js';
 import type { RefittedLayer } from '../../../../src/quant/refit/refit-report.js';
 import { refitStatistics } from '../../../../src/quant/refit/refit-statistics.js';
 import type { NamedTensors } from '../../../../src/runtime/session/model-inputs.js';
+import { countOpenSessions } from '../../../support/count-sessions.js';
 import { failureOf } from '../../../support/error-code.js';
 import { listProblems, runModel } from '../../../support/look-at-model.js';
 import { givenFolder } from '../../../support/run-stage.js';
@@ -160,26 +160,10 @@ it('outputs that are not finite, and other numbers of channels, are refused', as
 });
 
 it('leaves no session open where a layer cannot be refitted', async () => {
-  const { create } = ort.InferenceSession;
-  let open = 0;
-  const counting = async (...given: Parameters<typeof create>): ReturnType<typeof create> => {
-    const session = await create(...given);
-    const release = session.release.bind(session);
-    open++;
-    return Object.assign(session, {
-      release: async () => {
-        open--;
-        await release();
-      },
-    });
-  };
-  ort.InferenceSession.create = counting as typeof create;
-  try {
-    // The second sample has another form than the session of the first.
-    const misfit = [...SAMPLES.slice(0, 1), { x: randomFloats([2, 5, 8, 8], 1) }];
+  // The second sample has another form than the session of the first.
+  const misfit = [...SAMPLES.slice(0, 1), { x: randomFloats([2, 5, 8, 8], 1) }];
+  const open = await countOpenSessions(async () => {
     expect((await failureOf(() => refit(smallModel(NETWORK), hardened(NETWORK), misfit))).code).toBe('model-run');
-  } finally {
-    ort.InferenceSession.create = create;
-  }
+  });
   expect(open).toBe(0);
 });

@@ -60,4 +60,25 @@ describeWithPython('keypoints of detector.py', () => {
     const wide = measure({ ...recorded, sigmas: Array.from({ length: 17 }, () => 0.5) });
     expect(wide.keypoints?.AP).toBeGreaterThan(recorded.figures.AP ?? 1);
   });
+
+  it('need their standard deviations before anything is detected', () => {
+    const program = `
+import sys, types
+sys.dont_write_bytecode = True
+sys.path.insert(0, ${JSON.stringify(BOARD)})
+import detector
+def detect_all(*_):
+    raise AssertionError("detected")
+detector.detect_all = detect_all
+detector.open_detector = lambda _: ({}, types.SimpleNamespace(keypoints=5))
+arguments = types.SimpleNamespace(annotations="", images=".", samples=None, sigmas=None)
+detector.read_annotations = lambda _: ({"annotations": [{"keypoints": [1, 1, 2] * 5}]}, [])
+try:
+    detector.command_evaluate(arguments)
+except detector.Refused as refusal:
+    print(refusal.code)
+`;
+    const { stdout, stderr } = spawnSync('python3', ['-c', program], { encoding: 'utf8' });
+    expect([stdout, stderr]).toEqual(['keypoint-sigmas\n', '']);
+  });
 });
