@@ -30,8 +30,12 @@ export interface CliWorld {
   readonly folder: string;
   run(...args: readonly string[]): CliResult;
   start(...args: readonly string[]): CliProcess;
-  /** The same project in another environment, or after it was moved. */
-  with(other: { readonly folder?: string; readonly environment?: NodeJS.ProcessEnv }): Pick<CliWorld, 'run' | 'start'>;
+  /** The same project in another environment, after it was moved, or with more time for a run than 5 minutes. */
+  with(other: {
+    readonly folder?: string;
+    readonly environment?: NodeJS.ProcessEnv;
+    readonly timeoutMs?: number;
+  }): Pick<CliWorld, 'run' | 'start'>;
   write(name: string, text: string): void;
   /** As many editors save: a new file takes the place of the old one. */
   saveByRename(name: string, text: string): void;
@@ -65,8 +69,8 @@ export function givenProject(files: Readonly<Record<string, string>>, environmen
   };
   for (const [name, text] of Object.entries(files)) write(name, text);
   const options = { cwd: folder, env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...environment } };
-  const runWith = ({ cwd, env }: typeof options, args: readonly string[]): CliResult => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], { cwd, env, encoding: 'utf8', timeout: 300_000 });
+  const runWith = ({ cwd, env }: typeof options, args: readonly string[], timeout = 300_000): CliResult => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [TANREN, ...args], { cwd, env, encoding: 'utf8', timeout });
     return { exitCode: status, stdout, stderr };
   };
   const startWith = (how: typeof options, args: readonly string[]): CliProcess => {
@@ -79,7 +83,7 @@ export function givenProject(files: Readonly<Record<string, string>>, environmen
     run: (...args) => runWith(options, args),
     with(other) {
       const changed = { cwd: other.folder ?? folder, env: { ...options.env, ...other.environment } };
-      return { run: (...args) => runWith(changed, args), start: (...args) => startWith(changed, args) };
+      return { run: (...args) => runWith(changed, args, other.timeoutMs), start: (...args) => startWith(changed, args) };
     },
     start: (...args) => startWith(options, args),
     write,

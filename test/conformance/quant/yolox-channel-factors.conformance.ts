@@ -118,7 +118,7 @@ suite('YOLOX-nano', () => {
   afterAll(() => world.remove());
 
   function build(...stages: readonly string[]): void {
-    const { exitCode, stdout, stderr } = world.run('build', ...stages);
+    const { exitCode, stdout, stderr } = world.with({ timeoutMs: 1_700_000 }).run('build', ...stages);
     expect([exitCode, exitCode === 0 ? '' : stdout + stderr]).toEqual([0, '']);
   }
 
