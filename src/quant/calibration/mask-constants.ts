@@ -7,14 +7,17 @@ import type { Sketch } from '../sketch/sketch.js';
 /** Exporters write −10⁹, the smallest float32 number or −∞. At a scale that reaches them, every signal is one integer. */
 export const MASK_MAGNITUDE = 1e8;
 
-/** Values of the main graph that depend on such a constant, or hold one. Nodes must be in topological order. */
-export function findMasks(graph: Graph): ReadonlySet<ValueId> {
-  const masks = new Set<ValueId>();
+/**
+ * Such constants, and the values of the main graph that nodes compute from masks. Nodes must be in topological order.
+ * @param hasFar whether a value has elements as a mask has them: only such values are masks, and inputs of the graph among them. undefined: not known, so that it may.
+ */
+export function findMasks(graph: Graph, hasFar: (id: ValueId) => boolean | undefined): ReadonlySet<ValueId> {
+  const masks = new Set<ValueId>(graph.inputs.filter(hasFar));
   for (const { id, constant } of graph.values.values()) if (isMaskConstant(constant)) masks.add(id);
   for (const node of graph.nodes.values()) {
     const reads = readsMasks(node) && node.inputs.some(id => id !== undefined && masks.has(id));
     if (!reads && !holdsMask(node)) continue;
-    for (const output of node.outputs) if (output !== undefined) masks.add(output);
+    for (const output of node.outputs) if (output !== undefined && hasFar(output) !== false) masks.add(output);
   }
   return masks;
 }
@@ -33,7 +36,7 @@ export function readsMasks({ opType }: Node): boolean {
 }
 
 /** Constant, ConstantOfShape, and Pad in early operator sets. */
-export function holdsMask(node: Node): boolean {
+function holdsMask(node: Node): boolean {
   if (!readsMasks(node)) return false;
   const { attributes } = node;
   for (const attribute of attributes.values()) {
@@ -43,7 +46,7 @@ export function holdsMask(node: Node): boolean {
   return false;
 }
 
-export function isMaskConstant(constant: Constant | undefined): boolean {
+function isMaskConstant(constant: Constant | undefined): boolean {
   if (constant?.dtype !== 'float32') return false;
   const { data } = decodeRawTensor({ ...constant, dtype: constant.dtype });
   for (let index = 0; index < data.length; index++) if (isFar(data[index] as number)) return true;

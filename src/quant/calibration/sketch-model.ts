@@ -8,7 +8,7 @@ import { countByEdges, edgesOf } from '../ort-compat/ort-histogram.js';
 import type { OrtBinnings, SampleCounts } from '../ort-compat/ort-observed.js';
 import { findChannelRanges } from '../sketch/channel-ranges.js';
 import { type Sketch, sketchTensor } from '../sketch/sketch.js';
-import { findMasks, hasFarElements, holdsMask, readsMasks } from './mask-constants.js';
+import { findMasks, hasFarElements } from './mask-constants.js';
 import type { SampleSketches } from './model-sketches.js';
 import { addressValues } from './value-address.js';
 
@@ -28,32 +28,27 @@ export interface Sketcher {
 export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
   const addresses = addressValues(model);
   const capture = openCapture(model, options);
-  let masks: ReadonlySet<ValueId> | undefined;
-  const isMask = (id: ValueId): boolean => {
-    masks ??= findMasks(model.graph);
-    return masks.has(id);
+  /** What may be a mask on some sample. */
+  let possible: ReadonlySet<ValueId> | undefined;
+  const finite = ({ id }: Value, data: Float32Array): Float32Array => {
+    possible ??= findMasks(model.graph, () => undefined);
+    return possible.has(id) ? data.filter(Number.isFinite) : data;
   };
-  /** Whether the producer of the value computes with a mask. @param carries whether a value that was seen has elements of one. */
-  const readsMask = ({ producer }: Value, carries: ReadonlyMap<ValueId, boolean>): boolean => {
-    const node = producer === undefined ? undefined : model.graph.nodes.get(producer);
-    if (node === undefined) return false;
-    return holdsMask(node) || (readsMasks(node) && node.inputs.some(id => id !== undefined && (carries.get(id) ?? isMask(id))));
-  };
-  const finite = ({ id }: Value, data: Float32Array): Float32Array => (isMask(id) ? data.filter(Number.isFinite) : data);
   return {
     async sample(feeds, channels = 'none') {
       const sketches = new Map<string, Sketch>();
-      const carries = new Map<ValueId, boolean>();
+      const far = new Map<ValueId, boolean>();
+      const odd: (readonly [Value, Sketch])[] = [];
       await capture.run(feeds, (value, tensor) => {
         const address = addresses.get(value.id);
         if (tensor.dtype !== 'float32' || address === undefined) return;
         const sketch = sketchTensor(tensor.data);
-        const isMasked = hasFarElements(sketch) && readsMask(value, carries);
-        carries.set(value.id, isMasked);
-        if (sketch.nan > 0 || (sketch.infinite > 0 && !isMasked)) throw notFinite(model.graph, value, sketch);
+        far.set(value.id, hasFarElements(sketch));
+        if (sketch.nan > 0 || sketch.infinite > 0) odd.push([value, sketch]);
         sketches.set(address, channels === 'none' ? sketch : { ...sketch, channels: findChannelRanges(tensor.data, tensor.dims) });
       });
       if (sketches.size === 0) throw withoutFloats(model.graph);
+      assertExplained(model.graph, odd, id => far.get(id));
       return sketches;
     },
     async count(feeds, binnings) {
@@ -73,6 +68,14 @@ export function openSketcher(model: Model, options: CaptureOptions): Sketcher {
     },
     close: () => capture.close(),
   };
+}
+
+/** @throws QuantError `not-finite` at the first value with NaN, or with infinity that comes from no mask. */
+function assertExplained(graph: Graph, odd: readonly (readonly [Value, Sketch])[], hasFar: (id: ValueId) => boolean | undefined): void {
+  if (odd.length === 0) return;
+  const masks = findMasks(graph, hasFar);
+  for (const [value, sketch] of odd)
+    if (sketch.nan > 0 || value.producer === undefined || !masks.has(value.id)) throw notFinite(graph, value, sketch);
 }
 
 function withoutFloats({ values }: Graph): QuantError {

@@ -1,7 +1,7 @@
 /** Activations for which there are no sensible integers, so that they stay in float: calibration saw no element, or they are masks. */
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
-import { findMaskConstants, hasFarElements, readsMasks } from '../calibration/mask-constants.js';
+import { findMaskConstants, findMasks, hasFarElements, readsMasks } from '../calibration/mask-constants.js';
 import { QuantError } from '../integers/quant-error.js';
 import type { Observation } from '../range/range-method.js';
 import { isFixedRange, type TensorSettings } from '../scheme/tensor-settings.js';
@@ -35,7 +35,13 @@ export function findUnfit(
       help: 'calibrate with samples for which the model computes something',
     });
   }
-  const masks = [...findMaskConstants(graph), ...seen.filter(({ sketch }) => hasFarElements(sketch)).map(({ id }) => id)];
+  const computed = findMasks(graph, id => {
+    const one = observations.get(id);
+    return one?.kind === 'seen' ? hasFarElements(one.sketch) : undefined;
+  });
+  // A signal may be large too; infinity has no scale.
+  const isMask = ({ id, sketch }: (typeof seen)[number]): boolean => sketch.infinite > 0 || (hasFarElements(sketch) && computed.has(id));
+  const masks = [...findMaskConstants(graph), ...seen.filter(isMask).map(({ id }) => id)];
   const reasons = new Map([
     ...unreached.map(id => [id, `calibration saw no element of "${getValue(graph, id).name}"`] as const),
     ...masks.map(id => [id, `"${getValue(graph, id).name}" is a mask: it has elements beyond every signal`] as const),

@@ -1,5 +1,6 @@
 /** Masks of attention (−∞, or numbers beyond every signal) stay in float: at a scale that reaches them, what they are added to is lost. */
-import type { Model } from '../../../../src/onnx/ir/model.js';
+import { getValue } from '../../../../src/onnx/ir/edit.js';
+import type { Model, ValueId } from '../../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
 import { warnOfMasks } from '../../../../src/quant/placement/unfit.js';
@@ -71,6 +72,28 @@ it('bounds of Clip beyond every signal are no masks', async () => {
   const quantized = await quantizeOn(model, feeds, PRESETS.u8s8);
   const operators = [...quantized.graph.nodes.values()].map(({ opType }) => opType);
   expect(operators.filter(op => op === 'QuantizeLinear')).toHaveLength(3);
+});
+
+it('signals beyond 10⁸ that no mask explains are quantized, and a mask that is an input is none', async () => {
+  const model = parseModelText(`${HEAD}g (float[1, 4, 8] x, float[8] mask) => (float[1, 4, 8] y, float[1, 4, 8] z) {
+    l = Mul(x, x)
+    m = Mul(l, l)
+    y = Relu(m)
+    z = Add(x, mask)
+  }`);
+  const large = makeTensor(
+    'float32',
+    [1, 4, 8],
+    (feeds.x?.data as Float32Array).map(value => value * 300),
+  );
+  const mask = makeTensor('float32', [8], Float32Array.from([0, 0, 0, 0, 0, -1e9, -1e9, -1e9]));
+  const quantized = await quantizeOn(model, { x: large, mask }, PRESETS.u8s8);
+  const nodes = [...quantized.graph.nodes.values()];
+  const nameOf = (id: ValueId | undefined): string => (id === undefined ? '' : getValue(quantized.graph, id).name);
+  expect(nodes.find(({ opType }) => opType === 'Add')?.inputs.map(nameOf)).toContain('mask');
+  const quantizedValues = nodes.filter(({ opType }) => opType === 'QuantizeLinear').map(({ inputs }) => nameOf(inputs[0]));
+  expect(quantizedValues).toEqual(expect.arrayContaining(['x', 'l']));
+  expect(quantizedValues.filter(name => name !== 'mask')).toHaveLength(3);
 });
 
 it('infinity without a mask is an error', async () => {
