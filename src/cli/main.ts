@@ -4,6 +4,7 @@ import { isCodedError } from '../base/coded-error.js';
 import { explainForbidden } from '../base/files/file-owner.js';
 import { FORBIDDEN, hasCode, isSystemCallError } from '../base/system-error.js';
 import { EXIT, type ExitCode } from './process/exit-code.js';
+import { isInstallationGone } from './process/installation-gone.js';
 import { buildProgram } from './program.js';
 import { batchedStreams, flushOutput } from './terminal/batched-output.js';
 import { makeConsole } from './terminal/console.js';
@@ -53,6 +54,12 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
     }
     if (isSystemCallError(error) && Object.hasOwn(REFUSALS, error.code)) {
       batchedStreams.stderr.write(`error[system-refused]: ${error.message}\n  help: ${REFUSALS[error.code]}\n`);
+      return EXIT.failed;
+    }
+    if (isInstallationGone(error)) {
+      batchedStreams.stderr.write(
+        'error[installation-changed]: this installation of Tanren was rebuilt, updated or removed while it ran\n  help: start the command again: it then runs the new code; if it fails too, install Tanren again\n',
+      );
       return EXIT.failed;
     }
     batchedStreams.stderr.write(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
