@@ -9,6 +9,7 @@ import type { ChosenImage } from './choose-images.js';
 import type { VerifyJob } from './params.js';
 import type { PartComparer } from './part-errors.js';
 import { summarize } from './report.js';
+import { formsOf } from './selections.js';
 import { listPartsOnTiles, openSide, type SideOptions, withOpened } from './sides.js';
 import type { Summary } from './summary.js';
 
@@ -31,7 +32,7 @@ export async function compareDetectors(
   await withOpened(sides, async ([reference, candidate]) => {
     const parts = reference.parts.filter(part => !onTiles.includes(part.name));
     const mayDiffer = new Set<string>();
-    for (const { name } of parts) for (const output of await errors.openSelections(name, splitKinds)) mayDiffer.add(output);
+    for (const part of parts) for (const output of await errors.openSelections(part.name, formsOf(part, splitKinds))) mayDiffer.add(output);
     for (const [index, { id, path }] of images.entries()) {
       context.signal.throwIfAborted();
       const image = await readImage(path);

@@ -34,7 +34,7 @@ export async function compareModels(
   const [batch, candidateBatch] = [await readFixedBatch(paths.reference), await readFixedBatch(paths.candidate)];
   const sides = [openSession(paths.reference, session), openCandidate(paths.candidate, session)] as const;
   await withOpened(sides, async ([reference, candidate]) => {
-    const shapes = { mayDiffer: await errors.openSelections(params.part ?? PLAIN_PART, () => ({})), differing };
+    const shapes = { mayDiffer: await errors.openSelections(params.part ?? PLAIN_PART, { toFloats, splitKinds: () => ({}) }), differing };
     for (const [index, sample] of samples.entries()) {
       context.signal.throwIfAborted();
       await nameSample(`sample ${sample.id}`, async () => {

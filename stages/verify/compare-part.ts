@@ -10,6 +10,7 @@ import { readImage } from './compare-detectors.js';
 import type { VerifyJob } from './params.js';
 import type { PartComparer } from './part-errors.js';
 import { summarize } from './report.js';
+import { formsOf } from './selections.js';
 import { listPartsOnTiles, openPartSide, openSide, type SideOptions, withOpened } from './sides.js';
 import type { Summary } from './summary.js';
 
@@ -44,7 +45,7 @@ export async function comparePart(
   await withOpened(sides, ([reference, candidate]) =>
     withOpened(finders, async ([detector]) => {
       const { splitKinds } = options.definition;
-      const mayDiffer = onTiles.includes(name) ? new Set<string>() : await errors.openSelections(name, splitKinds);
+      const mayDiffer = onTiles.includes(name) ? new Set<string>() : await errors.openSelections(name, formsOf(part, splitKinds));
       const compared = { splitKinds, shapes: { mayDiffer, differing } };
       for (const [index, image] of images.entries()) {
         context.signal.throwIfAborted();

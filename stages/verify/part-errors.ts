@@ -1,12 +1,11 @@
 /** What `verify` computes besides outputs and detections: errors of inner values, and errors with the selection of the reference. */
 
-import type { SplitKinds } from '../../src/detection/compare/compare-parts.js';
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
 import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
 import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
 import type { VerifyJob } from './params.js';
-import { openSelections } from './selections.js';
+import { type OutputForms, openSelections } from './selections.js';
 import { openValueErrors } from './value-errors.js';
 
 export interface PartFigures {
@@ -21,8 +20,9 @@ export interface PartComparer {
   /** The same for any model, by input names. */
   addFeeds(part: string, feeds: NamedTensors): Promise<void>;
   /** Opens the comparison of a part with equal selections. @returns the outputs whose shapes may differ, because they depend on what each side selects. */
-  openSelections(part: string, splitKinds: SplitKinds): Promise<ReadonlySet<string>>;
-  conclude(): PartFigures;
+  openSelections(part: string, forms: OutputForms): Promise<ReadonlySet<string>>;
+  /** `differing`: values of which the shapes differ. */
+  conclude(differing: Pick<ReadonlySet<string>, 'has'>): PartFigures;
   close(): Promise<void>;
 }
 
@@ -37,8 +37,8 @@ export function openPartComparer(job: VerifyJob): PartComparer {
       await values.addFeeds(part, feeds);
       await selections.addFeeds(part, feeds);
     },
-    openSelections: (part, splitKinds) => selections.open(part, splitKinds),
-    conclude: () => ({ propagated: values.conclude(), selections: selections.conclude() }),
+    openSelections: (part, forms) => selections.open(part, forms),
+    conclude: differing => ({ propagated: values.conclude(), selections: selections.conclude(differing) }),
     async close() {
       await values.close();
       await selections.close();

@@ -41,7 +41,7 @@ export async function runVerify(job: VerifyJob): Promise<void> {
   const { summary, on } = await compare(job, runner.open, errors)
     .finally(runner.close)
     .finally(() => errors.close());
-  const figures = errors.conclude();
+  const figures = errors.conclude(summary.differing);
   const judged = withSelections(summary, figures.selections, params.selection);
 
   assertCompared(judged);

@@ -1,7 +1,8 @@
 /** Compares outputs behind selections a second time, with the selection of the reference in both models, part by part. */
 
 import type { SplitKinds } from '../../src/detection/compare/compare-parts.js';
-import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
+import type { DetectorPart } from '../../src/detection/detector/detector-part.js';
+import { type PartValuesByName, toFloats } from '../../src/detection/detector/part-runner.js';
 import { OnnxError } from '../../src/onnx/ir/onnx-error.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openSelectedComparer, type SelectedComparer } from '../../src/quant/compare/compare-selected.js';
@@ -12,15 +13,31 @@ import { RuntimeError } from '../../src/runtime/session/runtime-error.js';
 import type { VerifyJob } from './params.js';
 import { fitInputs, pairOf } from './part-models.js';
 
+/** How outputs of a part are compared. */
+export interface OutputForms {
+  /** The outputs that are compared, as numbers. */
+  readonly toFloats: (outputs: NamedTensors) => PartValuesByName;
+  readonly splitKinds: SplitKinds;
+}
+
+/** The outputs of a detector's part that its host reads; integers are numbers. */
+export function formsOf({ name, values }: DetectorPart, splitKinds: SplitKinds): OutputForms {
+  const read = new Set(values.outputs);
+  return {
+    toFloats: outputs => toFloats(name, Object.fromEntries(Object.entries(outputs).filter(([output]) => read.has(output)))),
+    splitKinds,
+  };
+}
+
 export interface Selections {
   /** Opens a part. @returns the outputs that depend on a selection: the shapes of both sides may differ. */
-  open(part: string, splitKinds: SplitKinds): Promise<ReadonlySet<string>>;
+  open(part: string, forms: OutputForms): Promise<ReadonlySet<string>>;
   /** Compares a part that is open on its input. */
   add(part: string, inputs: PartValuesByName): Promise<void>;
   /** The same for any model, by input names. */
   addFeeds(part: string, feeds: NamedTensors): Promise<void>;
-  /** The parts in which something was compared. Outputs that were not compared on every sample have no figures. */
-  conclude(): readonly SelectedErrors[];
+  /** The parts in which something was compared. Outputs that were not compared on every sample have no figures. `differing`: values of which the shapes differ. */
+  conclude(differing: Pick<ReadonlySet<string>, 'has'>): readonly SelectedErrors[];
   close(): Promise<void>;
 }
 
@@ -43,9 +60,9 @@ export function openSelections(job: VerifyJob): Selections {
   const warn = (reason: string): void =>
     job.context.log('warning', `outputs behind selections are not compared with equal selections, because ${reason}`);
 
-  const openComparer = async (held: HeldSelections, splitOutputs: SplitKinds): Promise<SelectedComparer | undefined> => {
+  const openComparer = async (held: HeldSelections, { toFloats, splitKinds }: OutputForms): Promise<SelectedComparer | undefined> => {
     try {
-      return await openSelectedComparer(held, { optimization, memoryArena: 'none', splitOutputs });
+      return await openSelectedComparer(held, { optimization, memoryArena: 'none', toFloats, splitOutputs: splitKinds });
     } catch (error) {
       if (!isRefused(error)) throw error;
       warn(`a model with the positions as inputs or outputs cannot be opened: ${error.message}`);
@@ -76,15 +93,15 @@ export function openSelections(job: VerifyJob): Selections {
   }
 
   return {
-    async open(part, splitKinds) {
+    async open(part, forms) {
       if (!canHold) return new Set();
       const paths = pairOf(job, part);
       const original = await readModel(paths.reference);
       const held = findSelections(original).length === 0 ? undefined : holdSelections(original, await readModel(paths.candidate));
-      const comparer = held === undefined ? undefined : await openComparer(held, splitKinds);
+      const comparer = held === undefined ? undefined : await openComparer(held, forms);
       if (held === undefined || comparer === undefined) return new Set();
       parts.set(part, { comparer, wanted: listModelInputs(original), given: 0, samples: 0, failed: false });
-      return new Set(held.outputs);
+      return new Set([...held.outputs, ...held.followers]);
     },
     async add(part, inputs) {
       const opened = parts.get(part);
@@ -95,9 +112,9 @@ export function openSelections(job: VerifyJob): Selections {
       const opened = parts.get(part);
       if (opened !== undefined) await compare(opened, feeds);
     },
-    conclude: () =>
+    conclude: differing =>
       [...parts].flatMap(([part, { comparer, given, samples, failed }]) =>
-        failed || samples === 0 ? [] : [comparer.conclude(part, given)],
+        failed || samples === 0 ? [] : [comparer.conclude(part, given, differing)],
       ),
     async close() {
       for (const { comparer } of parts.values()) await comparer.close();

@@ -14,6 +14,8 @@ import type { SelectedErrors } from './selected-errors.js';
 type Floats = Readonly<Record<string, Tensor<'float32'>>>;
 
 export interface SelectedOptions extends SessionOptions {
+  /** The outputs that are compared, as numbers. Default: those of float32. */
+  readonly toFloats?: (outputs: NamedTensors) => Floats;
   /** Further tensors to compare, by names of their own, that outputs hold. Default: none. */
   readonly splitOutputs?: (outputs: Floats) => Floats;
 }
@@ -21,17 +23,17 @@ export interface SelectedOptions extends SessionOptions {
 export interface SelectedComparer {
   /** Runs both models once on `feeds`, given by the input names of the original. @throws RuntimeError `model-run`. */
   compare(feeds: NamedTensors): Promise<void>;
-  /** Over all samples so far. Of the outputs, those that were compared on each of `samples` samples. */
-  conclude(part: string, samples: number): SelectedErrors;
+  /** Over all samples so far. Of the outputs, those that were compared on each of `samples` samples; of followers, those among `differing`. */
+  conclude(part: string, samples: number, differing: Pick<ReadonlySet<string>, 'has'>): SelectedErrors;
   close(): Promise<void>;
 }
 
 /** @throws RuntimeError `model-load`; OnnxError `model-too-large`. */
 export async function openSelectedComparer(
   held: HeldSelections,
-  { splitOutputs = () => ({}), ...options }: SelectedOptions,
+  { toFloats = onlyFloats, splitOutputs = () => ({}), ...options }: SelectedOptions,
 ): Promise<SelectedComparer> {
-  const { selections, outputs } = held;
+  const { selections, outputs, followers } = held;
   const inputs = new Set(held.inputs.values());
   const takes = listModelInputs(held.candidate).filter(({ name }) => !inputs.has(name));
   const reference = await openSession(encodeModel(held.reference), options);
@@ -40,6 +42,7 @@ export async function openSelectedComparer(
     throw error;
   });
   const sums = new Map<string, { readonly comparison: Comparison; readonly samples: number }>();
+  const follows = new Set<string>();
   const counts = selections.map(() => ({ selected: 0, common: 0 }));
   return {
     async compare(feeds) {
@@ -53,9 +56,14 @@ export async function openSelectedComparer(
         count.selected += selected;
         count.common += common;
       }
-      const [own, other] = [floatsOf(left, outputs), floatsOf(right, outputs)];
-      const compared = { ...own, ...splitOutputs(own) };
-      const others = { ...other, ...splitOutputs(other) };
+      const read = (values: NamedTensors, names: readonly string[]): Floats => {
+        const floats = toFloats(Object.fromEntries(names.map(name => [name, getDefined(values[name], name)])));
+        return { ...floats, ...splitOutputs(floats) };
+      };
+      const following = read(left, followers);
+      for (const name of Object.keys(following)) follows.add(name);
+      const compared = { ...read(left, outputs), ...following };
+      const others = { ...read(right, outputs), ...read(right, followers) };
       for (const [name, a] of Object.entries(compared)) {
         const b = others[name];
         if (b === undefined || !sameShape(a.dims, b.dims)) continue;
@@ -63,7 +71,7 @@ export async function openSelectedComparer(
         sums.set(name, { comparison: mergeComparisons(comparison, compareArrays(a.data, b.data)), samples: samples + 1 });
       }
     },
-    conclude: (part, samples) => ({
+    conclude: (part, samples, differing) => ({
       part,
       selections: selections.map(({ value, node, opType, outputs: behind }, index) => ({
         value,
@@ -73,7 +81,9 @@ export async function openSelectedComparer(
         outputs: [...behind],
       })),
       values: Object.fromEntries(
-        [...sums].flatMap(([name, sum]) => (sum.samples === samples ? [[name, figuresOf(sum.comparison)] as const] : [])),
+        [...sums].flatMap(([name, sum]) =>
+          sum.samples === samples && (!follows.has(name) || differing.has(name)) ? [[name, figuresOf(sum.comparison)] as const] : [],
+        ),
       ),
     }),
     async close() {
@@ -83,11 +93,8 @@ export async function openSelectedComparer(
   };
 }
 
-function floatsOf(values: NamedTensors, names: readonly string[]): Floats {
+function onlyFloats(values: NamedTensors): Floats {
   return Object.fromEntries(
-    names.flatMap(name => {
-      const tensor = values[name];
-      return tensor?.dtype === 'float32' ? [[name, tensor] as const] : [];
-    }),
+    Object.entries(values).flatMap(([name, tensor]) => (tensor.dtype === 'float32' ? [[name, tensor] as const] : [])),
   );
 }

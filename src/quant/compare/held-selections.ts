@@ -34,6 +34,8 @@ export interface HeldSelections {
   readonly selections: readonly Selection[];
   /** Names of the outputs that depend on a selection, and also on the inputs in another way or on a layer behind it: of equal positions alone, both models compute the same. */
   readonly outputs: readonly string[];
+  /** Names of other outputs that depend on a selection, of positions alone, where one of `outputs` depends on it too: labels beside boxes. */
+  readonly followers: readonly string[];
   /** The reference, with the positions of each selection as an output of its name. */
   readonly reference: Model;
   /** The candidate, with an input for the positions of each selection, and its own positions as outputs. */
@@ -72,15 +74,19 @@ export function holdSelections(original: Model, other: Model): HeldSelections | 
     pairs.flatMap(({ node }) => node.outputs),
   );
   const computed = valuesBeside(original.graph, new Set(pairs.map(({ positions }) => positions.id)));
+  const selections = pairs.map(({ node, positions }) => ({
+    value: positions.name,
+    node: node.name,
+    opType: node.opType,
+    axis: getInt(node, 'axis', -1),
+    outputs: outputsIn(valuesBehind(original.graph, node.outputs)),
+  }));
+  const outputs = outputsIn(new Set([...behind].filter(id => computed.has(id))));
+  const beside = selections.filter(selection => selection.outputs.some(name => outputs.includes(name)));
   return {
-    selections: pairs.map(({ node, positions }) => ({
-      value: positions.name,
-      node: node.name,
-      opType: node.opType,
-      axis: getInt(node, 'axis', -1),
-      outputs: outputsIn(valuesBehind(original.graph, node.outputs)),
-    })),
-    outputs: outputsIn(new Set([...behind].filter(id => computed.has(id)))),
+    selections,
+    outputs,
+    followers: [...new Set(beside.flatMap(selection => selection.outputs))].filter(name => !outputs.includes(name)),
     reference,
     candidate,
     inputs,

@@ -51,6 +51,10 @@ g (float[1, ${COUNT}] x) => (float[K, 1] found) <float limit = {${limit}}, int64
   found = Reshape(values, column)
 }`;
 
+/** The places of positive elements too, as an output of positions alone. */
+const placed = (limit: number): string =>
+  positive(limit).replace('(float[K, 1] found)', '(float[K, 1] found, float[K] place)').replace(/\}$/, '  place = Cast<to = 1>(index)\n}');
+
 /** Of ten classes per pixel, that of the largest score, as an output of floats. */
 const classes = (shift: number): string => `${HEAD}
 g (float[1, ${COUNT}] x) => (float[1, ${COUNT}] classes) <int64[3] form = {1, 1, ${COUNT}}, float[1, 10, 1] centers = {${Array.from({ length: 10 }, (_, index) => 0.5 + (index + shift) / 16).join(', ')}}> {
@@ -160,6 +164,17 @@ describe('verify, behind a selection', () => {
   it('fails if shapes differ with equal selections too', async () => {
     const failure = await failureOf(() => run(positive(0.9), positive(0.9, '1, -1')));
     expect(failure).toMatchObject({ code: 'part-values', message: expect.stringContaining('[14, 1]') });
+  });
+
+  it('compares positions beside what is computed at them, and fails with positions alone, where shapes differ', async () => {
+    const { metrics } = await run(placed(0.9), placed(0.95));
+    expect(metrics).toMatchObject({ values: { found: { sqnrDb: 'equal' }, place: { sqnrDb: 'equal' } } });
+    const alone = (limit: number) => placed(limit).replace('float[K, 1] found, ', '');
+    expect((await failureOf(() => run(alone(0.9), alone(0.95)))).code).toBe('part-values');
+    // Of equal shapes, they are compared as each side computes them.
+    const same = await run(placed(0.9), placed(0.9));
+    expect(same.metrics).toMatchObject({ values: { place: { sqnrDb: 'equal' } } });
+    expect((same.metrics.selected as JsonObject).values).not.toHaveProperty('place');
   });
 
   it('judges an output of positions alone by what each side selects', async () => {
