@@ -1,4 +1,7 @@
-/** What the heads of columns mean: the same explanation in the report and in the views of the live page. */
+/**
+ * What the terms in heads of columns mean: the same explanation in the report and in the views of the live page. Only terms with one meaning everywhere are
+ * here; a column that says more or something else has its own hint.
+ */
 
 const HINTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -17,41 +20,23 @@ const HINTS: ReadonlyMap<string, string> = new Map(
     ARlarge: 'Average recall of objects above 96² pixels',
     dAP: 'Average precision that would be gained if this kind of error alone were corrected',
     'Box IoU': 'Area that both boxes share over the area that they cover together',
-    difference: 'Against the first side',
-    Missed: 'Share of the detections before that have no partner of their class with IoU ≥ .5 after',
-    Extra: 'Share of the detections after that have no partner before',
-    Matched: 'Detections with a partner of the same class and IoU ≥ .5',
     // Errors
     'SQNR (dB)': 'Power of the signal over the power of the error, 10·log10: 6 dB are about one bit',
     SQNR: 'Power of the signal over the power of the error, in dB: 6 dB are about one bit',
     'Own (dB)': 'SQNR of the value quantized alone',
     'Own SQNR (dB)': 'SQNR of the value quantized alone',
-    Own: 'SQNR of the value quantized alone, in dB',
     'Propagated (dB)': 'SQNR of the value in the quantized model: with the errors of everything before it',
-    Propagated: 'SQNR of the value in the quantized model, in dB: with the errors of everything before it',
     Cosine: 'Cosine of the angle between both values as vectors: 1 where they differ by a positive factor alone',
     'Largest difference': 'Largest absolute difference of two elements',
-    Cost: 'Share in the error of the outputs',
     // Quantization
-    Method: 'How the range follows from the calibration data',
     'Data range': 'Least and largest value of the calibration images',
-    Range: 'Values that the integers can represent; values outside saturate',
-    Scale: 'Step between two neighboring integers',
-    Scales: '1: one scale for the whole tensor; more: one per channel',
     'Zero point': 'The integer that represents 0',
     Saturated: 'Share of the calibration values outside of the range',
-    Type: 'Data type of the integers',
     // Compile
-    NPU: 'Nodes that run on the NPU',
-    CPU: 'Nodes that fall back to the CPU',
-    Edge: 'Q and DQ at the ends of parts, which run on the host',
-    Parts: 'Stretches of the model that run on one device without a break',
     MACs: 'Multiply-accumulate operations',
     'MACs on the NPU': 'Share of the multiply-accumulate operations that run on the NPU',
     'On the NPU': 'Share of the multiply-accumulate operations that run on the NPU',
     Arena: 'Memory that holds all activations of a part at their offsets',
-    Bound: 'Memory that is live at the worst moment: no plan needs less',
-    Gap: 'How far the plan is above the bound',
     'Most is live at': 'The node at which most memory is in use',
     'Bound by': 'What limits the estimate: arithmetic, memory traffic, or a fixed time per layer',
     'Lower bound': 'The lower end of the interval of the estimate',
@@ -64,10 +49,6 @@ const HINTS: ReadonlyMap<string, string> = new Map(
     p99: '99 % of the runs took at most this long',
     'Padded RoIs': 'RoIs that were computed only to fill the last batch',
     'Speedup of int8': 'Time of float over time of int8, both on this CPU',
-    // Pipeline
-    Outcome: 'How the stage ended in the build that wrote the page',
-    Run: 'Time of the run that made the result',
-    Key: 'The beginning of the action key: the digest of everything that the result depends on',
   }),
 );
 

@@ -6,6 +6,8 @@ export interface Column {
   readonly title: HtmlValue;
   /** 'number': right-aligned, with digits of equal width. */
   readonly align: 'text' | 'number';
+  /** Explanation of the head. Default: that of its term, if it is one. */
+  readonly hint?: string | undefined;
 }
 
 export interface Table {
@@ -15,12 +17,12 @@ export interface Table {
   readonly rows: readonly (readonly HtmlValue[])[];
 }
 
-export function text(title: HtmlValue): Column {
-  return { title, align: 'text' };
+export function text(title: HtmlValue, hint?: string): Column {
+  return { title, align: 'text', hint };
 }
 
-export function number(title: HtmlValue): Column {
-  return { title, align: 'number' };
+export function number(title: HtmlValue, hint?: string): Column {
+  return { title, align: 'number', hint };
 }
 
 export function drawTable({ caption, columns, rows }: Table): Html {
@@ -30,14 +32,14 @@ export function drawTable({ caption, columns, rows }: Table): Html {
   // Focusable, so that it can be scrolled by keyboard.
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption>${caption}</caption>
-<thead><tr>${columns.map(({ title }, index) => html`<th scope="col" class="${classOf(index)}"${drawHint(title)}>${title}</th>`)}</tr></thead>
+<thead><tr>${columns.map((column, index) => html`<th scope="col" class="${classOf(index)}"${drawHint(column)}>${column.title}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(row => html`<tr>${row.map(cell)}</tr>\n`)}</tbody>
 </table></div>
 `;
 }
 
-function drawHint(title: HtmlValue): HtmlValue {
-  const hint = typeof title === 'string' ? findColumnHint(title) : undefined;
+function drawHint({ title, hint: own }: Column): HtmlValue {
+  const hint = own ?? (typeof title === 'string' ? findColumnHint(title) : undefined);
   return hint === undefined ? undefined : html` title="${hint}"`;
 }

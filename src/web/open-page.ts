@@ -35,6 +35,9 @@ export interface OpenPage {
   close(): Promise<void>;
 }
 
+/** A page that is opened comes soon. Until then files are watched, so that its first answer is ready. */
+const FIRST_PAGE_MS = 60_000;
+
 /** @throws system errors of listening, and of reading the page's files. */
 export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }: PageOptions): Promise<OpenPage> {
   const cache = cacheFolderAt(join(ports.projectFolder, 'cache'));
@@ -97,10 +100,14 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
   // A page is opened soon: the first look is made before it asks. Its errors are those of the request that comes then.
   project.watch('files');
   project.state().catch(() => undefined);
+  const unseen = setTimeout(() => {
+    if (stream.clients() === 0) project.watch('nothing');
+  }, FIRST_PAGE_MS).unref();
   return {
     port,
     address: () => `http://127.0.0.1:${port}/#token=${token.current()}`,
     async close() {
+      clearTimeout(unseen);
       builds.cancel();
       tensors.close();
       trials.close();

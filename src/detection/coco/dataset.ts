@@ -154,7 +154,8 @@ interface Entries {
 function parseEntries(entries: readonly Json[], owners: Owners, note: NoteOddity): readonly CocoAnnotation[] {
   const objects = entries.map((entry, index) => {
     const place = `annotations[${index}]`;
-    return { place, object: readObject(entry, place), id: readId(readObject(entry, place), 'id', place) };
+    const object = readObject(entry, place);
+    return { place, object, id: readId(object, 'id', place) };
   });
   const places = new Map(objects.map(({ id, place }) => [id, place]));
   const last = new Map<CocoId, CocoAnnotation | undefined>();
@@ -162,15 +163,15 @@ function parseEntries(entries: readonly Json[], owners: Owners, note: NoteOddity
     const counts = places.get(id) === place;
     const [imageId, categoryId] = [readId(object, 'image_id', place), readId(object, 'category_id', place)];
     const image = owners.images.get(imageId);
-    if (image === undefined) note('annotation-of-unknown-image', place, `image ${imageId}`);
-    else if (!owners.categories.has(categoryId)) note('annotation-of-unknown-category', place, `category ${categoryId}`);
-    const isKnown = image !== undefined && owners.categories.has(categoryId);
-    const annotation =
-      counts && image !== undefined && isKnown
-        ? parseAnnotation(object, { id, imageId, categoryId, image, place }, owners.readMask, note)
-        : undefined;
+    if (image === undefined || !owners.categories.has(categoryId)) {
+      if (image === undefined) note('annotation-of-unknown-image', place, `image ${imageId}`);
+      else note('annotation-of-unknown-category', place, `category ${categoryId}`);
+      if (counts) last.set(id, undefined);
+      return [];
+    }
+    const annotation = counts ? parseAnnotation(object, { id, imageId, categoryId, image, place }, owners.readMask, note) : undefined;
     if (counts) last.set(id, annotation);
-    return isKnown ? [{ id, imageId, annotation }] : [];
+    return [{ id, imageId, annotation }];
   });
   for (const { id, place } of objects) if (places.get(id) !== place) note('annotation-repeated', place, `id ${id}`);
   return takeLast({ known, last, ids: places.size === objects.length ? 'unique' : 'repeated' }, owners);

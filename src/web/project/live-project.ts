@@ -35,7 +35,7 @@ export interface LiveProject {
   state(): Promise<ProjectState>;
   /** Something may have changed. 'results': only what a running build has made; the next look reads no more than that. */
   note(news?: News): void;
-  /** Watches files while pages are open. */
+  /** Begins or ends the watch of files. Its owner has them watched while pages are open, and for a minute before the first one. */
   watch(how: 'files' | 'nothing'): void;
   close(): void;
 }

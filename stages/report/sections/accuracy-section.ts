@@ -50,7 +50,12 @@ async function drawKind(kind: string, metrics: readonly Metrics[]): Promise<Html
 <figure class="figure"><figcaption>${drawLegend(metrics.map(({ name }) => name))}</figcaption>${chart}</figure>
 ${drawTable({
   caption: `${title}: the 12 COCO figures. AP is the mean over IoU 0.50 to 0.95; AR is the recall at that number of detections per image.`,
-  columns: [text('Figure'), ...metrics.flatMap(({ name }, index) => (index === 0 ? [number(name)] : [number(name), number('difference')]))],
+  columns: [
+    text('Figure'),
+    ...metrics.flatMap(({ name }, index) =>
+      index === 0 ? [number(name)] : [number(name), number('difference', 'Against the first side')],
+    ),
+  ],
   rows: COCO_FIGURE_NAMES.map(figure => [figure, ...metrics.flatMap((_, index) => drawFigure(metrics, index, kind, figure))]),
 })}`;
 }

@@ -48,7 +48,7 @@ ${
           text('Change'),
           text('Class'),
           number('Image'),
-          number('Cost'),
+          number('Cost', 'Score of a lost object or of a new false positive, or loss of overlap and score of a changed object'),
           number(`Score, ${first.name}`),
           number(`Score, ${last.name}`),
           number(`IoU, ${first.name}`),

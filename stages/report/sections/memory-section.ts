@@ -22,8 +22,8 @@ ${drawTable({
   columns: [
     text('Part'),
     number('Arena'),
-    number('Bound'),
-    number('Gap'),
+    number('Bound', 'Memory that is live at the worst moment: no plan needs less'),
+    number('Gap', 'How far the plan is above the bound'),
     number('Sum'),
     text('Most is live at'),
     text('Beyond on-chip memory'),

@@ -92,7 +92,15 @@ function findEdges(stages: readonly SummarizedStage[]): readonly GraphEdge[] {
 function drawStages(stages: readonly SummarizedStage[]): Html {
   return drawTable({
     caption: 'Stages in topological order. The key is the digest of everything that can change a result.',
-    columns: [text('Stage'), text('Plugin'), text('Outcome'), number('Run'), number('Artifacts'), text('Key'), text('Reads')],
+    columns: [
+      text('Stage'),
+      text('Plugin'),
+      text('Outcome', 'How the stage ended in the build that wrote the page'),
+      number('Run', 'Time of the run that made the result'),
+      number('Artifacts'),
+      text('Key', 'The beginning of the action key: the digest of everything that the result depends on'),
+      text('Reads'),
+    ],
     rows: stages.map(({ stage, plugin, outcome, durationMs, outputs, key, reads }) => [
       stage,
       plugin,

@@ -165,11 +165,11 @@ ${drawTable({
   caption: `Activations of ${name}.`,
   columns: [
     text('Tensor'),
-    text('Method'),
+    text('Method', 'How the range follows from the calibration data'),
     number('Data range'),
-    number('Range'),
-    text('Type'),
-    number('Scale'),
+    number('Range', 'Values that the integers can represent; values outside saturate'),
+    text('Type', 'Data type of the integers'),
+    number('Scale', 'Step between two neighboring integers'),
     number('Zero point'),
     number('Saturated'),
     number('Own SQNR (dB)'),
@@ -190,7 +190,7 @@ ${drawTable({
     ? undefined
     : drawTable({
         caption: `Weights of ${name}, largest loss first.`,
-        columns: [text('Tensor'), text('Type'), number('SQNR (dB)')],
+        columns: [text('Tensor'), text('Type', 'Data type of the integers'), number('SQNR (dB)')],
         rows: lossy.map(({ name: tensor, dtype, sqnrDb }) => [html`<code>${tensor}</code>`, dtype, formatDb(sqnrDb)]),
       })
 }${

@@ -29,7 +29,14 @@ async function drawReport({ name, value }: Named<SensitivityReport>, index: numb
 ${layers.length === 0 ? undefined : html`<figure class="figure"><figcaption>${LEGEND}The ${formatCount(Math.min(SHOWN, layers.length))} most expensive layers.</figcaption>${await drawBars(name, layers.slice(0, SHOWN), index)}</figure>`}
 <details class="plain"><summary>What fixes each</summary>${drawTable({
     caption: listed.length < layers.length ? `The first ${listed.length} of ${layers.length} layers.` : 'All layers.',
-    columns: [text('Layer'), text('Operators'), number('Cost'), number('Share'), number('Own SQNR (dB)'), text('Setting of quantize')],
+    columns: [
+      text('Layer'),
+      text('Operators'),
+      number('Cost', 'Part of the error of the outputs that goes away when this layer alone is in float'),
+      number('Share'),
+      number('Own SQNR (dB)'),
+      text('Setting of quantize'),
+    ],
     rows: listed.map(layer => [
       html`<code>${cleanText(nameOf(layer))}</code>`,
       layer.nodes.length === 0 ? 'input' : [...new Set(layer.nodes.map(({ opType }) => opType))].join(', '),

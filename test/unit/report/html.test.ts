@@ -27,4 +27,23 @@ describe('a table', () => {
     expect(markup).toContain('<th scope="col" class="t">Value</th>');
     expect(markup).toMatch(/<th scope="col" class="n" title="Power of the signal[^"]*">SQNR \(dB\)<\/th>/);
   });
+
+  it('explains a head by the hint of its column first', () => {
+    const { markup } = drawTable({ caption: 'c', columns: [text('SQNR', 'of the "weight"'), text('Cost', 'a score')], rows: [] });
+    expect(markup).toContain('title="of the &quot;weight&quot;">SQNR</th>');
+    expect(markup).toContain('title="a score">Cost</th>');
+  });
+
+  it.each([
+    'Cost',
+    'Run',
+    'Missed',
+    'Extra',
+    'Matched',
+    'Type',
+    'Method',
+    'NPU',
+  ])('does not explain a head "%s" by its text alone: it has other meanings elsewhere', title => {
+    expect(drawTable({ caption: 'c', columns: [text(title)], rows: [] }).markup).toContain(`<th scope="col" class="t">${title}</th>`);
+  });
 });

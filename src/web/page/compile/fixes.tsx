@@ -179,7 +179,12 @@ const COLUMNS: readonly PlainColumn<FixRow>[] = [
     ),
   },
   { title: 'Units on the CPU', look: 'n', cell: ({ before, after }) => `${before.cpuUnits} → ${after.cpuUnits}` },
-  { title: 'Parts', look: 'n', cell: ({ before, after }) => `${before.parts} → ${after.parts}` },
+  {
+    title: 'Parts',
+    hint: 'Stretches of the model that run on one device without a break',
+    look: 'n',
+    cell: ({ before, after }) => `${before.parts} → ${after.parts}`,
+  },
   {
     title: 'Estimate, ms',
     look: 'n',

@@ -7,6 +7,8 @@ import { Scroll } from './scroll.js';
 export interface PlainColumn<Row> {
   /** Text of the head; a table has a head if its first column has a title. */
   readonly title?: string;
+  /** Explanation of the head. Default: that of its term, if it is one. */
+  readonly hint?: string;
   readonly cell: (row: Row) => ComponentChildren;
   /** Class of the cells: n for numbers, t for texts that break, soft. */
   readonly look?: string;
@@ -36,8 +38,13 @@ export function PlainTable<Row>({ label, rows, columns, keyOf, picked, class: lo
         {first.title !== undefined && (
           <thead>
             <tr>
-              {columns.map(({ title, look: own }) => (
-                <th key={title} scope="col" class={own === 'n' ? 'n' : ''} title={title === undefined ? undefined : findColumnHint(title)}>
+              {columns.map(({ title, hint, look: own }) => (
+                <th
+                  key={title}
+                  scope="col"
+                  class={own === 'n' ? 'n' : ''}
+                  title={hint ?? (title === undefined ? undefined : findColumnHint(title))}
+                >
                   {title}
                 </th>
               ))}

@@ -31,7 +31,12 @@ export function StageList({ pipeline, states, picked, pick }: ListProps) {
 }
 
 const COLUMNS: readonly PlainColumn<StageRow>[] = [
-  { title: 'Run', look: 'n', cell: ({ durationMs }) => durationMs !== undefined && formatDuration(durationMs) },
+  {
+    title: 'Run',
+    hint: 'Time of the run that made the result',
+    look: 'n',
+    cell: ({ durationMs }) => durationMs !== undefined && formatDuration(durationMs),
+  },
   {
     title: 'Figures',
     cell: ({ figures }) =>

@@ -217,6 +217,7 @@ const COLUMNS: readonly ColumnSpec<Layer>[] = [
   {
     name: 'dtype',
     title: 'Type',
+    hint: 'Data type of the integers',
     rank: ({ activation }) => activation?.dtype,
     cell: ({ activation, fusedInto }) =>
       activation?.dtype ?? <span class="soft">{fusedInto === undefined ? 'not quantized' : `fused into ${fusedInto}`}</span>,
@@ -224,6 +225,7 @@ const COLUMNS: readonly ColumnSpec<Layer>[] = [
   {
     name: 'scale',
     title: 'Scale',
+    hint: 'Step between two neighboring integers',
     numeric: true,
     rank: ({ activation }) => activation?.scale,
     cell: ({ activation }) => (activation === undefined ? '–' : formatNumber(activation.scale)),
@@ -231,6 +233,7 @@ const COLUMNS: readonly ColumnSpec<Layer>[] = [
   {
     name: 'range',
     title: 'Range',
+    hint: 'Values that the integers can represent; values outside saturate',
     numeric: true,
     cell: ({ activation }) =>
       activation === undefined ? '–' : `${formatNumber(activation.range[0] ?? 0)} … ${formatNumber(activation.range[1] ?? 0)}`,

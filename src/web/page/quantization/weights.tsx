@@ -42,7 +42,7 @@ function spreadOf({ scale }: WeightEntry): number {
 
 const COLUMNS: readonly ColumnSpec<WeightEntry>[] = [
   { name: 'name', title: 'Weight', rank: ({ name }) => name, cell: ({ name }) => <NameCell name={name} /> },
-  { name: 'dtype', title: 'Type', rank: ({ dtype }) => dtype, cell: ({ dtype }) => dtype },
+  { name: 'dtype', title: 'Type', hint: 'Data type of the integers', rank: ({ dtype }) => dtype, cell: ({ dtype }) => dtype },
   {
     name: 'channels',
     title: 'Scales',
@@ -69,7 +69,13 @@ const COLUMNS: readonly ColumnSpec<WeightEntry>[] = [
     rank: ({ sqnrDb }) => sqnrDb ?? undefined,
     cell: ({ sqnrDb }) => formatDb(sqnrDb),
   },
-  { name: 'method', title: 'Method', rank: ({ method }) => method, cell: ({ method }) => method },
+  {
+    name: 'method',
+    title: 'Method',
+    hint: 'How the scales follow from the values',
+    rank: ({ method }) => method,
+    cell: ({ method }) => method,
+  },
 ];
 
 const [BAR, LEAST_WIDTH, MOST_WIDTH] = [9, 320, 1300];
