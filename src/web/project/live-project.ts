@@ -6,6 +6,7 @@ import type { RunRecord } from '../../engine/insight/history/run-record.js';
 import type { AcceptedStage } from '../../engine/model/accepted-stage.js';
 import type { StageId } from '../../engine/model/plan.js';
 import { type CacheFolder, cacheFolderAt } from '../../engine/store/cache-folder.js';
+import { stampOf } from '../../engine/store/files/stamp.js';
 import { loadState } from '../../engine/store/state-log.js';
 import type { Hint } from '../../engine/watch/hints.js';
 import { watchedPaths } from '../../engine/watch/watched-paths.js';
@@ -58,7 +59,11 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   let watcher: FileWatcher | undefined;
   let timer: NodeJS.Timeout | undefined;
 
+  /** The files as they were before the last look. */
+  let seen = stampFiles(ports, cache);
+
   const note = (news: News = 'files'): void => {
+    seen = stampFiles(ports, cache);
     looking = news === 'files' ? undefined : looking?.then(readResults);
     looking?.catch(() => undefined);
     timer ??= setTimeout(() => {
@@ -72,6 +77,13 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
     const explained = withEnded(before.explained, build(), before.lookedMs);
     return { ...before, version: ++version, explained, accepted: state.stages, results: findResults(state.stages, explained, cache) };
   };
+  /** No answer is older than the results: who reads or saves figures right after a build gets those of the build. */
+  const dropOutdated = (): void => {
+    const before = seen;
+    seen = stampFiles(ports, cache);
+    const news = findNews(before, seen, build()?.state === 'running');
+    if (news !== undefined) looking = news === 'files' ? undefined : looking?.then(readResults);
+  };
   /** What a build publishes is known by its journal. */
   const hint = (kind: Hint): void => {
     if (kind === 'input' || build()?.state !== 'running') note();
@@ -80,19 +92,10 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
     const lookedMs = Date.now();
     const loaded = await loadWatched();
     const { state } = loadState(cache.state(ports.pipeline));
-    const { plan } = loaded;
-    const explained: ReadonlyMap<StageId, Explanation> =
-      plan === undefined ? new Map() : await explainStages(plan, 'all', ports.engine, { sharedCache: ports.sharedCache });
-    return {
-      ...loaded,
-      version: ++version,
-      lookedMs,
-      explained,
-      accepted: state.stages,
-      results: findResults(state.stages, explained, cache),
-      runs: loadHistory(cache.history(ports.pipeline)).runs,
-      cache,
-    };
+    const explained = await explain(ports, loaded);
+    const accepted = state.stages;
+    const { runs } = loadHistory(cache.history(ports.pipeline));
+    return { ...loaded, version: ++version, lookedMs, explained, accepted, results: findResults(accepted, explained, cache), runs, cache };
   };
   /** What is watched is read again if the watch began after it was read. */
   const loadWatched = async (): Promise<LoadedProject> => {
@@ -105,7 +108,8 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   };
   return {
     state() {
-      // Without a watch nothing tells of changes.
+      dropOutdated();
+      // Without a watch nothing tells of other changes.
       if (watcher === undefined) looking = undefined;
       looking ??= look();
       const own = looking;
@@ -129,4 +133,21 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
       watcher?.close();
     },
   };
+}
+
+function explain({ engine, sharedCache }: ProjectPorts, { plan }: LoadedProject): Promise<ReadonlyMap<StageId, Explanation>> {
+  return plan === undefined ? Promise.resolve(new Map()) : explainStages(plan, 'all', engine, { sharedCache });
+}
+
+type Stamps = Readonly<Record<'pipeline' | 'results' | 'runs', string>>;
+
+/** Of files that tell of an edit or a build before a watch does. */
+function stampFiles({ file, pipeline }: ProjectPorts, cache: CacheFolder): Stamps {
+  return { pipeline: stampOf(file.path), results: stampOf(cache.state(pipeline)), runs: stampOf(cache.history(pipeline)) };
+}
+
+function findNews(before: Stamps, now: Stamps, isBuilding: boolean): News | undefined {
+  if (now.pipeline !== before.pipeline || now.runs !== before.runs) return 'files';
+  if (now.results === before.results) return undefined;
+  return isBuilding ? 'results' : 'files';
 }
