@@ -132,6 +132,19 @@ describeInBrowser('the page of the default pipeline', path => {
     }
   });
 
+  it.each(['backbone', 'box_head', 'mask_head'])('cuts off no text of the call of %s over time', async model => {
+    const opened = await page.open();
+    await opened.go(`/compile?model=${model}`);
+    await opened.page.locator('.gantt .tick').first().waitFor();
+    const beyond = await opened.page.evaluate<readonly string[]>(`(() => {
+      const { left, right } = document.querySelector('svg.gantt, .gantt svg').getBoundingClientRect();
+      return [...document.querySelectorAll('.gantt text')]
+        .filter(text => text.getBoundingClientRect().left < left || text.getBoundingClientRect().right > right)
+        .map(({ textContent }) => textContent);
+    })()`);
+    expect(beyond).toEqual([]);
+  });
+
   it('shows nothing of an output of a command that is no report of a board', async () => {
     const opened = await page.open();
     const asked = opened.page.waitForResponse(/stage=note/);

@@ -13,7 +13,7 @@ interface GanttProps {
   readonly pick: (id: number) => void;
 }
 
-const FRAME = { width: 1000, height: 128, left: 52, right: 12, top: 8, bottom: 26 };
+const FRAME = { width: 1000, height: 128, left: 52, right: 32, top: 8, bottom: 26 };
 
 const LANES = { part: 8, npu: 38, cpu: 68 } as const;
 
