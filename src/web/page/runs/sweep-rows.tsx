@@ -4,6 +4,7 @@ import { formatBytes } from '../../../base/text/format.js';
 import { formatFigure } from '../../../report/numbers.js';
 import type { SweepDocument } from '../../../report/sweep-document.js';
 import { setQuery, usePlace } from '../api/router.js';
+import { BrokenName } from '../parts/broken-name.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
 import { numberOf, type Point, textOf } from './point-axes.js';
@@ -79,7 +80,11 @@ function columnsOf({ axes, objectives }: SweepDocument): readonly ColumnSpec<Row
     ...axes.map(
       ({ name, sets }): ColumnSpec<Row> => ({
         name: `axis ${name}`,
-        title: <code>{plainText(name)}</code>,
+        title: (
+          <code>
+            <BrokenName name={name} />
+          </code>
+        ),
         hint: sets,
         rank: ({ params }) => rankParam(params[name]),
         cell: ({ params }) => <code>{plainText(textOf(params[name]))}</code>,
@@ -88,7 +93,7 @@ function columnsOf({ axes, objectives }: SweepDocument): readonly ColumnSpec<Row
     ...objectives.map(
       ({ metric, goal }): ColumnSpec<Row> => ({
         name: metric,
-        title: metric,
+        title: <BrokenName name={metric} />,
         hint: goal === 'maximize' ? 'More is better' : 'Less is better',
         numeric: true,
         first: goal === 'maximize' ? 'down' : 'up',
