@@ -1,5 +1,4 @@
 /** Masks: values that depend on constants which are infinite or far beyond every signal, as attention adds them to what should not be seen. */
-import { getValue } from '../../onnx/ir/edit.js';
 import type { Constant, Graph, Node, ValueId } from '../../onnx/ir/model.js';
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import type { Sketch } from '../sketch/sketch.js';
@@ -13,7 +12,7 @@ export const MASK_MAGNITUDE = 1e8;
  */
 export function findMasks(graph: Graph, hasFar: (id: ValueId) => boolean | undefined): ReadonlySet<ValueId> {
   const masks = new Set<ValueId>(graph.inputs.filter(hasFar));
-  for (const { id, constant } of graph.values.values()) if (isMaskConstant(constant)) masks.add(id);
+  for (const id of findMaskConstants(graph)) masks.add(id);
   for (const node of graph.nodes.values()) {
     const reads = readsMasks(node) && node.inputs.some(id => id !== undefined && masks.has(id));
     if (!reads && !holdsMask(node)) continue;
@@ -22,13 +21,13 @@ export function findMasks(graph: Graph, hasFar: (id: ValueId) => boolean | undef
   return masks;
 }
 
-/** Constants that are masks by themselves, and that a node computes with. */
+/** Constants that are masks by themselves, and that a node computes with. Weights are none, and are many: they are not looked at. */
 export function findMaskConstants(graph: Graph): readonly ValueId[] {
-  const masks = new Set([...graph.values.keys()].filter(id => isMaskConstant(getValue(graph, id).constant)));
-  if (masks.size === 0) return [];
-  const read = new Set([...graph.nodes.values()].flatMap(node => (readsMasks(node) ? node.inputs : [])));
-  return [...masks].filter(id => read.has(id));
+  const read = new Set([...graph.nodes.values()].flatMap(node => (readsMasks(node) && !WEIGHTED.has(node.opType) ? node.inputs : [])));
+  return [...read].filter((id): id is ValueId => id !== undefined && isMaskConstant(graph.values.get(id)?.constant));
 }
+
+const WEIGHTED: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'Gemm', 'MatMul']);
 
 /** A bound of Clip beyond every signal bounds nothing. */
 export function readsMasks({ opType }: Node): boolean {
