@@ -20,6 +20,7 @@ interface Found {
 }
 
 interface Times {
+  readonly minMs: number;
   readonly p50Ms: number;
 }
 
@@ -104,8 +105,8 @@ describeWithOnnxRuntime('detector.py', () => {
     expect(runProgram(bundle, 'runner.py', ['check', ...cpu, ...images, '--json', json]).exitCode).toBe(0);
     const { parts, detector } = readJson<BoardReport>(json);
     expect(Object.keys(detector.models).sort()).toEqual(['backbone', 'box_head_tiles', 'mask_head_tiles']);
-    const callMs = parts.find(({ part }) => part === 'box_head_tiles')?.forms[0]?.rows[0]?.counts[0]?.here.p50Ms ?? 0;
-    // 200 proposals take 8 calls of 25 tiles.
+    const callMs = parts.find(({ part }) => part === 'box_head_tiles')?.forms[0]?.rows[0]?.counts[0]?.here.minMs ?? Infinity;
+    // 200 proposals take 8 calls of 25 tiles. The least time of one call is the least disturbed.
     expect(detector.models.box_head_tiles?.p50Ms).toBeGreaterThan(3 * callMs);
     expect(detector.models.box_head_tiles?.p50Ms).toBeLessThanOrEqual(detector.steps.box_head?.p50Ms ?? 0);
     const auto = readFileSync(project.path('pipeline.yaml'), 'utf8')
