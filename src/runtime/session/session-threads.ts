@@ -1,6 +1,6 @@
 /** Runs several sessions of a model in parallel, each in its own thread, because ONNX Runtime's Node binding runs one at a time per thread. */
 import { basename } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { openThread } from '../../base/thread-client.js';
 import type { NamedTensors } from './model-inputs.js';
 import { RuntimeError } from './runtime-error.js';
 import type { SessionOptions } from './session.js';
@@ -54,36 +54,24 @@ interface Thread {
 }
 
 function startThread(model: ThreadModel): Thread {
-  const worker = new Worker(new URL('./session-thread.js', import.meta.url), { workerData: model });
-  const waiting: { resolve(): void; reject(error: RuntimeError): void }[] = [];
-  let ended: RuntimeError | undefined;
-  const next = (): Promise<void> =>
-    ended === undefined ? new Promise((resolve, reject) => waiting.push({ resolve, reject })) : Promise.reject(ended);
-  const end = (reason: string): void => {
-    ended ??= new RuntimeError('session-thread', `a thread for ${basename(model.path)} ended: ${reason}`, {
-      help: 'set `sessions: 0` to skip parallel sessions',
-    });
-    for (const { reject } of waiting.splice(0)) reject(ended);
-  };
-  worker.on('message', (answer: ThreadAnswer) => {
-    const first = waiting.shift();
-    if (answer.kind === 'done') first?.resolve();
-    else first?.reject(new RuntimeError(answer.code, answer.message, answer.help === undefined ? {} : { help: answer.help }));
+  const thread = openThread<ThreadMessage, ThreadAnswer>(new URL('./session-thread.js', import.meta.url), {
+    data: model,
+    endedBy: reason =>
+      new RuntimeError('session-thread', `a thread for ${basename(model.path)} ended: ${reason}`, {
+        help: 'set `sessions: 0` to skip parallel sessions',
+      }),
   });
-  worker.on('error', error => end(error instanceof Error ? error.message : String(error)));
-  const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
-  void exited.then(() => end('it stopped'));
-  const ask = (message: ThreadMessage): Promise<void> => {
-    const answered = next();
-    if (ended === undefined) worker.postMessage(message);
-    return answered;
+  const assertDone = (answer: ThreadAnswer): void => {
+    if (answer.kind === 'failed')
+      throw new RuntimeError(answer.code, answer.message, answer.help === undefined ? {} : { help: answer.help });
   };
+  const ask = (message: ThreadMessage): Promise<void> => thread.ask(message).then(assertDone);
   return {
-    started: next(),
+    started: thread.next().then(assertDone),
     ask,
     async close() {
-      if (ended === undefined) await ask({ kind: 'close' }).catch(() => worker.terminate());
-      await exited;
+      if (!thread.isEnded()) await ask({ kind: 'close' }).catch(() => thread.terminate());
+      await thread.exited;
     },
   };
 }

@@ -211,11 +211,10 @@ describe("the built product's code digests", () => {
   const COVERED = [
     // Evaluates a constant text in a new context, which loads nothing.
     'src/base/collect-garbage.js',
+    'src/base/thread-client.js',
     'src/detection/families/single/decoder/decoder-module.js',
-    'src/quant/recovery/rounding/settle-helper.js',
     'src/quant/recovery/rounding/settle-thread.js',
     'src/runtime/session/session-thread.js',
-    'src/runtime/session/session-threads.js',
     'src/stage/thread-call.js',
   ];
 
