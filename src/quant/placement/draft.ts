@@ -60,7 +60,7 @@ export interface RefinedPositions {
 export interface Draft extends DraftRequest {
   readonly graph: Graph;
   readonly uses: ReadonlyMap<ValueId, readonly Use[]>;
-  /** Activation → the value whose parameters it takes; undefined if it has a range of its own. In graph order. */
+  /** Activation → the activation or constant whose parameters it takes; undefined if it has a range of its own. In graph order. */
   readonly activations: Map<ValueId, ValueId | undefined>;
   readonly weights: Map<ValueId, PendingWeight>;
   readonly biases: Map<string, PendingBias>;
@@ -142,10 +142,10 @@ export function addActivation(draft: Draft, id: ValueId | undefined): void {
   if (draft.observations.has(id)) draft.activations.set(id, undefined);
 }
 
-/** Adds `id` with the parameters of `provider`. */
+/** Adds `id` with the parameters of `provider`, an activation or a constant that is quantized as one. */
 export function addShared(draft: Draft, id: ValueId | undefined, provider: ValueId | undefined): void {
   if (id === undefined || provider === undefined || !draft.observations.has(id) || draft.excludedValues.has(id)) return;
-  if (draft.activations.has(provider)) draft.activations.set(id, provider);
+  if (draft.activations.has(provider) || draft.weights.get(provider)?.role === 'activation') draft.activations.set(id, provider);
 }
 
 /** Adds a constant as a weight, per slice along `axis` if the scheme says so. A value that is not constant is added as an activation. */

@@ -126,16 +126,18 @@ function padsWithKnown(node: Node, draft: Draft): boolean {
   return value !== undefined && decodeFloats(value).every(x => x === 0);
 }
 
-/** Elements are chosen: from a constant table, which is quantized as a weight, or from an activation, whose parameters they keep. */
+/**
+ * Elements are chosen from a constant table or an activation, and keep its parameters.
+ * A table that another node reads as a weight has no parameters of an activation: the elements get a range of their own.
+ */
 const gather: PlacementRule = (node, draft) => {
   const [table] = node.inputs;
-  if (findFloatConstant(draft.graph, table) !== undefined) {
-    addActivation(draft, table);
-    for (const output of node.outputs) addActivation(draft, output);
-    return undefined;
+  if (findFloatConstant(draft.graph, table) !== undefined) addActivation(draft, table);
+  else if (!isQuantized(draft, table)) return INPUT_IN_FLOAT;
+  for (const output of node.outputs) {
+    addShared(draft, output, table);
+    if (!isQuantized(draft, output)) addActivation(draft, output);
   }
-  if (!isQuantized(draft, table)) return INPUT_IN_FLOAT;
-  for (const output of node.outputs) addShared(draft, output, table);
   return undefined;
 };
 

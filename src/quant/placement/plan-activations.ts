@@ -2,11 +2,12 @@
 import { getDefined } from '../../base/invariant.js';
 import { indexUses } from '../../onnx/ir/edit.js';
 import type { Graph, Node, ValueId } from '../../onnx/ir/model.js';
-import type { QParams, Range } from '../integers/qparams.js';
+import { coveredRange, type QParams, type Range } from '../integers/qparams.js';
 import type { QuantizedDType } from '../integers/quantized-dtype.js';
 import type { Observation } from '../range/range-method.js';
 import { isFixedRange, type TensorSettings } from '../scheme/tensor-settings.js';
 import { chooseFor, type Draft, integersOf } from './draft.js';
+import { weightParameters } from './weight-parameters.js';
 
 export interface ActivationPlan {
   readonly value: ValueId;
@@ -14,7 +15,7 @@ export interface ActivationPlan {
   readonly range: Range;
   readonly dtype: QuantizedDType;
   readonly qparams: QParams;
-  /** The value whose parameters are used. */
+  /** The value whose parameters are used: an activation, or a constant that is quantized as one. */
   readonly sharedWith: ValueId | undefined;
 }
 
@@ -51,13 +52,22 @@ export function adjustObservations(
 export function planActivations(draft: Draft): Map<ValueId, ActivationPlan> {
   const plans = new Map<ValueId, ActivationPlan>();
   for (const [value, provider] of draft.activations) {
-    // A provider comes before the values that share its parameters, so its plan exists.
     if (provider === undefined)
       plans.set(value, { value, dtype: integersOf(draft, value).dtype, ...chooseFor(draft, value), sharedWith: undefined });
     else {
-      const shared = getDefined(plans.get(provider), 'provider of shared parameters');
+      // A provider comes before the values that share its parameters, so its plan exists.
+      const shared = planOfConstant(draft, provider) ?? getDefined(plans.get(provider), 'provider of shared parameters');
       plans.set(value, { ...shared, value, sharedWith: shared.sharedWith ?? provider });
     }
   }
   return plans;
+}
+
+/** The parameters that a constant gives to the values that hold its elements. */
+function planOfConstant(draft: Draft, id: ValueId): ActivationPlan | undefined {
+  const pending = draft.weights.get(id);
+  if (pending === undefined) return undefined;
+  const { dtype, slices } = weightParameters(draft, id, pending).qparams;
+  const qparams = getDefined(slices[0], 'parameters of a constant');
+  return { value: id, dtype, qparams, range: coveredRange(qparams, dtype), sharedWith: undefined };
 }

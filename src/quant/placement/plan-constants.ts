@@ -1,19 +1,16 @@
 /** Plans the parameters and integers of weights and biases. */
 import { getDefined } from '../../base/invariant.js';
-import { getValue } from '../../onnx/ir/edit.js';
 import type { Graph, NodeId, ValueId } from '../../onnx/ir/model.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import { scaleAt } from '../integers/power-of-two.js';
-import type { QParams, TensorQParams } from '../integers/qparams.js';
-import { type IntegerRange, type IntegerScheme, saturationRange } from '../integers/quantized-dtype.js';
-import { chooseQParams } from '../range/range.js';
-import { isWeightMethod, type WeightRangeMethod } from '../range/weight-range.js';
+import type { TensorQParams } from '../integers/qparams.js';
+import type { WeightRangeMethod } from '../range/weight-range.js';
 import type { BiasScheme } from '../scheme/scheme.js';
-import { isFixedRange } from '../scheme/tensor-settings.js';
 import { type QuantizedBias, quantizeBias, quantizeBiasAt, quantizeBiasAtOwnScale, widenForBias } from '../weights/biases.js';
-import { computeWeightQParams, quantizeWeight } from '../weights/weights.js';
-import { centeredAt, type Draft, findFloatConstant, integersOf, type PendingBias, type PendingWeight, settingsOf } from './draft.js';
+import { quantizeWeight } from '../weights/weights.js';
+import { type Draft, findFloatConstant, type PendingBias, settingsOf } from './draft.js';
 import type { ActivationPlan } from './plan-activations.js';
+import { type WeightParameters, weightParameters } from './weight-parameters.js';
 
 export interface WeightPlan {
   readonly value: ValueId;
@@ -34,13 +31,6 @@ export interface BiasPlan extends QuantizedBias {
   readonly axis: number | undefined;
 }
 
-interface WeightParameters {
-  readonly qparams: TensorQParams;
-  /** Where the integers saturate. */
-  readonly limits: IntegerRange;
-  readonly method: WeightPlan['method'];
-}
-
 export function planWeights(draft: Draft, activations: ReadonlyMap<ValueId, ActivationPlan>): Map<ValueId, WeightPlan> {
   const parameters = new Map([...draft.weights].map(([value, pending]) => [value, weightParameters(draft, value, pending)]));
   const widened = widenForBiases(draft, activations, parameters);
@@ -52,28 +42,6 @@ export function planWeights(draft: Draft, activations: ReadonlyMap<ValueId, Acti
       return [value, { value, role, method, qparams: final, ...quantized, widened: !sameScales(qparams, final) }];
     }),
   );
-}
-
-function weightParameters(draft: Draft, value: ValueId, { role, axis }: PendingWeight): WeightParameters {
-  const { integers: own, perChannel, range, qparams } = settingsOf(draft, value);
-  const { weight } = draft.scheme;
-  // Constants in the role of an activation use reduceRange like weights: products of both saturate in the same way.
-  const scheme: IntegerScheme =
-    role === 'weight' ? { ...weight, ...own } : { ...integersOf(draft, value), reduceRange: own.reduceRange ?? weight.reduceRange };
-  const limits = saturationRange(scheme);
-  const inAll = (slice: QParams): WeightParameters => ({
-    limits,
-    qparams: { dtype: scheme.dtype, axis: undefined, slices: [slice] },
-    method: 'set',
-  });
-  const position = draft.positions?.tensors.get(value);
-  if (qparams !== undefined) return inAll(qparams);
-  if (range !== undefined && isFixedRange(range)) return inAll(chooseQParams({ kind: 'known', range }, weight.range, scheme).qparams);
-  const method = range !== undefined && isWeightMethod(range) ? range : weight.range;
-  if (position !== undefined) return { ...inAll(centeredAt(position, scheme)), method };
-  const perSlice = role === 'weight' && (perChannel ?? weight.perChannel);
-  const request = { scheme, method, axis: perSlice ? axis : undefined, name: getValue(draft.graph, value).name };
-  return { qparams: computeWeightQParams(constantOf(draft.graph, value), request), method, limits };
 }
 
 function widenForBiases(

@@ -44,9 +44,11 @@ export function findPositionProblem(graph: Graph, plan: QuantizationPlan, contex
     (a, b) => (a.variable.name < b.variable.name ? -1 : Number(a.variable.name > b.variable.name)),
   );
   const index = new Map(found.map(({ tensor }, at) => [keyOf(tensor), at]));
+  const activations = new Set(plan.activations.map(({ value }) => value));
   const owners = new Map(plan.activations.map(({ value, sharedWith }) => [value, sharedWith ?? value]));
+  const ownerKey = (id: ValueId): string => keyOf({ role: activations.has(id) ? 'activation' : 'weight', value: id });
   const tensors: TensorIndex = {
-    tensor: id => (id === undefined ? undefined : index.get(owners.has(id) ? `activation ${owners.get(id)}` : `weight ${id}`)),
+    tensor: id => (id === undefined ? undefined : index.get(ownerKey(owners.get(id) ?? id))),
     bias: id => (id === undefined ? undefined : index.get(`bias ${id}`)),
   };
   const nodes = [...graph.nodes.values()];

@@ -38,7 +38,9 @@ export function reportQuantization(graph: Graph, plan: QuantizationPlan, context
       fusedActivationFunctions: plan.fusions.length,
       nodesInFloat: plan.kept.size,
     },
-    activations: plan.activations.map(activation => describeActivation(graph, activation, context)),
+    activations: plan.activations.map(activation =>
+      describeActivation(graph, activation, describeMethodOf(plan, activation, context), context),
+    ),
     weights: plan.weights.map(weight => describeWeight(graph, weight)),
     biases: plan.biases.map(bias => describeBias(graph, bias)),
     removed: plan.removals.map(({ node, from }) => ({
@@ -63,15 +65,21 @@ function encodeScheme({ activation, weight, bias, range, opTypes, placement }: Q
   };
 }
 
-function describeActivation(graph: Graph, plan: ActivationPlan, context: ReportContext): ActivationEntry {
+/** The range method of the activation or constant whose parameters are used. */
+function describeMethodOf(plan: QuantizationPlan, { value, sharedWith }: ActivationPlan, context: ReportContext): string {
+  const owner = sharedWith ?? value;
+  const constant = plan.weights.find(weight => weight.value === owner);
+  const method = constant === undefined ? methodOf(context, owner) : constant.method;
+  return method === undefined || method === 'set' ? 'set' : describeMethod(method);
+}
+
+function describeActivation(graph: Graph, plan: ActivationPlan, method: string, context: ReportContext): ActivationEntry {
   const { scale, zeroPoint } = plan.qparams;
-  const owner = plan.sharedWith ?? plan.value;
-  const method = methodOf(context, owner);
   const position = findPosition(scale);
   return {
     name: getValue(graph, plan.value).name,
     ...describeSeen(plan, context),
-    method: method === undefined ? 'set' : describeMethod(method),
+    method,
     range: [plan.range.low, plan.range.high],
     ...(plan.sharedWith === undefined ? {} : { sharedWith: getValue(graph, plan.sharedWith).name }),
     dtype: plan.dtype,

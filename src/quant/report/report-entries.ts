@@ -46,7 +46,7 @@ const ACTIVATION_SCHEMA = object(
     elements: integer(0),
     saturationShare: number(SHARE, 'Share of the elements beyond the range of the integers.'),
     sqnrDb: DECIBELS,
-    sharedWith: text('The value whose parameters are used.'),
+    sharedWith: text('The activation or constant whose parameters are used.'),
     position: POSITION,
   },
   '`sqnrDb` is that of this value alone.',

@@ -3,7 +3,7 @@ import { getDefined } from '../../base/invariant.js';
 import { countMacs } from '../../onnx/analysis/macs.js';
 import { getValue, indexUses } from '../../onnx/ir/edit.js';
 import type { Dim, Graph, Node, ValueId } from '../../onnx/ir/model.js';
-import type { QuantizationReport } from '../report/report-entries.js';
+import type { ActivationEntry, QuantizationReport } from '../report/report-entries.js';
 import type { StepErrors } from '../sensitivity/error-flow.js';
 import { shareErrors } from '../sensitivity/error-shares.js';
 import type { SteppedModels } from '../sensitivity/find-steps.js';
@@ -52,18 +52,18 @@ export function findWideBlocks({ models, report, errors, to, cost }: BlocksReque
   const own = shareErrors(models, groups.map(layerOf(graph)), errors);
   const nodeCosts = costOfNodes(graph);
   const touching = indexNodes(graph);
-  const blocks = groups.map(({ ids, entries }, index): WideBlock => {
-    const first = getDefined(entries[0], 'tensor of a group');
+  const blocks = groups.map(({ owner, ids, entries }, index): WideBlock => {
+    const [first] = entries;
     const nodes = [...new Set(ids.flatMap(id => touching.get(id) ?? []))];
     const elements = entries.reduce((sum, { elements = 0 }) => sum + elements, 0) / Math.max(1, report.samples);
     const bytes = elements * (to === 'int16' ? 1 : 3);
     const items =
       cost === 'bytes'
-        ? [[`tensor ${first.name}`, bytes] as const]
+        ? [[`tensor ${owner}`, bytes] as const]
         : nodes.map(node => [`node ${nameNode(graph, node)}`, getDefined(nodeCosts.get(node), 'cost of a node')] as const);
     return {
-      name: first.name,
-      tensors: entries.map(({ name }) => name),
+      name: owner,
+      tensors: [...new Set([owner, ...entries.map(({ name }) => name)])],
       dtype: first.dtype,
       ownSqnrDb: first.sqnrDb ?? Number.POSITIVE_INFINITY,
       nodes: nodes.map(node => nameNode(graph, node)),
@@ -94,19 +94,29 @@ export function wideDType(dtype: string): 'int16' | 'uint16' {
 }
 
 interface TensorGroup {
+  /** The tensor that has the range. */
+  readonly owner: string;
+  /** The owner first. */
   readonly ids: readonly [ValueId, ...ValueId[]];
-  readonly entries: QuantizationReport['activations'];
+  readonly entries: readonly [ActivationEntry, ...ActivationEntry[]];
 }
 
-/** Tensors that share parameters, by the one that has the range. */
+/** Tensors that share parameters, by the one that has the range: an activation, or a constant whose elements they hold. */
 function groupTensors({ activations }: QuantizationReport, graph: Graph, to: WideType): readonly TensorGroup[] {
   const ids = new Map([...graph.values.values()].map(({ id, name }) => [name, id]));
-  return activations.flatMap((entry): TensorGroup[] => {
-    const id = ids.get(entry.name);
-    const isWide = to === 'int16' && entry.dtype.endsWith('16');
-    if (entry.sharedWith !== undefined || id === undefined || isWide) return [];
-    const others = activations.filter(({ sharedWith }) => sharedWith === entry.name);
-    return [{ ids: [id, ...others.flatMap(({ name }) => ids.get(name) ?? [])], entries: [entry, ...others] }];
+  const groups = new Map<string, [ActivationEntry, ...ActivationEntry[]]>();
+  for (const entry of activations) {
+    const owner = entry.sharedWith ?? entry.name;
+    const group = groups.get(owner);
+    if (group === undefined) groups.set(owner, [entry]);
+    else group.push(entry);
+  }
+  return [...groups].flatMap(([owner, entries]): TensorGroup[] => {
+    const id = ids.get(owner);
+    const isWide = to === 'int16' && entries[0].dtype.endsWith('16');
+    if (id === undefined || isWide) return [];
+    const others = entries.flatMap(({ name }) => (name === owner ? [] : (ids.get(name) ?? [])));
+    return [{ owner, ids: [id, ...others], entries }];
   });
 }
 

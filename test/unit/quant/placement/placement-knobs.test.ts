@@ -6,6 +6,7 @@ import type { Range } from '../../../../src/quant/integers/qparams.js';
 import { planQuantization, type QuantizationPlan } from '../../../../src/quant/placement/plan-quantization.js';
 import { insertQdq } from '../../../../src/quant/qdq/insert-qdq.js';
 import { type PlacementScheme, PRESETS, type QuantizationScheme } from '../../../../src/quant/scheme/scheme.js';
+import { NO_SETTINGS } from '../../../../src/quant/scheme/tensor-settings.js';
 import { openSession } from '../../../../src/runtime/session/session.js';
 import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { convGraph, nodeLines, rangesOf, type SmallGraph, valueNamed } from '../small-graph.js';
@@ -124,6 +125,53 @@ describe('chosen elements', () => {
     const planOf = (name: string) => planned.activations.find(({ value }) => value === valueNamed(small.model, name).id);
     expect(planOf('z')).toMatchObject({ sharedWith: valueNamed(small.model, 'y').id, qparams: planOf('y')?.qparams });
     expect(planOf('s')?.sharedWith).toBeUndefined();
+  });
+
+  const table = (): SmallGraph => {
+    const small = convGraph();
+    small.floats('table', [3, 1], [-2, 0.5, 1]);
+    small.ints('i', [1, 1]);
+    return small;
+  };
+
+  // Calibration sees few rows of a table: at a range of their own, the others would saturate.
+  it.each(['u8s8', 'a8w8', 'a16w8', 'xint8'] as const)('rows of a constant table keep its parameters: %s', preset => {
+    const small = table();
+    small.node('Gather table i -> z');
+    small.node('Add z x -> s');
+    small.output('s');
+    const planned = plan(small.model, PRESETS[preset], { z: { low: 0, high: 0.5 } });
+    const constant = planned.weights.find(({ value }) => value === valueNamed(small.model, 'table').id);
+    const rows = planned.activations.find(({ value }) => value === valueNamed(small.model, 'z').id);
+    expect(constant?.qparams.slices).toEqual([rows?.qparams]);
+    expect(rows).toMatchObject({ sharedWith: constant?.value, dtype: constant?.qparams.dtype });
+  });
+
+  it('rows follow an override of their table', () => {
+    const small = table();
+    small.node('Gather table i -> z');
+    small.node('Add z x -> s');
+    small.output('s');
+    const planned = planQuantization(small.model.graph, {
+      scheme: PRESETS.u8s8,
+      observations: rangesOf(small.model, UNIT),
+      excluded: new Set(),
+      settings: new Map([[valueNamed(small.model, 'table').id, { ...NO_SETTINGS, integers: { dtype: 'uint16' } }]]),
+    });
+    expect(planned.weights[0]?.qparams.dtype).toBe('uint16');
+    expect(planned.activations.find(({ value }) => value === valueNamed(small.model, 'z').id)?.dtype).toBe('uint16');
+  });
+
+  it('rows of a table that is a weight elsewhere get a range of their own', () => {
+    const small = table();
+    small.node('MatMul x table -> m');
+    small.node('Gather table i -> z');
+    small.node('Add z m -> s');
+    small.output('s');
+    const planned = plan(small.model, PRESETS['u8s8-per-channel'], { z: { low: 0, high: 0.5 } });
+    const rows = planned.activations.find(({ value }) => value === valueNamed(small.model, 'z').id);
+    expect(rows?.sharedWith).toBeUndefined();
+    expect(rows?.qparams.scale).toBeCloseTo(0.5 / 255, 7);
   });
 });
 
