@@ -43,14 +43,14 @@ export const constantsToInitializers: Pass = {
   },
 };
 
-/** Turns outputs of Constant nodes into initializers with the same ids and names; returns the names. Outputs of the graph are not changed. */
+/** Turns outputs of Constant nodes into initializers with the same ids and names, also where they are outputs of the graph; returns the names. */
 export function hoistConstants(graph: Graph): string[] {
   const changed: string[] = [];
   for (const node of [...graph.nodes.values()]) {
     const [output] = node.outputs;
     const constant = findConstantOf(node);
     const value = output === undefined ? undefined : graph.values.get(output);
-    if (constant === undefined || value === undefined || graph.outputs.includes(value.id)) continue;
+    if (constant === undefined || value === undefined) continue;
     removeNode(graph, node.id);
     value.constant = constant;
     value.type = { kind: 'tensor', dtype: constant.dtype, dims: constant.dims };

@@ -26,7 +26,7 @@ const PACKED: ReadonlyMap<string, readonly number[]> = new Map<string, readonly 
   ...['RNN', 'LSTM', 'GRU'].map(operator => [operator, [1, 2]] as const),
 ]);
 
-/** Exact, but for products with a folded weight: the same kernels compute the constants. Random operators, quantizers, nodes with subgraphs and producers of graph outputs are never folded. */
+/** Exact, but for products with a folded weight: the same kernels compute the constants. Random operators, quantizers and nodes with subgraphs are never folded. An output of a graph may become an initializer. */
 export const foldConstants: Pass = {
   name: 'fold-constants',
   proof: 'exact',
@@ -64,7 +64,7 @@ function planFolding(scope: Scope, sizes: Sizes): FoldingPlan {
   for (const node of scope.graph.nodes.values()) {
     if (!node.inputs.every(input => input === undefined || constant.has(input) || findConstantIn(scope, input) !== undefined)) continue;
     const limitBytes = Math.max(sizes.limitBytes, sizeOfInputs(scope, node, sizes.types));
-    const reason = declineReason(scope.graph, node, { ...sizes, limitBytes });
+    const reason = declineReason(node, { ...sizes, limitBytes });
     if (reason !== undefined) {
       declined.push({ node: describeNode(node, scope.graph), reason });
       continue;
@@ -86,11 +86,10 @@ function sizeOfInputs(scope: Scope, node: Node, types: KnownTypes): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-function declineReason(graph: Graph, node: Node, { types, limitBytes }: Sizes): string | undefined {
+function declineReason(node: Node, { types, limitBytes }: Sizes): string | undefined {
   if (isQuantizer(node)) return 'quantizers are not folded';
   if (!isDeterministic(node)) return 'its results may differ between runs';
   if (hasSubgraph(node)) return 'it has a subgraph';
-  if (node.outputs.some(output => output !== undefined && graph.outputs.includes(output))) return 'it produces an output of its graph';
   for (const output of node.outputs) {
     if (output === undefined) continue;
     const sizeBytes = sizeOf(types, output);
@@ -172,9 +171,9 @@ function toConstant(tensor: Tensor): Constant {
   return tensor.dtype === 'string' ? tensor : encodeRawTensor(tensor);
 }
 
-/** Outputs of `nodes` that other nodes or subgraphs read: only these become initializers. */
+/** Outputs of `nodes` that other nodes or subgraphs read, or that are outputs of the graph: only these become initializers. */
 function outputsReadOutside(graph: Graph, nodes: readonly Node[], folded: ReadonlySet<Node['id']>): Value[] {
-  const read = new Set<ValueId>();
+  const read = new Set<ValueId>(graph.outputs);
   for (const [value, uses] of indexUses(graph)) if (uses.some(use => !folded.has(use.node.id) || use.index < 0)) read.add(value);
   return nodes.flatMap(node =>
     node.outputs.filter(output => output !== undefined && read.has(output)).map(id => getValue(graph, id as ValueId)),

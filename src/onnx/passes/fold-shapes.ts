@@ -24,7 +24,7 @@ function foldKnown(graph: Graph, types: KnownTypes): string[] {
   const changed: string[] = [];
   for (const value of graph.values.values()) {
     const constant = toConstant(types.get(value.id));
-    if (constant === undefined || value.producer === undefined || graph.outputs.includes(value.id)) continue;
+    if (constant === undefined || value.producer === undefined) continue;
     const producer = getNode(graph, value.producer);
     if (producer.outputs.length !== 1) continue;
     removeNode(graph, producer.id);

@@ -86,7 +86,10 @@ function insertWeight(editor: QdqEditor, { value: id, qparams, integers }: Weigh
   const q = quantized === undefined ? addQuantize(editor, name, id, parameters, dtype, axis) : undefined;
   const input = quantized ?? outputOf(getDefined(q, 'QuantizeLinear of a weight'));
   const dq = addDequantize(editor, name, { input, float: value, parameters, axis });
+  const outputs = [...graph.outputs];
   replaceAllUses(graph, id, outputOf(dq));
+  // A constant that is an output of the model stays as it is there.
+  graph.outputs = outputs;
   // Only the Q of the pair reads the weight.
   if (q !== undefined) setInput(q, 0, id);
   putBeforeFirst(editor, users, ...(q === undefined ? [] : [q]), dq);

@@ -195,6 +195,21 @@ describe('simplify', () => {
     });
   });
 
+  // As ONNX Runtime's basic level does.
+  it('outputs that do not depend on the inputs become initializers, and keep their names', async () => {
+    const given = () =>
+      parseModelText(
+        'g (float[2, 3] x) => (float[2, 3] y, float[3] sum, int64[2] size, float[1] same, float two) <float[3] a = {1.0, 2.0, 3.0}, float[1] b = {4.0}> { y = Add(x, a) sum = Add(a, b) size = Shape(y) same = Identity(b) two = Constant<value = float {2.0}>() }',
+      );
+    const model = given();
+    await simplify(model);
+    expect(operators(model)).toEqual(['Add']);
+    expect(listProblems(model)).toEqual([]);
+    const x = randomFloats([2, 3]);
+    expect(await runModel(model, { x })).toEqual(await runModel(given(), { x }));
+    expect((await simplify(model)).steps).toEqual([]);
+  });
+
   it('merges equal nodes and equal weights, but no random ones', async () => {
     const random = { op: 'RandomNormalLike', in: ['x'] } as const;
     const model = smallModel({

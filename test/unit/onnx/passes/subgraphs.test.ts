@@ -65,6 +65,12 @@ describe('passes in sub-graphs', () => {
       ),
       [['Relu', 'If'], ['Exp', 'Exp'], ['Neg']],
     ],
+    ['an output that is constant', branch('p = Mul(ones, two)', 'q = Identity(ones)', 'h = Relu(x)'), [['If'], [], []]],
+    [
+      'an output that is constant, of a Loop that carries it and collects it',
+      'g (bool c, float[2] x) => (float[2] y, float[k, 2] z) <int64 n = {3}, float[2] two = {2.0, 2.0}> { a = Relu(x) y, z = Loop<body = b (int64 i, bool on, float[2] s) => (bool go, float[2] r, float[2] t) { go = Identity(c) r = Identity(two) t = Add(two, two) }>(n, c, a) }',
+      [['Relu', 'Loop'], ['Identity']],
+    ],
     ['an output that is what is captured stays a node', branch('p = Identity(h)'), [['Relu', 'If'], ['Identity'], ['Neg']]],
   ])('%s', async (_, text, expected) => {
     const x = text.includes('float[2, 3] x') ? randomFloats([2, 3]) : randomFloats([2]);

@@ -1,10 +1,13 @@
 /** Placement of Q and DQ, operator by operator. */
 import { int, ints } from '../../../../src/onnx/ir/attribute.js';
 import type { Model, NodeId } from '../../../../src/onnx/ir/model.js';
+import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
 import type { Range } from '../../../../src/quant/integers/qparams.js';
 import { planQuantization, type QuantizationPlan } from '../../../../src/quant/placement/plan-quantization.js';
 import { insertQdq } from '../../../../src/quant/qdq/insert-qdq.js';
 import { PRESETS, type QuantizationScheme } from '../../../../src/quant/scheme/scheme.js';
+import { openSession } from '../../../../src/runtime/session/session.js';
+import { makeTensor } from '../../../../src/tensor/tensor.js';
 import { convGraph, nodeLines, rangesOf, smallGraph, valueNamed } from '../small-graph.js';
 
 const UNIT: Range = { low: -1, high: 1 };
@@ -113,6 +116,20 @@ describe('placement', () => {
     small.node('Conv y ones -> z', { group: int(1) });
     small.output('z');
     expect(plan(small.model).activations.map(({ sharedWith }) => sharedWith)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it.each(['integers', 'pair'] as const)('a constant that is an output too stays there as it is: %s', async weights => {
+    const small = convGraph();
+    small.floats('k', [1, 1, 1, 1], [0.3]);
+    small.node('Conv x w b -> y');
+    small.node('Add y k -> z');
+    small.output('z', 'k', 'w');
+    const planned = plan(small.model);
+    insertQdq(small.model, { ...planned, scheme: { ...planned.scheme, placement: { ...planned.scheme.placement, weights } } }, 'ai.onnx');
+    const session = await openSession(encodeModel(small.model), { optimization: 'disabled' });
+    const { k, w } = await session.run({ x: makeTensor('float32', [1, 1, 2, 2], new Float32Array(4)) });
+    await session.close();
+    expect([k?.data, w?.data]).toEqual([Float32Array.of(0.3), Float32Array.of(0.5)]);
   });
 
   it('a bias shared by nodes with different input scales gets integers for each', () => {
