@@ -47,6 +47,11 @@ export function formatDb(db: Figure | null): string {
   return db === null || db === EQUAL ? 'equal' : formatFixed(db, 1);
 }
 
+/** Milliseconds with three digits at least; without the unit. */
+export function formatMs(ms: number): string {
+  return formatFixed(ms, ms >= 100 ? 0 : ms >= 10 ? 1 : ms >= 1 ? 2 : 3);
+}
+
 function signed(value: number, size: string): string {
   return value < 0 && Number(size.replace(MINUS, '-')) !== 0 ? `${MINUS}${size}` : size;
 }

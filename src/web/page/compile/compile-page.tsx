@@ -7,21 +7,27 @@ import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { DataTable } from '../parts/data-table.js';
+import { NameCell } from '../parts/name-cell.js';
 import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { FilterField, Select } from '../parts/select.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
+import { BatchesTable } from './batches.js';
 import { BoardNodes } from './board-nodes.js';
 import { BoardTimes } from './board-times.js';
 import { type CompiledModel, parseCompileReport } from './compile-report.js';
 import { Fixes } from './fixes.js';
 import { Gantt } from './gantt.js';
 import { MemoryChart } from './memory-chart.js';
+import { MemoryFacts } from './memory-facts.js';
+import { ModelsTable } from './models-table.js';
+import { PartsTable } from './parts-table.js';
+import { Placement } from './placement.js';
 import { Origin, Reasons } from './reasons.js';
 import { Roofline } from './roofline.js';
 import { type ModelSource, UnitPanel } from './unit-panel.js';
-import { UNIT_COLUMNS } from './units-table.js';
+import { unitColumns } from './units-table.js';
 
 export function CompilePage({ pipeline }: ViewProps) {
   const { query } = usePlace();
@@ -73,11 +79,20 @@ function CompiledStage({ stage, stages, pipeline }: StageProps) {
         {data.target.title}, {data.target.device}, {data.target.dtype}, version {data.target.version}. All times here are estimates, not
         measurements.
       </p>
+      {data.models.length > 1 && (
+        <ModelsTable
+          report={data}
+          name={({ name }) => <NameCell name={name} />}
+          picked={model?.name}
+          pick={({ name }) => setQuery({ model: name, unit: undefined })}
+        />
+      )}
       {model === undefined ? (
         <Empty>The report has no models.</Empty>
       ) : (
         <ModelReport key={model.name} model={model} stage={stage} pipeline={pipeline} />
       )}
+      <Placement report={data} />
       <BoardTimes report={data} stages={pipeline.stages} />
       <BoardNodes report={data} stages={pipeline.stages} />
     </View>
@@ -97,12 +112,14 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
   const picked = units.find(({ id }) => String(id) === query.unit);
   const pick = (id: number): void => setQuery({ unit: String(id) === query.unit ? undefined : String(id) }, 'replace');
   const onCpu = units.filter(({ device }) => device === 'cpu');
+  const explained = units.filter(({ device, findings: own }) => device === 'cpu' || own.length > 0);
   const isWhole = [...findings, ...onCpu].length === 0;
   return (
     <div class={picked === undefined ? '' : 'view split wide-panel'}>
       <div class="main-column">
         <Tiles model={model} />
-        {isWhole ? <p class="good">✓ No unit is left to the CPU.</p> : <Reasons units={onCpu} findings={findings} pick={pick} />}
+        {isWhole && <p class="good">✓ No unit is left to the CPU.</p>}
+        {[...findings, ...explained].length > 0 && <Reasons units={explained} findings={findings} pick={pick} />}
         {!isWhole && model.place !== 'cpu' && pipeline.project.access !== 'saved' && (
           <Fixes stage={stage.id} model={model.name} digest={model.digest} canEdit={pipeline.project.access === 'full'} />
         )}
@@ -122,13 +139,15 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
           <DataTable
             label="Units"
             rows={shown}
-            columns={UNIT_COLUMNS}
+            columns={unitColumns(estimate.image?.perCall.ms)}
             keyOf={({ id }) => String(id)}
             picked={query.unit}
             pick={({ id }) => pick(id)}
             visibleRows={12}
           />
         </section>
+        <PartsTable parts={parts} />
+        <BatchesTable model={model} />
         {parts.map(
           part =>
             part.memory !== undefined && (
@@ -137,6 +156,7 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
                   Memory of part {part.name}: {formatBytes(part.memory.peakBytes)} at its peak
                 </h2>
                 <MemoryChart memory={part.memory} units={units} picked={picked?.id} pick={pick} />
+                <MemoryFacts memory={part.memory} units={units} />
               </section>
             ),
         )}

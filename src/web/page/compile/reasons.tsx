@@ -1,4 +1,5 @@
-/** Why units are not on the NPU, with the source of each limit, and the rules that would fix it. */
+/** Why units are not on the NPU, or need attention there, with the source of each limit, and the rules that would fix it. */
+import { Badge } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
 import type { CompiledModel, Unit } from './compile-report.js';
 
@@ -14,7 +15,7 @@ interface ReasonsProps {
 export function Reasons({ units, findings, pick }: ReasonsProps) {
   return (
     <section>
-      <h2>Not on the NPU</h2>
+      <h2>{units.some(({ device }) => device === 'cpu') ? 'Not on the NPU' : 'Findings'}</h2>
       <ul class="reasons">
         {findings.map((finding, index) => (
           <li key={index}>
@@ -23,7 +24,8 @@ export function Reasons({ units, findings, pick }: ReasonsProps) {
         ))}
         {groupUnits(units).map(({ opType, members, reasons, demoted }) => (
           <li key={members[0]?.id}>
-            {opType}{' '}
+            {opType}
+            {members[0]?.device === 'npu' && ' on the NPU'}{' '}
             {members.slice(0, MOST_NAMED).map(({ id, name }) => (
               <button key={id} type="button" class="as-link mono" onClick={() => pick(id)}>
                 {plainText(name)}
@@ -45,10 +47,13 @@ export function Reasons({ units, findings, pick }: ReasonsProps) {
 
 const MOST_NAMED = 4;
 
-function Explained({ finding: { message, source, note, fixIts } }: { readonly finding: Finding }) {
+const SEVERITIES = { error: 'bad', refused: 'bad', undocumented: 'warn', warning: 'mute' } as const;
+
+function Explained({ finding: { rule, severity, message, limit, source, note, fixIts } }: { readonly finding: Finding }) {
   return (
     <>
-      {plainText(message)} <Origin source={source} />
+      <Badge look={SEVERITIES[severity]}>{severity}</Badge> <code>{plainText(rule)}</code>: {plainText(message)}
+      {limit !== '' && <> Limit: {plainText(limit)}.</>} <Origin source={source} />
       {note !== undefined && <div class="soft">{plainText(note)}</div>}
       {fixIts.map(({ rule, form, effect, note: how }) => (
         <div key={`${rule} ${form ?? ''}`}>
@@ -80,7 +85,7 @@ function groupUnits(units: readonly Unit[]): readonly UnitGroup[] {
   const groups = new Map<string, UnitGroup>();
   for (const unit of units) {
     const { opType, findings, demoted } = unit;
-    const key = JSON.stringify([opType, demoted ?? findings.map(({ rule, message }) => [rule, message])]);
+    const key = JSON.stringify([opType, unit.device, demoted ?? findings.map(({ rule, message }) => [rule, message])]);
     const group = groups.get(key) ?? { opType, members: [], reasons: demoted === undefined ? findings : [], demoted };
     group.members.push(unit);
     groups.set(key, group);

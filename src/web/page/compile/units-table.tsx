@@ -1,11 +1,24 @@
 /** The columns of the table of units. */
 import { formatBytes } from '../../../base/text/format.js';
-import { formatNumber } from '../../../report/numbers.js';
+import { formatNumber, formatShare } from '../../../report/numbers.js';
+import { numberColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { NameCell } from '../parts/name-cell.js';
 import type { Unit } from './compile-report.js';
 
-export const UNIT_COLUMNS: readonly ColumnSpec<Unit>[] = [
+/** @param perCallMs of the whole model, estimated. */
+export function unitColumns(perCallMs: number | undefined): readonly ColumnSpec<Unit>[] {
+  const share = numberColumn<Unit>('Share', ({ callMs }) => shareOf(callMs, perCallMs), formatShare, {
+    hint: 'Of the estimated time of a call',
+  });
+  return [...COLUMNS, share];
+}
+
+function shareOf(callMs: number | undefined, perCallMs: number | undefined): number | undefined {
+  return callMs === undefined || perCallMs === undefined || perCallMs === 0 ? undefined : callMs / perCallMs;
+}
+
+const COLUMNS: readonly ColumnSpec<Unit>[] = [
   {
     name: 'unit',
     title: 'Unit',

@@ -27,7 +27,7 @@ export function LayerPanel({ layer, stage, canEdit, close }: PanelProps) {
     ['Own SQNR', own === undefined ? undefined : `${formatDb(own)} dB`],
     ['Propagated SQNR', propagated === undefined ? undefined : `${formatDb(propagated)} dB`],
     ['Largest difference', maxAbs === undefined ? undefined : formatNumber(maxAbs)],
-    ['Share in the outputs’ error', cost === undefined ? undefined : formatShare(cost)],
+    ['Share in the outputs’ error', cost === undefined ? undefined : `${formatShare(cost.share)}, ${COST_BASIS[cost.basis]}`],
     ['Saturated', activation?.saturationShare === undefined ? undefined : formatShare(activation.saturationShare)],
     ['Data', activation?.dataRange === undefined ? undefined : activation.dataRange.map(formatNumber).join(' … ')],
     ['Range', activation?.range.map(formatNumber).join(' … ')],
@@ -58,10 +58,17 @@ export function LayerPanel({ layer, stage, canEdit, close }: PanelProps) {
       </p>
       <ValueHistogram layer={layer} stage={stage} />
       <dl class="facts">{facts.map(([term, fact]) => fact !== undefined && <Fact key={term} term={term} fact={fact} />)}</dl>
+      {cost !== undefined && (
+        <p class="soft">
+          Less error by <code>{plainText(cost.setting)}</code> in “quantize”.
+        </p>
+      )}
       {canEdit && <EditPanel stage={stage.id} value={name} dtype={activation?.dtype} range={activation?.range} />}
     </aside>
   );
 }
+
+const COST_BASIS = { measured: 'measured', 'first-order': 'to first order' } as const;
 
 function Fact({ term, fact }: { readonly term: string; readonly fact: string }) {
   return (

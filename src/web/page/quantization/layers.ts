@@ -1,7 +1,15 @@
 /** The values of a quantized model with everything that the reports of several stages say about them. */
 import type { PartErrors } from '../../../quant/compare/propagated-error.js';
 import type { ActivationEntry, QuantizationReport } from '../../../quant/report/report-entries.js';
-import { costOf, type SensitivityReport } from '../../../quant/sensitivity/report-schema.js';
+import { costOf, type LayerSensitivity, type SensitivityReport } from '../../../quant/sensitivity/report-schema.js';
+
+export interface LayerCost {
+  readonly share: number;
+  /** 'measured': by a run with this layer alone in float. 'first-order': a share by a linear model. */
+  readonly basis: 'measured' | 'first-order';
+  /** The setting of `quantize` that takes most of the error away. */
+  readonly setting: string;
+}
 
 export interface Layer {
   readonly name: string;
@@ -13,7 +21,7 @@ export interface Layer {
   readonly propagated: number | null | undefined;
   readonly maxAbs: number | undefined;
   /** Share in the error of the outputs. */
-  readonly cost: number | undefined;
+  readonly cost: LayerCost | undefined;
   readonly activation: ActivationEntry | undefined;
   /** The activation function that the value goes into without Q and DQ. */
   readonly fusedInto: string | undefined;
@@ -49,7 +57,22 @@ export function joinLayers(
   });
 }
 
-function costsOf(sensitivity: SensitivityReport | undefined): ReadonlyMap<string, number> {
+function costsOf(sensitivity: SensitivityReport | undefined): ReadonlyMap<string, LayerCost> {
   const layers = sensitivity?.layers ?? [];
-  return new Map(layers.flatMap(layer => layer.values.map((value): [string, number] => [value, costOf(layer)])));
+  return new Map(
+    layers.flatMap(layer => {
+      const cost: LayerCost = {
+        share: costOf(layer),
+        basis: layer.alone === undefined ? 'first-order' : 'measured',
+        setting: settingOf(layer),
+      };
+      return layer.values.map((value): [string, LayerCost] => [value, cost]);
+    }),
+  );
+}
+
+/** Entries of the param `overrides`: the values of the layer in 16 bits. Values that a Concat joins may also keep a scale each. */
+function settingOf({ values, nodes }: LayerSensitivity): string {
+  const wider = values.map(value => `{tensor: ${JSON.stringify(value)}, set: {dtype: int16}}`).join(', ');
+  return `${nodes.some(({ opType }) => opType === 'Concat') ? 'joins: separate, or ' : ''}overrides: [${wider}]`;
 }

@@ -200,11 +200,11 @@ const COLUMNS: readonly ColumnSpec<Layer>[] = [
   {
     name: 'cost',
     title: 'Cost',
-    hint: 'Share in the error of the outputs',
+    hint: 'Share in the error of the outputs: measured with this layer alone in float; ≈ to first order',
     numeric: true,
     first: 'down',
-    rank: ({ cost }) => cost,
-    cell: ({ cost }) => (cost === undefined ? '–' : formatShare(cost)),
+    rank: ({ cost }) => cost?.share,
+    cell: ({ cost }) => (cost === undefined ? '–' : `${cost.basis === 'measured' ? '' : '≈\u2009'}${formatShare(cost.share)}`),
   },
   {
     name: 'saturation',
@@ -235,7 +235,32 @@ const COLUMNS: readonly ColumnSpec<Layer>[] = [
     title: 'Range',
     hint: 'Values that the integers can represent; values outside saturate',
     numeric: true,
-    cell: ({ activation }) =>
-      activation === undefined ? '–' : `${formatNumber(activation.range[0] ?? 0)} … ${formatNumber(activation.range[1] ?? 0)}`,
+    rank: ({ activation }) => activation?.range[1],
+    cell: ({ activation }) => formatPair(activation?.range),
+  },
+  {
+    name: 'data',
+    title: 'Data range',
+    numeric: true,
+    rank: ({ activation }) => activation?.dataRange?.[1],
+    cell: ({ activation }) => formatPair(activation?.dataRange),
+  },
+  {
+    name: 'zero',
+    title: 'Zero point',
+    numeric: true,
+    rank: ({ activation }) => activation?.zeroPoint,
+    cell: ({ activation }) => (activation === undefined ? '–' : formatNumber(activation.zeroPoint)),
+  },
+  {
+    name: 'method',
+    title: 'Method',
+    hint: 'How the range follows from the calibration data',
+    rank: ({ activation }) => activation?.method,
+    cell: ({ activation }) => activation?.method ?? '–',
   },
 ];
+
+function formatPair(range: readonly number[] | undefined): string {
+  return range === undefined ? '–' : `${formatNumber(range[0] ?? 0)} … ${formatNumber(range[1] ?? 0)}`;
+}
