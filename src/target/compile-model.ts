@@ -3,7 +3,6 @@ import { digestModelContent } from '../onnx/analysis/content-digest.js';
 import { getValue } from '../onnx/ir/edit.js';
 import type { Model, ValueId } from '../onnx/ir/model.js';
 import type { Evaluate } from '../onnx/passes/evaluate.js';
-import { isStatic } from '../onnx/shape-inference/context/dims.js';
 import { estimateBatches, mean } from './estimate/batch-estimate.js';
 import { basisOf, estimateCalls, estimateUnit, scaleEstimate, sumEstimates } from './estimate/estimate.js';
 import { estimateCall, estimateHostCall, listCallTimes, listHostTimes, roofOf } from './estimate/image-estimate.js';
@@ -29,9 +28,10 @@ import type {
 } from './report/compile-report.js';
 import { countUnits } from './report/count-units.js';
 import { TargetError } from './report/target-error.js';
+import { helpWithFreeSizes, listFreeSizes } from './units/free-sizes.js';
 import { findNodeUnits, type NodeUnit, type UnitGraph } from './units/node-units.js';
 import { prepareModel } from './units/prepare-model.js';
-import { findQParams, formatSizes, tensorOf } from './units/unit-facts.js';
+import { findQParams, tensorOf } from './units/unit-facts.js';
 import { bytesOf, measureUnit, quantizeWork, type UnitWork } from './units/unit-work.js';
 
 export interface CompileOptions {
@@ -139,15 +139,7 @@ function checkAccepted(name: string, model: Model, { identity, dtype }: Target, 
   const shown = `${dynamic.slice(0, 5).join(', ')}${dynamic.length > 5 ? `, and ${dynamic.length - 5} more` : ''}`;
   throw new TargetError('dynamic-shapes', `model "${name}": these sizes are not fixed: ${shown}`, {
     details: dynamic,
-    help: `set named sizes with \`pin\`, for example {box_rois: 1}, or export the model with fixed sizes; a model that only the CPU runs may have free sizes: \`place\``,
-  });
-}
-
-/** Values whose sizes are not fixed, for messages. */
-function listFreeSizes(model: Model): readonly string[] {
-  return [...model.graph.values.values()].flatMap(({ id }) => {
-    const { name: value, dims } = tensorOf(model, id);
-    return dims !== undefined && isStatic(dims) ? [] : [`"${value}" ${dims === undefined ? 'of unknown rank' : formatSizes(dims)}`];
+    help: helpWithFreeSizes(model),
   });
 }
 

@@ -12,6 +12,7 @@ import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { isStatic } from '../../onnx/shape-inference/context/dims.js';
 import { cutStatic } from '../../onnx/surgery/cut-static.js';
 import { extractSubgraph } from '../../onnx/surgery/extract.js';
+import { describeOrigins, findDataOrigins, hasFixedSizes } from '../units/free-sizes.js';
 import { prepareModel } from '../units/prepare-model.js';
 import { tensorOf } from '../units/unit-facts.js';
 
@@ -70,17 +71,18 @@ export async function takeOne(model: Model, evaluate: Evaluate): Promise<Step | 
 export async function cutBeforeData(model: Model, evaluate: Evaluate): Promise<Step | string> {
   const prepared = await prepareModel(model, evaluate);
   const { graph } = prepared;
-  const isFixed = (id: ValueId | undefined): boolean =>
-    id === undefined || findConstantValue(prepared, id) !== undefined || isStatic(tensorOf(prepared, id).dims);
-  const origins = [...graph.nodes.values()].filter(({ inputs, outputs }) => inputs.every(isFixed) && !outputs.every(isFixed));
+  const origins = findDataOrigins(prepared);
   if (origins.length === 0) return 'no node has free sizes behind fixed ones';
-  const ends = [...origins.flatMap(({ inputs }) => inputs), ...graph.outputs.filter(id => isFixed(id) && !isBehind(prepared, id, origins))];
+  const ends = [
+    ...origins.flatMap(({ inputs }) => inputs),
+    ...graph.outputs.filter(id => hasFixedSizes(prepared, id) && !isBehind(prepared, id, origins)),
+  ];
   const computed = [...new Set(ends)].filter(id => id !== undefined && getValue(graph, id).producer !== undefined);
   const names = findNetworkOutputs(prepared) ?? computed.map(id => getValue(graph, id as ValueId).name);
-  if (names.length === 0) return `nothing is computed before ${describe(origins)}`;
+  if (names.length === 0) return `nothing is computed before ${describeOrigins(origins)}`;
   const inputs = graph.inputs.filter(id => findConstantValue(prepared, id) === undefined).map(id => getValue(graph, id).name);
   return {
-    text: `sizes depend on data from ${describe(origins)} on: end the model at ${names.map(name => `"${name}"`).join(', ')}, and compute the rest on the host (\`split\` with \`cuts: static\` finds both parts)`,
+    text: `sizes depend on data from ${describeOrigins(origins)} on: end the model at ${names.map(name => `"${name}"`).join(', ')}, and compute the rest on the host (\`split\` with \`cuts: static\` finds both parts)`,
     param: `cut: {outputs: [${names.map(quote).join(', ')}]}`,
     model: extractSubgraph(prepared, { inputs, outputs: names }),
   };
@@ -110,14 +112,6 @@ function isBehind(model: Model, output: ValueId, origins: readonly Node[]): bool
     pending.push(...(graph.nodes.get(producer)?.inputs ?? []).filter(input => input !== undefined));
   }
   return false;
-}
-
-/** Whole detectors have hundreds of such nodes. */
-const MOST_NAMED = 3;
-
-function describe(nodes: readonly Node[]): string {
-  const named = nodes.slice(0, MOST_NAMED).map(({ opType, name }) => (name === '' ? opType : `${opType} "${name}"`));
-  return `${named.join(', ')}${nodes.length > MOST_NAMED ? ` and ${nodes.length - MOST_NAMED} more` : ''}`;
 }
 
 /** A copy in which all types but those of constants and inputs are inferred again, with the arithmetic on shapes folded as `import` folds it. */
