@@ -8,6 +8,7 @@ import type { JsonObject } from '../src/base/json.js';
 import { calibrate } from '../stages/calibrate/stage.js';
 import { quantize } from '../stages/quantize/stage.js';
 import { runStage } from '../test/support/run-stage.js';
+import { storingMemo } from '../test/support/storing-memo.js';
 import { FULL_SIZE } from './full-size-backbone.js';
 import { makeFullSizeProject } from './full-size-project.js';
 import { measurePeer } from './peer.js';
@@ -40,10 +41,12 @@ export async function measureRequantize(): Promise<void> {
     });
     const sketches = join(project.folder, 'sketches.json');
     await writeFile(sketches, await readFile(calibrated.outputs.sketches ?? ''));
+    // As in a build, the model is one that an earlier run has seen.
+    const { memo } = storingMemo({ path: project.folder });
     const ways = Object.fromEntries(
       Object.entries(CHANGES).map(([name, params]) => [
         name,
-        () => runStage(quantize, { folder: project.folder, params, inputs: { model, sketches } }),
+        () => runStage(quantize, { folder: project.folder, params, inputs: { model, sketches }, memo }),
       ]),
     );
     const times = await interleave(ways, ROUNDS);

@@ -1,4 +1,4 @@
-/** Parts of a stage's work that run models, and whose result is one JSON document. */
+/** Parts of a stage's work whose result is one JSON document. */
 import { join } from 'node:path';
 import { getDefined } from '../base/invariant.js';
 import { formatJsonProblems, type JsonReader, readJsonShape } from '../base/json/json-shape.js';
@@ -10,15 +10,17 @@ import { StageError } from './stage-error.js';
 interface JsonPart<Input extends JsonObject> extends Pick<Part<Input>, 'name' | 'version' | 'module'> {
   /** The document. As for `run` of a part, sessions may stay open between calls. */
   readonly compute: (job: PartJob<Input>) => Promise<Json>;
+  /** Default: 'always'. */
+  readonly runsModels?: Part<Input>['runsModels'];
 }
 
 const FILE = 'result.json';
 
 /** Declares a part whose result is the document that `compute` returns; `memoJson` reads it. */
-export function defineJsonPart<Input extends JsonObject>({ compute, ...part }: JsonPart<Input>): Part<Input> {
+export function defineJsonPart<Input extends JsonObject>({ compute, runsModels = 'always', ...part }: JsonPart<Input>): Part<Input> {
   return definePart({
     ...part,
-    runsModels: 'always',
+    runsModels,
     run: async job => {
       await writeJsonFile(join(job.folder, FILE), await compute(job));
       return [FILE];

@@ -1,6 +1,5 @@
 /** Runs `quantize`: reads model and sketches, and writes the quantized model and its report. */
 import { getDefined } from '../../src/base/invariant.js';
-import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../src/quant/calibration/model-sketches.js';
 import { optionsOf } from '../../src/quant/options-of.js';
@@ -13,8 +12,9 @@ import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js
 import { parseWidenedTypes } from '../../src/quant/widening/widened-types.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
-import { getOutputPath, readInput } from '../../src/stage/paths.js';
+import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { getShiftBounds } from '../../src/target/profile/shift-bounds.js';
+import { digestInput } from './constants-part.js';
 import { findIdleOperators } from './idle-operators.js';
 import { floatFormatOf, isIntegerPreset, type QuantizeStageParams } from './params.js';
 import { runFloats } from './run-floats.js';
@@ -34,7 +34,7 @@ async function runIntegers({ params, inputs, outputs, context }: StageJob<Quanti
   const widened = inputs.overrides === undefined ? undefined : parseWidenedTypes(await readInput(inputs, 'overrides', readJsonFile));
   const options = optionsOf(params, widened, getShiftBounds());
   for (const warning of findIdleOperators(model.graph, params)) context.log('warning', warning);
-  const report = quantizeModel(model, digestModelContent(model), sketches, options);
+  const report = quantizeModel(model, await digestInput(model, getInputPath(inputs, 'model'), context), sketches, options);
   if (report.masks !== undefined) context.log('warning', warnOfMasks(report.masks));
   if (report.unreached !== undefined) context.log('warning', warnOfUnreached(report.unreached));
   const bits = options.scheme.activation.dtype.endsWith('16') ? 16 : 8;

@@ -1,10 +1,13 @@
 /** The content digest of a model: structure, attributes and weights, independent of names, comments and file order. */
 import { assertNever } from '../../base/assert-never.js';
 import { type Digest, digestBytes, digestJson } from '../../base/digest.js';
+import { getDefined } from '../../base/invariant.js';
 import type { Json } from '../../base/json.js';
+import type { RawTensor } from '../../tensor/tensor.js';
 import type { Attribute, Constant, Graph, Model, Node, ValueId, ValueType } from '../ir/model.js';
 import { OnnxError } from '../ir/onnx-error.js';
 import { findTopologicalOrder } from '../ir/sort.js';
+import { findFileRange } from '../serde/file-constant.js';
 
 /**
  * The digest of what a model computes. It covers operator sets, nodes with attributes and connections, weights with dtype and shape, types of the inputs,
@@ -92,6 +95,29 @@ function digestNode(node: Node, digestOf: (id: ValueId | undefined) => Json, sco
     ]),
     uninterpreted: node.unknown.map(digestBytes),
   });
+}
+
+/** Smaller constants take no time worth saving. */
+const LARGE_BYTES = 1 << 16;
+
+/** The constants of the main graph that take longest to digest: those in memory, in the order of the file. */
+export function findLargeConstants({ graph }: Model): readonly RawTensor[] {
+  return [...graph.values.values()].flatMap(({ constant }) => {
+    const isLarge = constant !== undefined && 'bytes' in constant && findFileRange(constant) === undefined;
+    return isLarge && constant.bytes.byteLength >= LARGE_BYTES ? [constant] : [];
+  });
+}
+
+/** The digest of each large constant. */
+export function digestLargeConstants(model: Model): readonly Digest[] {
+  return findLargeConstants(model).map(digestConstant);
+}
+
+/** Takes what `digestLargeConstants` gave for a model that was read from the same bytes, so that they are not digested again. Another number of digests is not taken. */
+export function takeConstantDigests(model: Model, digests: readonly Digest[]): void {
+  const constants = findLargeConstants(model);
+  if (constants.length !== digests.length) return;
+  for (const [index, digest] of digests.entries()) constantDigests.set(getDefined(constants[index], 'constant'), digest);
 }
 
 /** Digests of constants. Edits replace constants and never write into them, so their bytes are digested only once. */

@@ -32,33 +32,35 @@ export interface BiasPlan extends QuantizedBias {
 }
 
 export function planWeights(draft: Draft, activations: ReadonlyMap<ValueId, ActivationPlan>): Map<ValueId, WeightPlan> {
-  const parameters = new Map([...draft.weights].map(([value, pending]) => [value, weightParameters(draft, value, pending)]));
-  const widened = widenForBiases(draft, activations, parameters);
+  const biases = new Map<ValueId, PendingBias[]>();
+  for (const bias of draft.biases.values()) biases.set(bias.weight, [...(biases.get(bias.weight) ?? []), bias]);
+  // Weight by weight, so that the elements of each are read from memory once.
   return new Map(
-    [...draft.weights].map(([value, { role }]) => {
-      const { qparams, method, limits } = getDefined(parameters.get(value), 'weight');
-      const final = widened.get(value) ?? qparams;
+    [...draft.weights].map(([value, pending]) => {
+      const parameters = weightParameters(draft, value, pending);
+      const { qparams, method, limits } = parameters;
+      const final = widenForBiases(draft, activations, parameters, biases.get(value) ?? []);
       const quantized = quantizeWeight(constantOf(draft.graph, value), final, limits);
-      return [value, { value, role, method, qparams: final, ...quantized, widened: !sameScales(qparams, final) }];
+      return [value, { value, role: pending.role, method, qparams: final, ...quantized, widened: !sameScales(qparams, final) }];
     }),
   );
 }
 
+/** The parameters of a weight with which these biases, which are added to its products, fit. */
 function widenForBiases(
   draft: Draft,
   activations: ReadonlyMap<ValueId, ActivationPlan>,
-  parameters: ReadonlyMap<ValueId, WeightParameters>,
-): Map<ValueId, TensorQParams> {
-  const widened = new Map<ValueId, TensorQParams>();
-  for (const { bias, input, weight } of draft.biases.values()) {
+  { qparams, method }: WeightParameters,
+  biases: readonly PendingBias[],
+): TensorQParams {
+  if (method === 'set') return qparams;
+  const form = method.kind === 'power-of-two' ? 'power-of-two' : 'float';
+  return biases.reduce((widened, { bias, input }) => {
     const scheme = biasScheme(draft, bias);
-    const { qparams, method } = getDefined(parameters.get(weight), 'weight');
-    if (scheme.scale !== 'product' || scheme.dtype !== 'int32' || method === 'set') continue;
+    if (scheme.scale !== 'product' || scheme.dtype !== 'int32') return widened;
     const inputScale = getDefined(activations.get(input), 'input of a bias').qparams.scale;
-    const form = method.kind === 'power-of-two' ? 'power-of-two' : 'float';
-    widened.set(weight, widenForBias(widened.get(weight) ?? qparams, constantOf(draft.graph, bias), inputScale, form));
-  }
-  return widened;
+    return widenForBias(widened, constantOf(draft.graph, bias), inputScale, form);
+  }, qparams);
 }
 
 function sameScales(a: TensorQParams, b: TensorQParams): boolean {

@@ -9,7 +9,7 @@ import type { Observation } from '../range/range-method.js';
 import { squaredError } from '../range/squared-error.js';
 import { distributionOf } from '../sketch/distribution.js';
 import { type BiasIntegers, quantizeBiasAt } from '../weights/biases.js';
-import { decodeFloats } from '../weights/weights.js';
+import { decodeFloats, withFloats } from '../weights/weights.js';
 
 /** Σ (x − x̂)² / Σ x²; 0 for zeros only. */
 export function activationError(observation: Observation, range: Range, integers: IntegerScheme): (position: number) => number {
@@ -36,9 +36,8 @@ export function weightError(
   paramsOf: (position: number) => QParams,
   limits: IntegerRange,
 ): (position: number) => number {
-  const data = decodeFloats(constant);
   return position => {
-    const { signal, noise } = measureSignalAndNoise(data, paramsOf(position), limits);
+    const { signal, noise } = withFloats(constant, data => measureSignalAndNoise(data, paramsOf(position), limits));
     return signal === 0 ? 0 : noise / signal;
   };
 }

@@ -26,18 +26,23 @@ const DECODED = new WeakMap<RawTensor, Float32Array>();
 /** Elements of the scratch array below: 16 MB. */
 const MOST_SCRATCH = 1 << 22;
 let scratch = new Float32Array(0);
+/** The constant whose elements are in it, which is not kept alive by that. */
+let inScratch: WeakRef<RawTensor> | undefined;
 
 /**
- * Calls `use` with the elements of a constant, which it must not keep.
+ * Calls `use` with the elements of a constant, which it must neither keep nor change.
  * Unaligned bytes of a file are copied into one array that all weights share: an array of each one costs more than the copy.
  */
-function withFloats<T>(constant: RawTensor, use: (data: Float32Array) => T): T {
+export function withFloats<T>(constant: RawTensor, use: (data: Float32Array) => T): T {
   const { bytes } = constant;
   const length = bytes.byteLength / Float32Array.BYTES_PER_ELEMENT;
   const isAligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
   if (isAligned || DECODED.has(constant) || length > MOST_SCRATCH) return use(decodeFloats(constant));
   if (scratch.length < length) scratch = new Float32Array(length);
-  new Uint8Array(scratch.buffer).set(bytes);
+  if (inScratch?.deref() !== constant) {
+    new Uint8Array(scratch.buffer).set(bytes);
+    inScratch = new WeakRef(constant);
+  }
   return use(scratch.subarray(0, length));
 }
 

@@ -9,7 +9,7 @@ import { makeTensor } from '../../../src/tensor/tensor.js';
 export interface SmallGraph {
   readonly model: Model;
   input(name: string, dims: readonly (number | string)[]): void;
-  floats(name: string, dims: readonly number[], values: readonly number[]): void;
+  floats(name: string, dims: readonly number[], values: ArrayLike<number>): void;
   ints(name: string, values: readonly number[]): void;
   /** "Conv x w b -> y"; '_' omits an input. */
   node(line: string, attributes?: Readonly<Record<string, Attribute>>): Node;
