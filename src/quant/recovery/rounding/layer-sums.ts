@@ -67,11 +67,14 @@ const MOST_LEFT_BYTES = 32 << 20;
 /** Elements of inputs that are multiplied at a time: 16 MB. */
 const BLOCK_ELEMENTS = 4 << 20;
 
+/** Two threads compute different elements of a product: none of its sums is split. */
+const SESSION = { ...CAPTURE_SESSION, threads: 2 } as const;
+
 /** Products of a block of positions are by ONNX Runtime in float32; blocks hold the positions of all samples in their order. */
 export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few, samples }: SumOptions): Promise<SumLayer> {
   const { groups, rows, columns } = weight;
   const targets = bias === undefined ? undefined : new Float32Array(rows * columns);
-  const session = await openSession(productsModel(bias !== undefined), CAPTURE_SESSION);
+  const session = await openSession(productsModel(bias !== undefined), SESSION);
   const block = makeBlock(weight, { bias, pieces: few === 'products' ? 1 : samples });
   const judging = makeBlock(weight, { bias, pieces: samples });
   let products: Float32Array | undefined;
