@@ -13,6 +13,8 @@ import { capture } from '../../../stages/capture/stage.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { roundWeights } from '../../../stages/round-weights/stage.js';
+import { searchRanges } from '../../../stages/search-ranges/stage.js';
+import { widenTypes } from '../../../stages/widen-types/stage.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { randomConstant, randomFloats, smallModel } from '../../support/small-model.js';
 
@@ -88,6 +90,18 @@ async function digestsOf(choices: readonly number[]) {
   for (const method of ['gptq', 'adaround']) {
     const rounded = await run(roundWeights, { method, iterations: 20 }, { model: narrow, float, captured });
     results.push(rounded, await run(correctBiases, {}, { model: rounded, float, captured }));
+  }
+  const calibrated = { model: float, sketches: outputs.sketches ?? '' };
+  for (const [stage, params] of [
+    [searchRanges, { quantize: { preset: 'xint8' }, layers: 2 }],
+    [widenTypes, { quantize: { preset: 'a8w8' }, constraint: { share: 0.4 } }],
+  ] as const) {
+    const found = await runStage<unknown>(stage as StagePlugin<unknown>, {
+      params,
+      inputs: { ...calibrated, captured },
+      folder: folder.path,
+    });
+    results.push(await run(quantize, params.quantize, { ...calibrated, overrides: found.outputs.overrides ?? '' }));
   }
   const digests = [];
   for (const path of results) digests.push(digestModelContent(await readModel(path)));
