@@ -50,7 +50,7 @@ describe('a sweep costs at most twice its evaluations', () => {
       expect(evaluations.inferences).toBeGreaterThan((CONFIGURATIONS + 1) * images * 2);
       expect(total.inferences).toBeLessThanOrEqual(2 * evaluations.inferences);
       expect(total.processorMs).toBeLessThanOrEqual(2 * evaluations.processorMs);
-      },
+    },
     900_000,
   );
 });
