@@ -172,7 +172,7 @@ describeInBrowser('the page of the default pipeline', path => {
     const place = await opened.page.locator('.canvas').boundingBox();
     await opened.page.mouse.move((place?.x ?? 0) + 200, (place?.y ?? 0) + 200);
     // Away from the upper end, where a step of what is drawn begins.
-    const transform = (): Promise<string | null> => opened.page.locator('.canvas svg').getAttribute('style');
+    const transform = (): Promise<string | null> => opened.page.locator('.canvas .drawn').getAttribute('style');
     const first = await transform();
     await opened.page.mouse.wheel(0, 60);
     while ((await transform()) === first) await opened.page.waitForTimeout(20);
@@ -183,7 +183,7 @@ describeInBrowser('the page of the default pipeline', path => {
     for (let i = 0; i < 8; i++) await opened.page.mouse.wheel(0, 4);
     const seen = (): Promise<readonly string[]> => opened.page.evaluate<readonly string[]>('seen');
     while ((await seen()).length === 0) await opened.page.waitForTimeout(20);
-    expect([...new Set(await seen())]).toEqual(['attributes svg style']);
+    expect([...new Set(await seen())]).toEqual(['attributes DIV style']);
     // Far away, other boxes are drawn.
     await opened.page.mouse.wheel(0, 3000);
     while (!(await seen()).some(one => one.startsWith('childList'))) await opened.page.waitForTimeout(20);

@@ -1,24 +1,18 @@
-/** The boxes and edges of a model's graph that lie in an area, kept while the area moves. */
+/** The boxes and edges of a model's graph, tile by tile. */
 import type { ComponentChild } from 'preact';
-import { useMemo } from 'preact/hooks';
-import { drawPath, type Point } from '../../../report/graph-edges.js';
+import { useMemo, useRef } from 'preact/hooks';
+import { drawPath, type Point, roundToTenth } from '../../../report/graph-edges.js';
 import type { GraphPlaces } from '../parts/graph/graph-types.js';
 import { pressedBy } from '../parts/press.js';
 import { clip, plainText } from '../parts/text.js';
 import type { BoxLook, LookOf } from './box-look.js';
 import type { CollapsedGraph, ModelBox } from './collapse.js';
+import { indexGraph } from './graph-index.js';
+import { areaOf, type Tile } from './graph-tiles.js';
 
 export const BOX_HEIGHT = 40;
 
 const [CHARACTER, PADDING, LONGEST] = [7.6, 12, 30];
-
-/** In the coordinates of the layout. */
-export interface Area {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
 
 export interface GraphContentProps {
   readonly graph: CollapsedGraph;
@@ -33,42 +27,48 @@ export interface GraphContentProps {
   readonly sight: 'near' | 'far';
 }
 
-/**
- * What is drawn in an area. The elements of a box stay the same objects while only the area changes, so that nothing is compared or drawn again but what
- * comes into sight.
- */
-export function useGraphContent({ graph, layout, lookOf, picked, press, arrow, sight }: GraphContentProps, area: Area): ComponentChild {
-  const { left, top, right, bottom } = area;
-  const drawn = useMemo(
-    () => ({ edges: new Map<number, ComponentChild>(), boxes: new Map<string, ComponentChild>() }),
-    [graph, layout, lookOf, picked, sight],
-  );
-  return useMemo(() => {
-    if (layout === undefined) return null;
-    const isSeen = ({ x, y }: Point): boolean => x > left && x < right && y > top && y < bottom;
-    const edges = graph.edges.flatMap((edge, index) => {
-      const route = layout.routes[index] ?? [];
-      if (!route.some(isSeen)) return [];
-      const end = sight === 'far' ? undefined : `url(#${arrow})`;
-      return keep(drawn.edges, index, () => drawEdge(edge, route, picked, end));
-    });
-    const boxes = graph.boxes.flatMap(box => {
-      const place = layout.places[box.id];
-      if (place === undefined || !isSeen(place)) return [];
-      return keep(drawn.boxes, box.id, () => (
-        <Box key={box.id} box={box} place={place} look={lookOf(box)} isPicked={box.id === picked} press={() => press(box)} sight={sight} />
-      ));
-    });
-    return [...edges, ...boxes];
-  }, [drawn, left, top, right, bottom]);
+/** What a tile draws. Edges are cut off at its sides; a box lies in the tile of its center, and may reach out of it. */
+export interface TileContent {
+  readonly edges: readonly ComponentChild[];
+  readonly boxes: readonly ComponentChild[];
 }
 
-function keep<Key>(kept: Map<Key, ComponentChild>, key: Key, make: () => ComponentChild): ComponentChild {
-  const known = kept.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  kept.set(key, made);
-  return made;
+export interface GraphContent {
+  /** The same objects at every call, so that nothing is compared or drawn again. */
+  at(tile: Tile, side: number): TileContent;
+  /** The number of boxes and edges of a tile. */
+  costOf(tile: Tile, side: number): number;
+}
+
+/** Drawn tile by tile, and kept until the graph, its colors, the picked box or the sight change. */
+export function useGraphContent({ graph, layout, lookOf, picked, press, arrow, sight }: GraphContentProps): GraphContent {
+  const onPress = useRef(press);
+  onPress.current = press;
+  const index = useMemo(() => indexGraph(graph, layout), [graph, layout]);
+  return useMemo(() => {
+    const kept = new Map<string, TileContent>();
+    const end = sight === 'far' ? undefined : `url(#${arrow})`;
+    const draw = (tile: Tile, side: number): TileContent => {
+      const found = index.find(areaOf(tile, side));
+      const edges = found.edges.map(({ edge, route }) => drawEdge(edge, route, picked, end));
+      const boxes = found.boxes.map(({ box, place }) => {
+        const own = { box, place, look: lookOf(box), isPicked: box.id === picked, press: () => onPress.current(box), sight };
+        return <Box key={box.id} {...own} />;
+      });
+      return { edges, boxes };
+    };
+    const at = (tile: Tile, side: number): TileContent => {
+      const key = `${side} ${tile.key}`;
+      const known = kept.get(key) ?? draw(tile, side);
+      kept.set(key, known);
+      return known;
+    };
+    const costOf = (tile: Tile, side: number): number => {
+      const { edges, boxes } = at(tile, side);
+      return edges.length + boxes.length;
+    };
+    return { at, costOf };
+  }, [index, lookOf, picked, sight, arrow]);
 }
 
 function drawEdge(
@@ -93,28 +93,17 @@ interface BoxProps {
 function Box({ box, place, look, isPicked, press, sight }: BoxProps) {
   const width = widthOf(box);
   const label = box.kind === 'scope' ? `${box.title}, ${box.nodes.length} nodes: open` : `${box.title} ${box.nodes[0]?.id ?? ''}`;
+  // Places instead of a transform: with one, the browser keeps and paints each box as a group of its own.
+  const [x, y] = [roundToTenth(place.x - width / 2), roundToTenth(place.y - BOX_HEIGHT / 2)];
   return (
-    <g
-      class={`box model ${sight} ${box.kind}${isPicked ? ' picked' : ''}`}
-      style={{ color: `var(--${look.tone})` }}
-      transform={`translate(${place.x - width / 2} ${place.y - BOX_HEIGHT / 2})`}
-    >
-      <rect class="body" width={width} height={BOX_HEIGHT} rx={box.kind === 'scope' ? 10 : 4} />
-      {sight === 'near' && (
-        <>
-          <rect class="strip" width={4} height={BOX_HEIGHT} rx={2} />
-          <text class="title" x={PADDING} y={17}>
-            {plainText(clip(titleOf(box), LONGEST))}
-          </text>
-          <text class="time left" x={PADDING} y={32}>
-            {plainText(clip(look.note, LONGEST))}
-          </text>
-        </>
-      )}
+    <g class={`box model ${sight} ${box.kind}${isPicked ? ' picked' : ''}`} style={{ color: `var(--${look.tone})` }}>
       <rect
-        class="press"
+        class="body press"
+        x={x}
+        y={y}
         width={width}
         height={BOX_HEIGHT}
+        rx={box.kind === 'scope' ? 10 : 4}
         role="button"
         tabindex={0}
         aria-label={plainText(label)}
@@ -124,6 +113,17 @@ function Box({ box, place, look, isPicked, press, sight }: BoxProps) {
       >
         <title>{plainText(label)}</title>
       </rect>
+      {sight === 'near' && (
+        <>
+          <rect class="strip" x={x} y={y} width={4} height={BOX_HEIGHT} rx={2} />
+          <text class="title" x={x + PADDING} y={y + 17}>
+            {plainText(clip(titleOf(box), LONGEST))}
+          </text>
+          <text class="time left" x={x + PADDING} y={y + 32}>
+            {plainText(clip(look.note, LONGEST))}
+          </text>
+        </>
+      )}
     </g>
   );
 }

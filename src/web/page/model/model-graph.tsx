@@ -1,4 +1,5 @@
-/** The drawing of a model's graph: pan and zoom, only what is visible is in the document, boxes open and close. */
+/** The drawing of a model's graph: pan and zoom, only the tiles in sight are in the document, boxes open and close. */
+import type { ComponentChild } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { Point } from '../../../report/graph-edges.js';
 import { ApiError } from '../api/client.js';
@@ -7,7 +8,9 @@ import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty, Failed } from '../parts/notice.js';
 import type { LookOf } from './box-look.js';
 import type { CollapsedGraph } from './collapse.js';
-import { type Area, BOX_HEIGHT, useGraphContent, widthOf } from './graph-content.js';
+import { BOX_HEIGHT, type GraphContent, useGraphContent, widthOf } from './graph-content.js';
+import { areaOf, type Size, type Tile, type Viewport } from './graph-tiles.js';
+import { useTiles } from './use-tiles.js';
 
 interface GraphProps {
   readonly graph: CollapsedGraph;
@@ -22,11 +25,8 @@ interface GraphProps {
 /** Below this scale, texts cannot be read. */
 const READABLE = 0.3;
 
-interface Viewport {
-  readonly x: number;
-  readonly y: number;
-  readonly scale: number;
-}
+/** Boxes and edges that a frame may add while the graph moves. */
+const BUDGET = 10;
 
 export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphProps) {
   const order = useMemo<GraphOrder>(
@@ -55,19 +55,16 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
     );
   }, [layout, pickedBox, size.width]);
   const drag = useDrag(viewport, setViewport);
-  const area = drawnArea(viewport, size);
-  const content = useGraphContent(
-    {
-      graph,
-      layout,
-      lookOf,
-      picked: pickedBox,
-      press: box => (box.kind === 'node' ? pick(box.nodes[0]?.id ?? '') : toggle(box.title)),
-      arrow,
-      sight: viewport.scale < READABLE ? 'far' : 'near',
-    },
-    area,
-  );
+  const content = useGraphContent({
+    graph,
+    layout,
+    lookOf,
+    picked: pickedBox,
+    press: box => (box.kind === 'node' ? pick(box.nodes[0]?.id ?? '') : toggle(box.title)),
+    arrow,
+    sight: viewport.scale < READABLE ? 'far' : 'near',
+  });
+  const { side, tiles } = useTiles(viewport, size, content, content.costOf, BUDGET);
   if (laidOut instanceof ApiError) return <Failed error={laidOut} />;
   if (layout === undefined) return <Empty>Laying out {graph.boxes.length} boxes …</Empty>;
   const zoom = (factor: number, at: Point = { x: size.width / 2, y: size.height / 2 }): void =>
@@ -95,14 +92,16 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
         zoom={zoom}
         fit={() => setViewport({ x: 8, y: 8, scale: Math.min(1, (size.width - 16) / layout.width, (size.height - 16) / layout.height) })}
       />
-      <svg {...placeOf(area, viewport)} role="group" aria-label="Nodes">
+      <svg class="marks" aria-hidden="true">
         <defs>
           <marker id={arrow} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
             <path d="M0 0.5L8 4L0 7.5Z" />
           </marker>
         </defs>
-        {content}
       </svg>
+      <div class="drawn" role="group" aria-label="Nodes" style={{ transform: `translate(${viewport.x}px, ${viewport.y}px)` }}>
+        <Tiles tiles={tiles} side={side} scale={viewport.scale} content={content} />
+      </div>
     </div>
   );
 }
@@ -116,33 +115,45 @@ function bringIntoSight(viewport: Viewport, element: Element, frame: Element): V
   return dx === 0 && dy === 0 ? viewport : { ...viewport, x: viewport.x + dx, y: viewport.y + dy };
 }
 
-/** The drawing of an area as a layer of its own: while the area stays, moving it is a transform, and nothing is painted again. */
-function placeOf({ left, top, right, bottom }: Area, { x, y, scale }: Viewport) {
-  const [width, height] = [right - left, bottom - top];
-  return {
-    viewBox: `${left} ${top} ${width} ${height}`,
-    width: width * scale,
-    height: height * scale,
-    style: { transform: `translate(${x + left * scale}px, ${y + top * scale}px)` },
-  };
+interface TilesProps {
+  readonly tiles: readonly Tile[];
+  readonly side: number;
+  readonly scale: number;
+  readonly content: GraphContent;
 }
 
-/** Boxes reach this far from their centers. */
-const REACH = 200;
-
-/**
- * The part of the drawing that is in the document: what is visible and a quarter of a window around it, in steps of a quarter. It is the same for all
- * viewports of one step, and for scales between two powers of two.
- */
-function drawnArea({ x, y, scale }: Viewport, { width, height }: { readonly width: number; readonly height: number }): Area {
-  const coarse = 2 ** Math.floor(Math.log2(scale));
-  const along = (offset: number, length: number): readonly [number, number] => {
-    const step = length / coarse / 4;
-    const first = Math.floor(-offset / scale / step) - 1;
-    return [first * step - REACH, (first + 7) * step + REACH];
+/** A transform around them moves all: while the tiles stay, nothing is painted again, and of a new tile only itself. */
+function Tiles({ tiles, side, scale, content }: TilesProps) {
+  const kept = useMemo(() => new Map<string, ComponentChild>(), [side, scale, content]);
+  const draw = (what: 'edges' | 'boxes', tile: Tile): ComponentChild => {
+    const own = content.at(tile, side)[what];
+    if (own.length === 0) return null;
+    const key = `${what} ${tile.key}`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const { left, top } = areaOf(tile, side);
+    const made = (
+      <svg
+        key={key}
+        class={what}
+        role="presentation"
+        viewBox={`${left} ${top} ${side} ${side}`}
+        width={side * scale}
+        height={side * scale}
+        style={{ left: `${left * scale}px`, top: `${top * scale}px` }}
+      >
+        {own}
+      </svg>
+    );
+    kept.set(key, made);
+    return made;
   };
-  const [[left, right], [top, bottom]] = [along(x, width), along(y, height)];
-  return { left, right, top, bottom };
+  return (
+    <>
+      {tiles.map(tile => draw('edges', tile))}
+      {tiles.map(tile => draw('boxes', tile))}
+    </>
+  );
 }
 
 function ZoomButtons({ zoom, fit }: { readonly zoom: (factor: number) => void; readonly fit: () => void }) {
@@ -167,7 +178,7 @@ function firstViewport({ width }: GraphPlaces, first: Point | undefined, room: n
   return { x: width * scale <= room ? (room - width * scale) / 2 : room / 2 - (first?.x ?? width / 2) * scale, y: 8, scale };
 }
 
-function useSize(frame: { readonly current: HTMLDivElement | null }): { readonly width: number; readonly height: number } {
+function useSize(frame: { readonly current: HTMLDivElement | null }): Size {
   const [size, setSize] = useState({ width: 900, height: 600 });
   useEffect(() => {
     const element = frame.current;
