@@ -19,7 +19,12 @@ const WORKER = {
 };
 
 /** The modules of threads that workers start. */
-const THREADS = ['src/runtime/session/session-thread.js', 'src/quant/recovery/rounding/settle-thread.js', 'stages/report/sides-thread.js'];
+const THREADS = [
+  'src/runtime/session/session-thread.js',
+  'src/quant/recovery/rounding/settle-thread.js',
+  'stages/report/sides-thread.js',
+  'stages/verify/values-thread.js',
+];
 
 function run(script, args) {
   const result = spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: 'inherit' });

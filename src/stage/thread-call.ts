@@ -5,7 +5,8 @@ import type { Json } from '../base/json.js';
 import { systemCode } from '../base/system-error.js';
 import { StageError } from './stage-error.js';
 
-type ThreadAnswer =
+/** What a call ended with, as plain data. */
+export type ThreadAnswer =
   | { readonly kind: 'done'; readonly result: unknown }
   | {
       readonly kind: 'failed';
@@ -34,7 +35,13 @@ export function callThread<Result>(module: URL, argument: unknown): Promise<Resu
         new StageError('thread-ended', `a thread of the stage ended without a result: ${why}`, { help: 'free memory, and build again' }),
       );
     const thread = new Worker(module, { workerData: argument });
-    thread.once('message', (given: ThreadAnswer) => (given.kind === 'done' ? resolve(given.result as Result) : reject(errorOf(given))));
+    thread.once('message', (given: ThreadAnswer) => {
+      try {
+        resolve(resultOf(given));
+      } catch (error) {
+        reject(error);
+      }
+    });
     thread.once('error', error => end(error instanceof Error ? error.message : String(error)));
     thread.once('exit', code => end(`exit code ${code}`));
   });
@@ -49,6 +56,21 @@ export async function answerCall<Argument, Result>(work: (argument: Argument) =>
   await work(workerData as Argument)
     .then(result => send({ kind: 'done', result }))
     .catch((error: unknown) => send(describe(error)));
+}
+
+/** The answer to a call of a thread with several. */
+export async function settleCall(work: () => Promise<unknown>): Promise<ThreadAnswer> {
+  try {
+    return { kind: 'done', result: await work() };
+  } catch (error) {
+    return describe(error);
+  }
+}
+
+/** @throws what the work threw, as an error of the same code. */
+export function resultOf<Result>(answer: ThreadAnswer): Result {
+  if (answer.kind === 'done') return answer.result as Result;
+  throw errorOf(answer);
 }
 
 function describe(thrown: unknown): ThreadAnswer {

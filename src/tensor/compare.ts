@@ -161,37 +161,33 @@ export const NO_MOMENTS: Moments = { count: 0, mean: 0, squares: 0, min: Number.
 
 export function momentsOf(values: ArrayLike<number>): Moments {
   const count = values.length;
-  let sum = 0;
-  let min = Number.POSITIVE_INFINITY;
-  let max = Number.NEGATIVE_INFINITY;
-  for (let from = 0; from < count; from += BLOCK) {
-    const end = Math.min(from + BLOCK, count);
-    sum = addValues(sum, values, from, end);
-    min = findLeast(min, values, from, end);
-    max = findMost(max, values, from, end);
-  }
+  const first: FirstPass = { sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
+  for (let from = 0; from < count; from += BLOCK) addValues(first, values, from, Math.min(from + BLOCK, count));
+  const { sum, min, max } = first;
   const mean = count === 0 ? 0 : sum / count;
   let squares = 0;
   for (let from = 0; from < count; from += BLOCK) squares = addSquares(squares, values, mean, { from, end: Math.min(from + BLOCK, count) });
   return { count, mean, squares, min, max };
 }
 
-function addValues(sum: number, values: ArrayLike<number>, from: number, end: number): number {
-  let total = sum;
-  for (let i = from; i < end; i++) total += values[i] as number;
-  return total;
+interface FirstPass {
+  sum: number;
+  min: number;
+  max: number;
 }
 
-function findLeast(least: number, values: ArrayLike<number>, from: number, end: number): number {
-  let min = least;
-  for (let i = from; i < end; i++) if ((values[i] as number) < min) min = values[i] as number;
-  return min;
-}
-
-function findMost(most: number, values: ArrayLike<number>, from: number, end: number): number {
-  let max = most;
-  for (let i = from; i < end; i++) if ((values[i] as number) > max) max = values[i] as number;
-  return max;
+/** Adds to `pass` in place: while a sum waits for the one before, the others are free. */
+function addValues(pass: FirstPass, values: ArrayLike<number>, from: number, end: number): void {
+  let { sum, min, max } = pass;
+  for (let i = from; i < end; i++) {
+    const x = values[i] as number;
+    sum += x;
+    if (x < min) min = x;
+    if (x > max) max = x;
+  }
+  pass.sum = sum;
+  pass.min = min;
+  pass.max = max;
 }
 
 /** Adds squared deviations from `mean` to `squares`. */

@@ -17,14 +17,20 @@ export interface ReferenceComparison {
 
 export const NOTHING_COMPARED: ReferenceComparison = { comparison: NO_COMPARISON, moments: NO_MOMENTS };
 
-/** Adds one sample. @throws RangeError if the lengths differ. */
-export function addSample(
-  { comparison, moments }: ReferenceComparison,
-  reference: ArrayLike<number>,
-  candidate: ArrayLike<number>,
-): ReferenceComparison {
+/** Of one sample. @throws RangeError if the lengths differ. */
+export function compareSample(reference: ArrayLike<number>, candidate: ArrayLike<number>): ReferenceComparison {
+  return { comparison: compareArrays(reference, candidate), moments: momentsOf(reference) };
+}
+
+/** Adds what `compareSample` gives. The bits of the result depend on the order of samples. */
+export function mergeSample(sum: ReferenceComparison, sample: ReferenceComparison): ReferenceComparison {
   return {
-    comparison: mergeComparisons(comparison, compareArrays(reference, candidate)),
-    moments: mergeMoments(moments, momentsOf(reference)),
+    comparison: mergeComparisons(sum.comparison, sample.comparison),
+    moments: mergeMoments(sum.moments, sample.moments),
   };
+}
+
+/** Adds one sample. @throws RangeError if the lengths differ. */
+export function addSample(sum: ReferenceComparison, reference: ArrayLike<number>, candidate: ArrayLike<number>): ReferenceComparison {
+  return mergeSample(sum, compareSample(reference, candidate));
 }

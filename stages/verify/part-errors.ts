@@ -21,7 +21,9 @@ export interface PartComparer {
   addFeeds(part: string, feeds: NamedTensors): Promise<void>;
   /** Opens the comparison of a part with equal selections. @returns the outputs whose shapes may differ, because they depend on what each side selects. */
   openSelections(part: string, forms: OutputForms): Promise<ReadonlySet<string>>;
-  /** `differing`: values of which the shapes differ. */
+  /** Compares what waits. No part can be added then. */
+  finish(): Promise<void>;
+  /** After `finish`. `differing`: values of which the shapes differ. */
   conclude(differing: Pick<ReadonlySet<string>, 'has'>): PartFigures;
   close(): Promise<void>;
 }
@@ -38,6 +40,7 @@ export function openPartComparer(job: VerifyJob): PartComparer {
       await selections.addFeeds(part, feeds);
     },
     openSelections: (part, forms) => selections.open(part, forms),
+    finish: values.finish,
     conclude: differing => ({ propagated: values.conclude(), selections: selections.conclude(differing) }),
     async close() {
       await values.close();

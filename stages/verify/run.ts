@@ -40,6 +40,10 @@ export async function runVerify(job: VerifyJob): Promise<void> {
   const runner = await openRunner(params, runnerFiles(inputs), context, models, openSimulated);
   const { summary, on } = await compare(job, runner.open, errors)
     .finally(runner.close)
+    .then(async compared => {
+      await errors.finish();
+      return compared;
+    })
     .finally(() => errors.close());
   const figures = errors.conclude(summary.differing);
   const judged = withSelections(summary, figures.selections, params.selection);

@@ -5,7 +5,7 @@ import { toNumbers } from '../../runtime/compare/compare-models.js';
 import { runInLockstep } from '../../runtime/compare/lockstep.js';
 import { describeInput, fitsInput, listModelInputs, type ModelInput, type NamedTensors } from '../../runtime/session/model-inputs.js';
 import { figuresOf, standardDeviationOf } from '../../tensor/compare.js';
-import { addSample, NOTHING_COMPARED, type ReferenceComparison } from '../../tensor/reference-comparison.js';
+import { compareSample, mergeSample, NOTHING_COMPARED, type ReferenceComparison } from '../../tensor/reference-comparison.js';
 import { formatShape, sameShape } from '../../tensor/shape.js';
 import { matchValues, type Seen } from './match-values.js';
 import type { PartErrors, PropagatedError } from './propagated-error.js';
@@ -13,9 +13,20 @@ import type { PartErrors, PropagatedError } from './propagated-error.js';
 export interface ValueComparer {
   /** Runs both models once on `feeds`, given by the input names of the original. @throws RuntimeError `missing-input`, `model-load`, `model-run`. */
   compare(feeds: NamedTensors): Promise<void>;
+  /** The same without adding the sample: of the comparer of another thread, `add` takes it too. */
+  compareAlone(feeds: NamedTensors): Promise<SampleErrors>;
+  /** Adds a sample. The bits of the errors depend on the order of samples. */
+  add(sample: SampleErrors): void;
   /** The errors over all samples so far. */
   conclude(part: string): PartErrors;
   close(): Promise<void>;
+}
+
+/** Errors of one sample, by index of the pair of values: plain data, which threads can send. */
+export interface SampleErrors {
+  readonly sums: ReadonlyMap<number, ReferenceComparison>;
+  /** Pairs of which data types or shapes differ. */
+  readonly differing: readonly number[];
 }
 
 /**
@@ -35,34 +46,40 @@ export function openValueComparer(
   const { pairs, unmatched } = matchValues(original, other, options.seen);
   const [left, right] = [openCapture(original, options), openCapture(other, options)];
   const keys = (side: 'original' | 'other') => new Map(pairs.map((pair, index) => [pair[side].id, String(index)]));
-  const sums = new Map<string, ReferenceComparison>();
-  const differing = new Set<string>();
+  const sums = new Map<number, ReferenceComparison>();
+  const differing = new Set<number>();
   let samples = 0;
+  const compareAlone = async (feeds: NamedTensors): Promise<SampleErrors> => {
+    const renamed = renameFeeds(feeds, listModelInputs(original), listModelInputs(other));
+    const sample = { sums: new Map<number, ReferenceComparison>(), differing: [] as number[] };
+    await runInLockstep(
+      { capture: left, feeds, keys: keys('original') },
+      { capture: right, feeds: renamed, keys: keys('other') },
+      (key, a, b) => {
+        const isCompared =
+          options.dtypes === 'all' ? a.dtype !== 'string' && b.dtype !== 'string' : a.dtype === 'float32' && b.dtype === 'float32';
+        if (!isCompared) return;
+        if (a.dtype !== b.dtype || !sameShape(a.dims, b.dims)) sample.differing.push(Number(key));
+        else sample.sums.set(Number(key), compareSample(toNumbers(a), toNumbers(b)));
+      },
+    );
+    return sample;
+  };
+  const add = (sample: SampleErrors): void => {
+    for (const [index, sum] of sample.sums) sums.set(index, mergeSample(sums.get(index) ?? NOTHING_COMPARED, sum));
+    for (const index of sample.differing) differing.add(index);
+    samples++;
+  };
   return {
-    async compare(feeds) {
-      const renamed = renameFeeds(feeds, listModelInputs(original), listModelInputs(other));
-      await runInLockstep(
-        { capture: left, feeds, keys: keys('original') },
-        { capture: right, feeds: renamed, keys: keys('other') },
-        (key, a, b) => {
-          const isCompared =
-            options.dtypes === 'all' ? a.dtype !== 'string' && b.dtype !== 'string' : a.dtype === 'float32' && b.dtype === 'float32';
-          if (!isCompared) return;
-          if (a.dtype !== b.dtype || !sameShape(a.dims, b.dims)) {
-            differing.add(key);
-            return;
-          }
-          sums.set(key, addSample(sums.get(key) ?? NOTHING_COMPARED, toNumbers(a), toNumbers(b)));
-        },
-      );
-      samples++;
-    },
+    compare: async feeds => add(await compareAlone(feeds)),
+    compareAlone,
+    add,
     conclude(part) {
       const values = pairs.flatMap((pair, index) => {
-        const sum = differing.has(String(index)) ? undefined : sums.get(String(index));
+        const sum = differing.has(index) ? undefined : sums.get(index);
         return sum === undefined ? [] : [describe(original, pair, sum)];
       });
-      const differs = pairs.flatMap((pair, index) => (differing.has(String(index)) ? [pair.original.name] : []));
+      const differs = pairs.flatMap((pair, index) => (differing.has(index) ? [pair.original.name] : []));
       return { part, samples, values, unmatched: [...unmatched.map(value => value.name), ...differs] };
     },
     async close() {

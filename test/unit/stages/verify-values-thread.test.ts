@@ -1,0 +1,86 @@
+/** `verify` with `values: all` of larger models: a second thread compares inner values, and the report is that of one thread. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../src/base/json.js';
+import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
+import { openValueComparer } from '../../../src/quant/compare/compare-values.js';
+import { readJsonFile } from '../../../src/stage/json-file.js';
+import { encodeNpy } from '../../../src/tensor/formats/npy.js';
+import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { isWorthThread, openValuesThread } from '../../../stages/verify/open-values-thread.js';
+import { verify } from '../../../stages/verify/stage.js';
+import { failureOf } from '../../support/error-code.js';
+import { givenFolder, runStage } from '../../support/run-stage.js';
+import { smallGraph } from '../quant/small-graph.js';
+
+/** 1.4 MB of weights. */
+const SIZE = 600;
+const [SAMPLES, ANY] = [5, { minSqnrDb: -998 }] as const;
+
+/** Three layers of one weight. */
+function layers(shift: number) {
+  const small = smallGraph();
+  small.input('x', [3, SIZE]);
+  const floats = new Float32Array(SIZE * SIZE);
+  for (let i = 0; i < floats.length; i++) floats[i] = ((i * 7919) % 257) / 4096 - 1 / 32 + shift * (i % 5);
+  small.floats('w', [SIZE, SIZE], floats);
+  small.node('MatMul x w -> a');
+  small.node('Tanh a -> b');
+  small.node('MatMul b w -> c');
+  small.node('Relu c -> y');
+  small.output('y');
+  return small.model;
+}
+
+describe('verify, inner values of larger models', () => {
+  const folder = givenFolder('verify-values-thread');
+  const path = (name: string): string => join(folder.path, name);
+  const samples: Tensor[] = [];
+
+  beforeAll(async () => {
+    await writeModel(path('reference.onnx'), layers(0));
+    await writeModel(path('candidate.onnx'), layers(1e-4));
+    await mkdir(path('tensors'));
+    for (let sample = 0; sample < SAMPLES; sample++) {
+      const x = Float32Array.from({ length: 3 * SIZE }, (_, i) => Math.sin(i * (sample + 1)) * 10 ** (sample - 2));
+      samples.push(makeTensor('float32', [3, SIZE], x));
+      await writeFile(path(`tensors/${sample}.npy`), encodeNpy(makeTensor('float32', [3, SIZE], x)));
+    }
+  });
+
+  it('have the errors that one thread finds, bit for bit', async () => {
+    expect(isWorthThread(path('reference.onnx'), SAMPLES)).toBe(true);
+    const { outputs } = await runStage(verify, {
+      params: { reference: 'model', candidate: 'model', samples: SAMPLES, values: 'all', thresholds: ANY },
+      inputs: { reference: path('reference.onnx'), candidate: path('candidate.onnx'), tensors: path('tensors') },
+      folder: folder.path,
+    });
+    const comparer = openValueComparer(await readModel(path('reference.onnx')), await readModel(path('candidate.onnx')), {
+      budgetBytes: 1 << 20,
+      freeDim: 1,
+    });
+    for (const x of samples) await comparer.compare({ x });
+    const expected = comparer.conclude('model');
+    await comparer.close();
+    expect(expected.values.map(({ value }) => value)).toEqual(['x', 'a', 'b', 'c', 'y']);
+    expect((await readJsonFile(outputs.report ?? '')) as JsonObject).toMatchObject({ propagated: [expected] });
+  });
+
+  it('in the thread, errors keep their codes', async () => {
+    const thread = openValuesThread();
+    const models = { reference: path('reference.onnx'), candidate: path('missing.onnx') };
+    const failure = await failureOf(() => thread.compare({ models, feeds: {} }));
+    const own = await failureOf(() => readModel(path('missing.onnx')));
+    await thread.close();
+    expect(failure).toEqual(own);
+    expect(await failureOf(() => thread.compare({ models, feeds: {} }))).toMatchObject({ code: 'thread-ended' });
+  });
+
+  it.each([
+    ['small models', () => path('tensors/0.npy'), 5, false],
+    ['one sample', () => path('reference.onnx'), 1, false],
+    ['models of parts, which count together', () => ({ a: path('reference.onnx'), b: path('tensors/0.npy') }), 2, true],
+  ])('%s: whether a thread starts', (_what, reference, count, expected) => {
+    expect(isWorthThread(reference(), count)).toBe(expected);
+  });
+});
