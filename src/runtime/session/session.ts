@@ -107,9 +107,25 @@ async function create(model: string | Uint8Array, settings: ort.InferenceSession
     const reason = path === undefined ? messageOf(error) : messageOf(error).replaceAll(path, basename(path));
     throw new RuntimeError('model-load', `ONNX Runtime cannot load ${path === undefined ? 'the model' : basename(path)}: ${reason}`, {
       cause: error,
-      help: 'the file may be truncated, not an ONNX model, or use operators or an opset that ONNX Runtime does not support; export or copy it again',
+      help: helpWithLoading(reason),
     });
   }
+}
+
+const CUT = 'or end the model before it with `cut` of import: `tanren lint` names the values';
+
+/** What to do about ONNX Runtime's `reason` not to load a model. */
+function helpWithLoading(reason: string): string {
+  const [, domain, custom] = /([\w.-]+):(\w+)\(-?\d+\) is not a registered function\/op/.exec(reason) ?? [];
+  if (custom !== undefined)
+    return `ONNX Runtime has no operator ${custom} of domain ${domain}: export the model with operators of ONNX, ${CUT}`;
+  const [, absent, opset] = /No Op registered for (\w+) with domain_version of (\d+)/.exec(reason) ?? [];
+  if (absent !== undefined) return `ONNX Runtime has no operator ${absent} in opset ${opset}: export with the opset that has it, ${CUT}`;
+  const [, operator, version] = /Could not find an implementation for (\w+)\((\d+)\)/.exec(reason) ?? [];
+  if (operator !== undefined) {
+    return `ONNX Runtime has no kernel for ${operator} of opset ${version} with these types or ranks: export with another opset or other types, ${CUT}`;
+  }
+  return 'the file may be truncated, not an ONNX model, or use operators or an opset that ONNX Runtime does not support; export or copy it again';
 }
 
 const ORT_DTYPES = new Set<DType>([

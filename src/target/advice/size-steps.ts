@@ -12,7 +12,7 @@ import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { isStatic } from '../../onnx/shape-inference/context/dims.js';
 import { cutStatic } from '../../onnx/surgery/cut-static.js';
 import { extractSubgraph } from '../../onnx/surgery/extract.js';
-import { describeOrigins, findDataOrigins, hasFixedSizes } from '../units/free-sizes.js';
+import { describeStart, findDataOrigins, hasFixedSizes } from '../units/free-sizes.js';
 import { prepareModel } from '../units/prepare-model.js';
 import { tensorOf } from '../units/unit-facts.js';
 
@@ -79,10 +79,10 @@ export async function cutBeforeData(model: Model, evaluate: Evaluate): Promise<S
   ];
   const computed = [...new Set(ends)].filter(id => id !== undefined && getValue(graph, id).producer !== undefined);
   const names = findNetworkOutputs(prepared) ?? computed.map(id => getValue(graph, id as ValueId).name);
-  if (names.length === 0) return `nothing is computed before ${describeOrigins(origins)}`;
+  if (names.length === 0) return `${describeStart(origins)}, and nothing is computed before`;
   const inputs = graph.inputs.filter(id => findConstantValue(prepared, id) === undefined).map(id => getValue(graph, id).name);
   return {
-    text: `sizes depend on data from ${describeOrigins(origins)} on: end the model at ${names.map(name => `"${name}"`).join(', ')}, and compute the rest on the host (\`split\` with \`cuts: static\` finds both parts)`,
+    text: `${describeStart(origins)}: end the model at ${names.map(name => `"${name}"`).join(', ')}, and compute the rest on the host (\`split\` with \`cuts: static\` finds both parts)`,
     param: `cut: {outputs: [${names.map(quote).join(', ')}]}`,
     model: extractSubgraph(prepared, { inputs, outputs: names }),
   };

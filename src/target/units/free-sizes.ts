@@ -26,9 +26,15 @@ export function findDataOrigins(model: Model): readonly Node[] {
 /** Whole detectors have hundreds of such nodes. */
 const MOST_NAMED = 3;
 
-export function describeOrigins(nodes: readonly Node[]): string {
+function describeOrigins(nodes: readonly Node[]): string {
   const named = nodes.slice(0, MOST_NAMED).map(({ opType, name }) => (name === '' ? opType : `${opType} "${name}"`));
   return `${named.join(', ')}${nodes.length > MOST_NAMED ? ` and ${nodes.length - MOST_NAMED} more` : ''}`;
+}
+
+/** How sizes become free at `origins`: by data, or by an operator of a vendor, of which no shape is known. */
+export function describeStart(origins: readonly Node[]): string {
+  const custom = origins.every(({ domain }) => domain !== '');
+  return `sizes ${custom ? 'are not known' : 'depend on data'} from ${describeOrigins(origins)} on`;
 }
 
 /** The next step for a model that must have fixed sizes. */
@@ -36,7 +42,7 @@ export function helpWithFreeSizes(model: Model): string {
   const others = 'a model that only the CPU runs may have free sizes: `place`';
   const origins = findDataOrigins(model);
   if (model.graph.inputs.every(id => hasFixedSizes(model, id)) && origins.length > 0) {
-    return `sizes depend on data from ${describeOrigins(origins)} on: \`split\` with \`cuts: static\`, before \`quantize\`, makes a part with fixed sizes and leaves the rest to the host, and \`tanren init --model\` writes that pipeline; ${others}`;
+    return `${describeStart(origins)}: \`split\` with \`cuts: static\`, before \`quantize\`, makes a part with fixed sizes and leaves the rest to the host, and \`tanren init --model\` writes that pipeline; ${others}`;
   }
   return `set named sizes with \`pin\`, for example {box_rois: 1}, or export the model with fixed sizes; ${others}`;
 }
