@@ -17,6 +17,8 @@ export type ProjectFacts = {
 
 export type PipelineView = {
   readonly version: number;
+  /** When the results were read, in milliseconds since 1970. */
+  readonly readMs: number;
   readonly project: ProjectFacts;
   /** Problems of the pipeline file. With an error among them there are no stages. */
   readonly problems: readonly ProblemView[];

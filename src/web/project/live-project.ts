@@ -12,8 +12,9 @@ import type { Hint } from '../../engine/watch/hints.js';
 import { watchedPaths } from '../../engine/watch/watched-paths.js';
 import type { FileWatcher } from '../../engine/watch/watcher.js';
 import type { LoadedProject, ProjectPorts } from './project-ports.js';
-import { type RunningBuild, withEnded } from './running-build.js';
+import type { RunningBuild } from './running-build.js';
 import { findResults, type StageResult } from './stage-results.js';
+import { withEnded } from './stages-after-look.js';
 
 /** Everything known at one moment. */
 export interface ProjectState extends LoadedProject {
@@ -21,6 +22,8 @@ export interface ProjectState extends LoadedProject {
   readonly version: number;
   /** When the look at all stages began, in milliseconds since 1970. */
   readonly lookedMs: number;
+  /** When the results were read, which may be later. */
+  readonly readMs: number;
   /** Empty if the pipeline file has errors. */
   readonly explained: ReadonlyMap<StageId, Explanation>;
   readonly accepted: ReadonlyMap<string, AcceptedStage>;
@@ -46,6 +49,9 @@ export type News = 'files' | 'results';
 /** Long enough for the events of one save. */
 const QUIET_MS: Readonly<Record<News, number>> = { files: 80, results: 20 };
 
+/** Until another look where only one can tell whether an edit reaches a stage that has ended. */
+const UNCLEAR_MS = 1_000;
+
 interface LiveProjectOptions {
   readonly onChange: () => void;
   /** The running or last build. */
@@ -58,6 +64,8 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   let looking: Promise<ProjectState> | undefined;
   let watcher: FileWatcher | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let again: NodeJS.Timeout | undefined;
+  let editedMs = 0;
 
   /** The files as they were before the last look. */
   let seen = stampFiles(ports, cache);
@@ -65,6 +73,7 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   const note = (news: News = 'files'): void => {
     seen = stampFiles(ports, cache);
     looking = news === 'files' ? undefined : looking?.then(readResults);
+    if (news === 'files') again = clear(again);
     looking?.catch(() => undefined);
     timer ??= setTimeout(() => {
       timer = undefined;
@@ -73,29 +82,27 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   };
   /** While a build runs, another look at everything would hold it up: under `watch` the build has this process too. */
   const readResults = (before: ProjectState): ProjectState => {
-    const { state } = loadState(cache.state(ports.pipeline));
-    const explained = withEnded(before.explained, build(), before.lookedMs);
-    return { ...before, version: ++version, explained, accepted: state.stages, results: findResults(state.stages, explained, cache) };
+    const { unclear, ...next } = readAgain(before, cache, ports.pipeline, editedMs, build());
+    if (unclear) again ??= setTimeout(note, UNCLEAR_MS).unref();
+    return { ...next, version: ++version };
   };
   /** No answer is older than the results: who reads or saves figures right after a build gets those of the build. */
   const dropOutdated = (): void => {
     const before = seen;
     seen = stampFiles(ports, cache);
+    if (before.pipeline !== seen.pipeline) editedMs = Date.now();
     const news = findNews(before, seen, build()?.state === 'running');
     if (news !== undefined) looking = news === 'files' ? undefined : looking?.then(readResults);
   };
   /** What a build publishes is known by its journal. */
   const hint = (kind: Hint): void => {
+    if (kind === 'input') editedMs = Date.now();
     if (kind === 'input' || build()?.state !== 'running') note();
   };
   const look = async (): Promise<ProjectState> => {
     const lookedMs = Date.now();
-    const loaded = await loadWatched();
-    const { state } = loadState(cache.state(ports.pipeline));
-    const explained = await explain(ports, loaded);
-    const accepted = state.stages;
-    const { runs } = loadHistory(cache.history(ports.pipeline));
-    return { ...loaded, version: ++version, lookedMs, explained, accepted, results: findResults(accepted, explained, cache), runs, cache };
+    const known = await lookAt(ports, await loadWatched(), cache);
+    return { ...known, version: ++version, lookedMs, readMs: lookedMs };
   };
   /** What is watched is read again if the watch began after it was read. */
   const loadWatched = async (): Promise<LoadedProject> => {
@@ -130,9 +137,30 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
     },
     close() {
       clearTimeout(timer);
+      clearTimeout(again);
       watcher?.close();
     },
   };
+}
+
+async function lookAt(ports: ProjectPorts, loaded: LoadedProject, cache: CacheFolder) {
+  const { stages } = loadState(cache.state(ports.pipeline)).state;
+  const explained = await explain(ports, loaded);
+  const { runs } = loadHistory(cache.history(ports.pipeline));
+  return { ...loaded, explained, accepted: stages, results: findResults(stages, explained, cache), runs, cache };
+}
+
+function clear(timer: NodeJS.Timeout | undefined): undefined {
+  clearTimeout(timer);
+}
+
+/** @returns the state with the present results, after what the build has ended; `unclear` where only another look tells which are up to date. */
+function readAgain(before: ProjectState, cache: CacheFolder, pipeline: string, editedMs: number, build: RunningBuild | undefined) {
+  const readMs = Date.now();
+  const { stages } = loadState(cache.state(pipeline)).state;
+  const keys = new Map([...stages].map(([id, { key }]): [string, string] => [id, key]));
+  const { explained, unclear } = withEnded({ ...before, editedMs, keys }, build);
+  return { ...before, readMs, explained, accepted: stages, results: findResults(stages, explained, cache), unclear };
 }
 
 function explain({ engine, sharedCache }: ProjectPorts, { plan }: LoadedProject): Promise<ReadonlyMap<StageId, Explanation>> {

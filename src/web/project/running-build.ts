@@ -1,9 +1,7 @@
 /** The state of the running or last build, made from the entries of its journal. */
 import { anyList, anyText, integer, mapOf, number, object, oneOf } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
-import type { Explanation } from '../../engine/insight/explain/explain-stages.js';
 import { type JournalEntry, OUTCOMES } from '../../engine/insight/live/journal-entry.js';
-import type { StageId } from '../../engine/model/plan.js';
 
 const STAGE = object(
   { state: oneOf(['running', 'retrying', 'stopped', ...OUTCOMES]) },
@@ -28,7 +26,7 @@ export const RUNNING_BUILD = object(
     pending: anyList(object({ stage: anyText() }, { expectedMs: number() }), 'The stages that it may have to run.'),
     stages: mapOf(STAGE),
   },
-  { endedMs: number(), conclusion: anyText() },
+  { plannedMs: number({}, 'When its plan was made, or last renewed by a watch.'), endedMs: number(), conclusion: anyText() },
 );
 
 export type RunningBuild = FromSchema<typeof RUNNING_BUILD>;
@@ -37,27 +35,6 @@ export type RunningStage = FromSchema<typeof STAGE>;
 /** The build after further entries of its journal. `before` is undefined at the start of a journal. */
 export function advanceBuild(before: RunningBuild | undefined, entries: readonly JournalEntry[]): RunningBuild | undefined {
   return entries.reduce(advance, before);
-}
-
-/** States of stages that have their result. */
-const DONE: readonly string[] = ['executed', 'restored', 'up-to-date'];
-
-/**
- * What is known of the stages, after those that the build has ended since: they are up to date. A stage that ended before the look is as the look found it:
- * an edit may have made it stale again. @param lookedMs when the look at all stages began, in milliseconds since 1970.
- */
-export function withEnded(
-  explained: ReadonlyMap<StageId, Explanation>,
-  build: RunningBuild | undefined,
-  lookedMs: number,
-): ReadonlyMap<StageId, Explanation> {
-  return new Map(
-    [...explained].map(([id, explanation]): [StageId, Explanation] => {
-      const { state = '', endedMs = 0 } = build?.stages[id] ?? {};
-      const isDone = DONE.includes(state) && endedMs > lookedMs;
-      return [id, isDone ? { ...explanation, status: { kind: 'up-to-date' }, cached: undefined, causes: [] } : explanation];
-    }),
-  );
 }
 
 function advance(before: RunningBuild | undefined, entry: JournalEntry): RunningBuild | undefined {
@@ -69,7 +46,7 @@ function advance(before: RunningBuild | undefined, entry: JournalEntry): Running
   });
   switch (kind) {
     case 'build':
-      return { ...build, command: entry.command ?? '', pid: entry.pid ?? 0, pending: entry.pending ?? [] };
+      return { ...build, command: entry.command ?? '', pid: entry.pid ?? 0, pending: entry.pending ?? [], plannedMs: atMs };
     case 'running': {
       const fresh: RunningStage = { state: 'running', startedMs: atMs, reasons: entry.reasons ?? [], attempt: entry.attempt ?? 1 };
       return { ...build, stages: { ...build.stages, [stage]: fresh } };

@@ -28,11 +28,12 @@ export function factsOf({ projectFolder, pipeline, file, version, access }: Proj
 }
 
 export function viewPipeline(state: ProjectState, ports: ProjectPorts): PipelineView {
-  const { plan, diagnostics, version, runs } = state;
+  const { plan, diagnostics, version, readMs, runs } = state;
   const lastRun = findTimeline(runs);
   const names = plan === undefined ? [] : [...plan.targets].filter(([name, ids]) => ids.length > 1 || ids[0] !== name);
   return {
     version,
+    readMs,
     project: factsOf(ports),
     problems: diagnostics.map(viewProblem),
     params: plan?.params ?? {},

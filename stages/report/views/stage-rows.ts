@@ -16,6 +16,7 @@ export function describeStages(
   holds: (stage: string, port: string) => boolean,
 ): PipelineView {
   return {
+    readMs: 0,
     version: 1,
     project: { folder: '', pipeline: '', file: title, version: '', access: 'saved' },
     problems: [],

@@ -91,6 +91,42 @@ describe('the page of a project', () => {
     events.close();
   });
 
+  it('shows a stage that was edited while it ran as out of date, while its build still runs', async () => {
+    const wait = (what: string): string => `while [ -e \\"$HOLD-${what}\\" ]; do sleep .02; done; echo done > out`;
+    const stage = (what: string): string => `{uses: command, with: {run: [sh, -c, "${wait(what)}"], outputs: {out: out}}, env: [HOLD]}`;
+    const names = ['edited', 'kept', 'last'];
+    const file = `version: 1\nstages:\n${names.map(name => `  ${name}: ${stage(name)}\n`).join('')}`;
+    world.write('pipeline.yaml', file);
+    for (const name of names) world.write(`hold-${name}`, '');
+    // The variable is in the key of the stages: server and build have the same one.
+    const own = world.with({ environment: { HOLD: `${world.folder}/hold` } });
+    const server = await findPage(own.start('ui', '--port', '0'));
+    const states = async (): Promise<string> =>
+      (await server.json<PipelineView>('pipeline')).stages.map(({ id, state }) => `${id} ${state}`).join(', ');
+    const events = server.follow();
+    await events.next('hello');
+    const elsewhere = own.start('build', '-j', '3');
+    const runs = (...wanted: readonly string[]) =>
+      events.next<RunningBuild>('build', one => wanted.every(name => one?.stages[name]?.state === 'running'));
+    await runs(...names);
+    expect(await states()).toBe('edited stale, kept stale, last stale');
+    world.saveByRename('pipeline.yaml', file.replace('echo done > out', 'echo other > out'));
+    await events.next('changed');
+    for (const name of ['edited', 'kept']) world.unlink(`hold-${name}`);
+    const build = await events.next<RunningBuild>('build', one =>
+      ['edited', 'kept'].every(name => one?.stages[name]?.state === 'executed'),
+    );
+    expect(build.stages.last?.state).toBe('running');
+    // Results are accepted a moment after the journal tells of them.
+    for (const until30s = performance.now() + 30_000; performance.now() < until30s; )
+      if ((await states()) === 'edited stale, kept up-to-date, last stale') break;
+    expect(await states()).toBe('edited stale, kept up-to-date, last stale');
+    world.unlink('hold-last');
+    expect(await elsewhere.ended).toBe(0);
+    expect(await states()).toBe('edited stale, kept up-to-date, last up-to-date');
+    events.close();
+  });
+
   it('shows a build whose process was killed as broken off', async () => {
     world.write('pipeline.yaml', HELD);
     world.write('hold', '');

@@ -20,11 +20,16 @@ export function useStageStates(pipeline: PipelineView): ReadonlyMap<string, Stag
     return new Map(
       pipeline.stages.map(({ id, state }): [string, StageState] => {
         const live = build?.stages[id];
-        if (isRunning && live !== undefined) return [id, { state: live.state, live }];
+        if (isRunning && live !== undefined) return [id, { state: isEdited(live, state, pipeline) ? state : live.state, live }];
         if (isRunning && pending.has(id)) return [id, { state: 'waiting', live }];
         // A stage that failed is out of date too; that it failed says more.
         return [id, { state: live?.state === 'failed' && state !== 'up-to-date' ? 'failed' : state, live }];
       }),
     );
   }, [pipeline, build]);
+}
+
+/** Whether a view of the files that is newer than the stage's result finds it out of date: it was edited while it ran. */
+function isEdited({ endedMs }: RunningStage, state: string, { readMs }: PipelineView): boolean {
+  return endedMs !== undefined && endedMs < readMs && state !== 'up-to-date';
 }
