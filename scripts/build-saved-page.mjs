@@ -1,6 +1,9 @@
-/** Bundles the views of the page for pages in one file: a script with everything, workers included, and a style sheet. Writes dist/src/report/saved/page-bundle.js. */
+/**
+ * Bundles the views of the page for pages in one file. Writes to dist/src/report/saved:
+ * page-bundle.js, a script with everything, workers included, and a style sheet; report-bundle.js, which draws the view "Report" in Node.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 export async function buildSavedPage(root) {
@@ -28,9 +31,15 @@ export async function buildSavedPage(root) {
   const { declareColors } = await import(pathToFileURL(join(root, 'dist/src/report/colors.js')).href);
   const css = await build({ ...common, entryPoints: ['src/web/page/app/page.css'], outdir: 'dist' });
   const style = `${declareColors()}\n${css.outputFiles[0].text}`;
-  const at = join(root, 'dist/src/report/saved/page-bundle.js');
   const text = `export const PAGE_SCRIPT = ${JSON.stringify(forHtml(script))};\nexport const PAGE_STYLE = ${JSON.stringify(style)};\n`;
-  mkdirSync(dirname(at), { recursive: true });
+  const folder = join(root, 'dist/src/report/saved');
+  mkdirSync(folder, { recursive: true });
+  writeIfOther(join(folder, 'page-bundle.js'), text);
+  const report = { ...common, format: 'esm', platform: 'node', target: 'node20', entryPoints: ['src/web/page/report/static-report.tsx'] };
+  writeIfOther(join(folder, 'report-bundle.js'), (await build(report)).outputFiles[0].text);
+}
+
+function writeIfOther(at, text) {
   let before = '';
   try {
     before = readFileSync(at, 'utf8');

@@ -2,7 +2,8 @@
 import type { LayerCorrection } from '../../src/quant/recovery/layer-correction.js';
 import { listOutputs } from '../../src/quant/recovery/output-errors.js';
 import { countResults, type Recovered } from '../../src/quant/recovery/recovered.js';
-import { type CorrectionsReport, changeOf } from '../../src/quant/recovery/recovery-report.js';
+import type { CorrectionsReport } from '../../src/quant/recovery/recovery-report.js';
+import { changeOf } from '../../src/quant/recovery/sqnr-change.js';
 
 export function reportCorrections({ layers, skipped, samples, outputs }: Recovered<LayerCorrection>): CorrectionsReport {
   return {

@@ -4,6 +4,7 @@ import { formatJsonProblems, readJsonShape } from '../../src/base/json/json-shap
 import type { Json, JsonObject } from '../../src/base/json.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
 import { readerOf } from '../../src/base/schema/schema-reader.js';
+import { orderNames } from '../../src/report/views/report-data.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -27,11 +28,23 @@ export async function readEntries<T>(
 ): Promise<readonly Named<T>[]> {
   const paths = inputs[port];
   if (typeof paths !== 'object') return [];
-  const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
-  const names = Object.keys(paths).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const entries: Named<T>[] = [];
-  for (const name of names) entries.push({ name, value: await readEntry(`${port}.${name}`, paths[name] ?? '', parse) });
+  for (const name of orderNames(Object.keys(paths), order))
+    entries.push({ name, value: await readEntry(`${port}.${name}`, paths[name] ?? '', parse) });
   return entries;
+}
+
+/** Every entry of a record port as it is in its file. @throws as `readEntries`. */
+export function checkEntries(
+  inputs: InputPaths,
+  port: string,
+  order: readonly string[],
+  check: (value: Json) => void,
+): Promise<readonly Named<Json>[]> {
+  return readEntries(inputs, port, order, value => {
+    check(value);
+    return value;
+  });
 }
 
 async function readEntry<T>(place: string, path: string, parse: (value: Json) => T): Promise<T> {

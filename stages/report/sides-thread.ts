@@ -1,5 +1,5 @@
 /** The thread of `startSides`. */
 import { answerCall } from '../../src/stage/thread-call.js';
-import { drawSides } from './draw-sides.js';
+import { saveSides } from './save-sides.js';
 
-void answerCall(drawSides);
+void answerCall(saveSides);

@@ -1,10 +1,12 @@
-/** Starts what the page says of detections and models in a thread, beside its charts: each takes about half of the time. */
-import { callThread } from '../../src/stage/thread-call.js';
-import type { DrawnSides, SidesJob } from './draw-sides.js';
+/** Starts what the page holds of detections in a thread, beside its reports and models. */
 
-/** Nothing starts where neither is connected. @throws as `drawSides`, and as `callThread`. */
-export function startSides(job: SidesJob): Promise<DrawnSides> {
-  const { detections, data, models } = job.inputs;
-  if ([detections, data, models].every(input => input === undefined)) return Promise.resolve({ sections: [], answers: {} });
+import type { SavedAnswers } from '../../src/report/saved/saved-answers.js';
+import { callThread } from '../../src/stage/thread-call.js';
+import type { SidesJob } from './save-sides.js';
+
+/** Nothing starts where none are connected. @throws as `saveSides`, and as `callThread`. */
+export function startSides(job: SidesJob): Promise<SavedAnswers> {
+  const { detections, data } = job.inputs;
+  if (detections === undefined && data === undefined) return Promise.resolve({});
   return callThread(new URL('./sides-thread.js', import.meta.url), job);
 }

@@ -1,6 +1,6 @@
 /** Compares figures with thresholds, and describes every missed threshold. */
 import { rankOf } from '../../src/base/figure.js';
-import type { DetectionFigures } from '../../src/detection/compare/compare-detections.js';
+import type { DetectionFigures } from '../../src/detection/compare/detection-figures.js';
 import type { ComparisonFigures } from '../../src/tensor/compare.js';
 import type { Bound, Thresholds } from './params.js';
 

@@ -1,7 +1,7 @@
 /** The report of `verify`: one schema for its writer and for its table in docs/stages/verify.md. Readers of a member take the schema of the member. */
 import { anyList, anyOf, anyText, mapOf, NULL, number, openObject, text } from '../../src/base/schema/build-schema.js';
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
-import { DETECTION_FIGURES_SCHEMA, LONE_OBJECT_SCHEMA } from '../../src/detection/compare/compare-detections.js';
+import { DETECTION_FIGURES_SCHEMA, LONE_OBJECT_SCHEMA } from '../../src/detection/compare/detection-figures.js';
 import { PROPAGATED_SCHEMA } from '../../src/quant/compare/propagated-error.js';
 import { SELECTIONS_SCHEMA } from '../../src/quant/compare/selected-errors.js';
 import { COMPARISON_SCHEMA } from '../../src/tensor/compare.js';

@@ -76,6 +76,8 @@ async function openPlace(browser: Browser, { own, addressOf }: Place, options: B
     async go(path) {
       await page.goto('about:blank');
       await page.goto(addressOf(path));
+      // What a saved page shows before its script runs.
+      await page.locator('#document').waitFor({ state: 'detached' });
       // The page's policy forbids code from texts, which the browser driver's own waiting uses.
       const until = performance.now() + LONGEST_MS;
       while (!(await page.evaluate<boolean>(IS_SHOWN))) {

@@ -39,6 +39,70 @@ const stage = (
   durationMs: 1500,
 });
 
+/** A stage whose report or detections are connected to the page. */
+const result = (
+  name: string,
+  plugin: string,
+  outputs: readonly (readonly [port: string, kind: string])[],
+  reads: SummarizedStage['reads'] = [],
+) => ({
+  ...stage(name, 'executed', reads),
+  plugin,
+  outputs: outputs.map(([port, kind]) => ({ port, kind, digest: DIGEST, sizeBytes: 100 })),
+});
+
+const DATA: SummarizedStage['reads'] = ['annotations', 'images'].map(entry => ({ kind: 'source', port: 'data', entry, source: 'val' }));
+
+/** The stages and reads of a build in which every input of `givenReportInputs` but the sweep is an artifact. */
+export const CONNECTED: Pick<BuildSummary, 'stages' | 'reads'> = {
+  stages: [
+    ...['float', 'int8'].map(side =>
+      result(
+        side,
+        'evaluate',
+        [
+          ['metrics', 'metrics'],
+          ['detections', 'detections'],
+        ],
+        DATA,
+      ),
+    ),
+    result('calibrate', 'calibrate', [['sketches', 'sketches']]),
+    result(
+      'quantize',
+      'quantize',
+      [
+        ['report', 'report'],
+        ['model', 'onnx-model'],
+      ],
+      [{ kind: 'artifact', port: 'sketches', stage: 'calibrate', output: 'sketches' }],
+    ),
+    ...['verify', 'sensitivity'].map(name =>
+      result(name, name, [['report', 'report']], [{ kind: 'artifact', port: 'model', stage: 'quantize', output: 'model' }]),
+    ),
+    result('biases', 'correct-biases', [['report', 'report']]),
+    result('rounding', 'round-weights', [['report', 'report']]),
+    result('compile', 'compile', [['report', 'report']]),
+    result('bench', 'bench', [['report', 'report']]),
+  ],
+  reads: (
+    [
+      ['metrics', 'float', 'float', 'metrics'],
+      ['metrics', 'int8', 'int8', 'metrics'],
+      ['detections', 'float', 'float', 'detections'],
+      ['detections', 'int8', 'int8', 'detections'],
+      ['verify', 'quantize', 'verify', 'report'],
+      ['quantization', 'backbone', 'quantize', 'report'],
+      ['recovery', 'biases', 'biases', 'report'],
+      ['recovery', 'rounding', 'rounding', 'report'],
+      ['sensitivity', 'quantize', 'sensitivity', 'report'],
+      ['sketches', 'backbone', 'calibrate', 'sketches'],
+      ['compile', 'target', 'compile', 'report'],
+      ['bench', 'cpu', 'bench', 'report'],
+    ] as const
+  ).map(([port, entry, from, output]) => ({ kind: 'artifact', port, entry, stage: from, output })),
+};
+
 export const BUILD: BuildSummary = {
   stages: [
     stage('first', 'up-to-date', [{ kind: 'source', port: 'checkpoint', source: 'checkpoint' }]),

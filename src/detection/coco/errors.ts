@@ -15,20 +15,20 @@ import { type Detection, describeDetection, describeTruth, type Truth } from './
 import { type CocoResult, compareScores, scoreOf } from './results.js';
 import { groupByImage, takeKnownCategories } from './subset.js';
 
-export interface ErrorSplit {
+export type ErrorSplit = {
   /** Average precision at the IoU threshold `found`. */
   readonly ap: number;
   readonly kinds: Readonly<Record<ErrorKind, ErrorCost>>;
   /** Cost of all false positives, computed by ranking them last; and cost of all objects that were not found. */
   readonly falsePositives: ErrorCost;
   readonly falseNegatives: ErrorCost;
-}
+};
 
-export interface ErrorCost {
+export type ErrorCost = {
   readonly count: number;
   /** Gain in average precision where only this error is corrected; at least 0. */
   readonly cost: number;
-}
+};
 
 export interface ErrorOptions extends ErrorThresholds {
   /** Number of best detections per image that count, over all categories. */

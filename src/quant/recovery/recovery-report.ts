@@ -1,7 +1,6 @@
 /** The reports of stages that recover accuracy: one schema for their writers and readers. */
 import { anyList, anyOf, anyText, constant, flag, integer, NULL, number, openObject, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
-import { toDb } from '../weights/weights.js';
 
 const DECIBELS = anyOf([NULL, number()]);
 
@@ -45,15 +44,3 @@ export const ROUNDINGS_SCHEMA = openObject({
 });
 
 export type RoundingsReport = FromSchema<typeof ROUNDINGS_SCHEMA>;
-
-/** The SQNR of a layer in dB before and after. @param signal, noise sums of squares. */
-export function changeOf({
-  signal,
-  noise,
-}: {
-  readonly signal: number;
-  readonly noise: { readonly before: number; readonly after: number };
-}) {
-  const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
-  return { before: finite(toDb(signal, noise.before)), after: finite(toDb(signal, noise.after)) };
-}

@@ -1,6 +1,7 @@
 /** What the view "Pipeline" shows, and all other views know of the stages: of a project as it is now, or as a saved page keeps it. */
 import type { Figure } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
+import type { ReportView } from './report-data.js';
 
 /** What a page may do. 'read-only': no build, no edit. 'saved': a page in a file, which has no project behind it. */
 export const ACCESSES = ['full', 'read-only', 'saved'] as const;
@@ -29,6 +30,8 @@ export type PipelineView = {
   readonly lastRun?: RunTimeline;
   /** The place of the last edit of the page, if it can be undone. */
   readonly undoable?: string;
+  /** Absent where no stage writes a report. */
+  readonly report?: ReportView;
 };
 
 export type ProblemView = {
@@ -52,6 +55,8 @@ export type StageRow = {
   readonly built: boolean;
   /** Only the cache has the outputs: no build has placed them under artifacts/. */
   readonly cached?: true;
+  /** In a saved page: how the stage ended in the build that wrote it. */
+  readonly outcome?: 'up-to-date' | 'restored' | 'executed';
   /** Duration of the run that made the present result. */
   readonly durationMs?: number;
   readonly figures: readonly FigureView[];
@@ -83,6 +88,8 @@ export type GateView = {
   readonly bound: string;
   readonly value?: Figure;
   readonly verdict: 'met' | 'missed' | 'unknown';
+  /** Of a missed gate, if the stage states any. */
+  readonly reasons?: readonly string[];
 };
 
 export type OutputView = {

@@ -18,6 +18,7 @@ import type {
   RunTimeline,
   StageRow,
 } from '../../report/views/pipeline-data.js';
+import { orderNames, REPORT_PORTS, type ReportEntryView } from '../../report/views/report-data.js';
 import { withCheckedParams } from '../../stage/define-stage.js';
 import type { ProjectState } from '../project/live-project.js';
 import type { ProjectPorts } from '../project/project-ports.js';
@@ -40,7 +41,26 @@ export function viewPipeline(state: ProjectState, ports: ProjectPorts): Pipeline
     stages: plan === undefined ? [] : [...plan.stages.values()].map(stage => viewRow(plan, stage, state)),
     groups: Object.fromEntries(names),
     ...(lastRun === undefined ? {} : { lastRun }),
+    ...viewReport(plan),
   };
+}
+
+/** What the first stage that writes a report connects to it. */
+function viewReport(plan: Plan | undefined): Pick<PipelineView, 'report'> {
+  const stage = [...(plan?.stages.values() ?? [])].find(({ plugin }) => plugin.name === 'report');
+  if (stage === undefined) return {};
+  const { title, order } = stage.params;
+  const known = Array.isArray(order) ? order.filter(name => typeof name === 'string') : [];
+  const entries = REPORT_PORTS.flatMap((port): readonly ReportEntryView[] => {
+    const binding = stage.inputs[port];
+    if (binding?.kind !== 'record') return [];
+    return orderNames(Object.keys(binding.entries), known).flatMap(name => {
+      const ref = binding.entries[name];
+      if (ref === undefined) return [];
+      return [{ port, name, ...(ref.kind === 'source' ? {} : { stage: ref.stage, output: ref.port }) }];
+    });
+  });
+  return { report: { stage: stage.id, title: typeof title === 'string' ? title : stage.id, entries } };
 }
 
 export function viewProblem({ severity, code, message, help, span }: Diagnostic): ProblemView {

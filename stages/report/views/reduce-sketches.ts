@@ -1,12 +1,13 @@
-/** Sketches with as many bars as a picture shows, and without ranges per channel: the files have megabytes. */
+/** Sketches with as many bars as a picture shows, without ranges per channel, and of the values that the page shows: the files have megabytes. */
 import type { Json } from '../../../src/base/json.js';
-import { encodeModelSketches, type NamedSketch, parseModelSketches } from '../../../src/quant/calibration/model-sketches.js';
+import { encodeModelSketches, type ModelSketches, type NamedSketch } from '../../../src/quant/calibration/model-sketches.js';
 import { makeBars } from '../../../src/report/bars.js';
 
-/** In the form of the file. @throws QuantError `bad-sketches`. */
-export function reduceSketches(file: Json): Json {
-  const sketches = parseModelSketches(file);
-  const values = new Map([...sketches.values].map(([address, named]) => [address, reduce(named)]));
+/** In the form of the file. @param kept names of the values with a histogram; undefined: all. */
+export function reduceSketches(sketches: ModelSketches, kept: ReadonlySet<string> | undefined): Json {
+  const values = new Map(
+    [...sketches.values].flatMap(([address, named]) => (kept?.has(named.name) === false ? [] : [[address, reduce(named)] as const])),
+  );
   return encodeModelSketches({ ...sketches, values });
 }
 

@@ -2,6 +2,7 @@
 import type { Figure } from '../../../src/base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/base/json.js';
 import type { FigureView, GateView, InputRefView, OutputView, PipelineView, StageRow } from '../../../src/report/views/pipeline-data.js';
+import type { ReportView } from '../../../src/report/views/report-data.js';
 import type { InputView, StageView } from '../../../src/report/views/stage-data.js';
 import type { BuildSummary, SummarizedInput, SummarizedMissing, SummarizedStage } from '../../../src/stage/build-summary.js';
 
@@ -11,18 +12,19 @@ import type { BuildSummary, SummarizedInput, SummarizedMissing, SummarizedStage 
  */
 export function describeStages(
   { stages, missing = [] }: BuildSummary,
-  title: string,
+  report: ReportView,
   figures: ReadonlyMap<string, JsonObject>,
   holds: (stage: string, port: string) => boolean,
 ): PipelineView {
   return {
     readMs: 0,
     version: 1,
-    project: { folder: '', pipeline: '', file: title, version: '', access: 'saved' },
+    project: { folder: '', pipeline: '', file: report.title, version: '', access: 'saved' },
     problems: [],
     params: {},
     stages: [...stages.map(stage => rowOf(stage, figures.get(stage.stage), holds)), ...missing.map(missingRow)],
     groups: {},
+    report,
   };
 }
 
@@ -36,6 +38,7 @@ function rowOf(stage: SummarizedStage, metrics: JsonObject | undefined, holds: (
     state: 'up-to-date',
     why: [],
     built: true,
+    outcome: stage.outcome,
     durationMs: stage.durationMs,
     figures: metrics === undefined ? [] : figuresOf(metrics),
     gates: stage.gates.map(gateOf),
@@ -44,8 +47,15 @@ function rowOf(stage: SummarizedStage, metrics: JsonObject | undefined, holds: (
   };
 }
 
-function missingRow({ stage, reason }: SummarizedMissing): StageRow {
-  const row = { id: stage, group: stage.split('@')[0] ?? stage, plugin: '', dependsOn: [], state: 'impossible', why: [reason] } as const;
+function missingRow({ stage, outcome, reason }: SummarizedMissing): StageRow {
+  const row = {
+    id: stage,
+    group: stage.split('@')[0] ?? stage,
+    plugin: '',
+    dependsOn: [],
+    state: 'impossible',
+    why: [`${outcome}: ${reason}`],
+  } as const;
   return { ...row, built: false, figures: [], gates: [], outputs: [], inputs: [] };
 }
 
@@ -62,8 +72,14 @@ function refOf(input: SummarizedInput): InputRefView {
   return input.kind === 'source' ? { name, path: input.source } : { name, stage: input.stage, port: input.output };
 }
 
-function gateOf({ metric, operator, bound, value, verdict }: SummarizedStage['gates'][number]): GateView {
-  return { metric, bound: `${operator} ${bound}`, ...(value === undefined ? {} : { value }), verdict };
+function gateOf({ metric, operator, bound, value, verdict, reasons }: SummarizedStage['gates'][number]): GateView {
+  return {
+    metric,
+    bound: `${operator} ${bound}`,
+    ...(value === undefined ? {} : { value }),
+    verdict,
+    ...(reasons === undefined ? {} : { reasons }),
+  };
 }
 
 /** The figures of detectors; of other metrics the first ones. */

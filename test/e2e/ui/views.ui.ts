@@ -27,6 +27,7 @@ describeInBrowser('the page of the default pipeline', path => {
 
   const VIEWS = [
     ['/', 'evaluate-int8'],
+    ['/report', 'Partition and estimates'],
     ['/?as=list', 'evaluate-int8'],
     ['/?stage=quantize@backbone', 'Action key'],
     ['/runs', 'What changed'],
@@ -319,34 +320,26 @@ describeInBrowser('the page of the default pipeline', path => {
       expect(opened.heard).toEqual([]);
     });
 
-    it('makes no links of texts that are the name of something else', async () => {
+    it.each(['', '/results', '/compile'])('%s has no serious barrier', async at => {
       const opened = await page.openAt(file());
-      await opened.go('');
-      const table = opened.page.locator('section#pipeline table');
-      await table.locator('th a', { hasText: /^compile$/ }).waitFor({ state: 'attached' });
-      // The plugin "compile", beside the stage of this name.
-      expect(await table.locator('td:nth-child(2) a').allTextContents()).toEqual([]);
-    });
-
-    it('has no serious barrier in a view', async () => {
-      const opened = await page.openAt(file());
-      await opened.go('/results');
+      await opened.go(at);
+      await opened.page.locator('#app h1').waitFor();
       expect(await opened.findBarriers()).toEqual([]);
     });
 
-    it('is small enough to mail, and shows its report until a view is opened, and again on “back”', async () => {
+    it('is small enough to mail, and shows its report first, and again on “back”', async () => {
       expect(statSync(file()).size).toBeLessThan(3_000_000);
       const opened = await page.openAt(file(), { viewport: { width: 360, height: 800 } });
       const { page: shown } = opened;
       await opened.go('');
-      await shown.getByRole('heading', { name: 'Error per layer' }).waitFor();
+      await shown.getByRole('heading', { name: 'Verification' }).waitFor();
       await shown.getByRole('link', { name: 'Results', exact: true }).click();
       await shown.getByRole('heading', { name: 'Results' }).waitFor();
-      expect(await shown.getByRole('heading', { name: 'Error per layer' }).isVisible()).toBe(false);
+      expect(await shown.getByRole('heading', { name: 'Verification' }).isVisible()).toBe(false);
       expect(await opened.overflow()).toBe(0);
       await shown.locator('.overlay image').first().waitFor({ state: 'attached' });
       await shown.goBack();
-      await shown.getByRole('heading', { name: 'Error per layer' }).waitFor();
+      await shown.getByRole('heading', { name: 'Verification' }).waitFor();
       expect(opened.heard).toEqual([]);
     });
 
@@ -356,6 +349,7 @@ describeInBrowser('the page of the default pipeline', path => {
       await opened.go('');
       const table = shown.locator('#partition table').first();
       const cells = (): Promise<readonly string[]> => table.locator('tbody tr > :nth-child(7)').allInnerTexts();
+      await table.waitFor();
       const before = await cells();
       const numbers = (texts: readonly string[]): readonly number[] => texts.map(text => Number(text.replace(/[^\d.e+-]/g, '')));
       const head = table.getByRole('button', { name: 'MACs', exact: true });
@@ -375,25 +369,57 @@ describeInBrowser('the page of the default pipeline', path => {
       const opened = await page.openAt(file());
       const { page: shown } = opened;
       await opened.go('');
-      const section = shown.locator('section#error');
-      expect(await section.locator('th', { hasText: 'Propagated (dB)' }).first().getAttribute('title')).toContain('in the quantized model');
-      const tips = await section.locator('.chart-wide').first().locator('path > title').allTextContents();
-      expect(tips.filter(tip => /^backbone\/body\/layer1\/0\/bn3: own [\d.]+ dB$/.test(tip))).toHaveLength(1);
-      await section.locator('summary').first().click();
-      await section.getByRole('link', { name: 'backbone/body/layer1/0/bn3', exact: true }).first().click();
+      const section = shown.locator('section#quantization');
+      expect(await section.locator('th', { hasText: 'Propagated (dB)' }).getAttribute('title')).toContain('in the quantized model');
+      expect(await shown.locator('section#accuracy .bar title').first().textContent()).toMatch(/^float, AP: 0\.\d{4}$/);
+      await section
+        .getByRole('link', { name: /^backbone\/body/ })
+        .first()
+        .click();
       await shown.getByText('elements, logarithmic').waitFor();
       expect(shown.url()).toContain('value=backbone');
+      await shown.goBack();
+      await shown.locator('section#partition').getByRole('link', { name: 'box_head', exact: true }).click();
+      await shown.getByRole('heading', { name: 'Compile' }).waitFor();
+      expect(shown.url()).toContain('model=box_head');
+      expect(opened.heard).toEqual([]);
+    });
+
+    it('has the lost and found objects by masks, with a picture of both sides, and what kinds of error cost', async () => {
+      const opened = await page.openAt(file());
+      const { page: shown } = opened;
+      await opened.go('/results');
+      const rows = shown.getByRole('region', { name: 'Changes' }).locator('tbody tr');
+      await rows.first().waitFor();
+      expect(await rows.count()).toBe(12);
+      await rows.first().locator('.cut-outs image').first().waitFor({ state: 'attached' });
+      expect(await rows.locator('.mask').count()).toBeGreaterThan(4);
+      expect(await shown.getByRole('region', { name: 'Kinds of error' }).locator('tbody tr').count()).toBe(8);
+      await shown.getByText('mIoU').waitFor();
       expect(opened.heard).toEqual([]);
     });
 
     it('has the numbers of the live page', async () => {
       const cells = async (opened: OpenedPage): Promise<readonly string[]> => {
         await opened.go('/quantization?stage=quantize@backbone');
+        await opened.page.locator('.data tbody tr').first().waitFor();
         return opened.page.locator('.data tbody tr').allInnerTexts();
       };
       const live = await cells(await page.open());
       expect(await cells(await page.openAt(file()))).toEqual(live);
       expect(live.length).toBeGreaterThan(30);
+    });
+
+    it('has the report of the live page', async () => {
+      const texts = async (opened: OpenedPage): Promise<string> => {
+        await opened.go('/report');
+        await opened.page.locator('section#latency').waitFor();
+        const all = await opened.page.locator('.report-section:not(#pipeline)').allInnerTexts();
+        return all.join('\n');
+      };
+      const live = await texts(await page.open());
+      expect(await texts(await page.openAt(file()))).toBe(live);
+      expect(live.length).toBeGreaterThan(2_000);
     });
 
     it('is served by `tanren ui FOLDER`, where nothing can be started, and a damaged one is refused', async () => {

@@ -1,7 +1,7 @@
 /** Escaping of untrusted text in HTML. */
 import { assert, property, string } from 'fast-check';
+import { findColumnHint } from '../../../src/report/column-hints.js';
 import { html, trusted } from '../../../src/report/html.js';
-import { drawTable, number, text } from '../../../src/report/table.js';
 
 describe('html', () => {
   it('escapes values in content and in attributes', () => {
@@ -21,29 +21,10 @@ describe('html', () => {
   });
 });
 
-describe('a table', () => {
-  it('explains the heads that are terms, and no others', () => {
-    const { markup } = drawTable({ caption: 'c', columns: [text('Value'), number('SQNR (dB)')], rows: [['a', 1]] });
-    expect(markup).toContain('<th scope="col" class="t">Value</th>');
-    expect(markup).toMatch(/<th scope="col" class="n" title="Power of the signal[^"]*">SQNR \(dB\)<\/th>/);
-  });
-
-  it('explains a head by the hint of its column first', () => {
-    const { markup } = drawTable({ caption: 'c', columns: [text('SQNR', 'of the "weight"'), text('Cost', 'a score')], rows: [] });
-    expect(markup).toContain('title="of the &quot;weight&quot;">SQNR</th>');
-    expect(markup).toContain('title="a score">Cost</th>');
-  });
-
-  it.each([
-    'Cost',
-    'Run',
-    'Missed',
-    'Extra',
-    'Matched',
-    'Type',
-    'Method',
-    'NPU',
-  ])('does not explain a head "%s" by its text alone: it has other meanings elsewhere', title => {
-    expect(drawTable({ caption: 'c', columns: [text(title)], rows: [] }).markup).toContain(`<th scope="col" class="t">${title}</th>`);
+describe('hints of columns', () => {
+  it('explain terms, and no words that have other meanings elsewhere', () => {
+    expect(findColumnHint('SQNR (dB)')).toMatch(/^Power of the signal/);
+    for (const word of ['Cost', 'Run', 'Missed', 'Extra', 'Matched', 'Type', 'Method', 'NPU', 'Value'])
+      expect(findColumnHint(word)).toBeUndefined();
   });
 });

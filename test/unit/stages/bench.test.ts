@@ -2,16 +2,16 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
+import { readJsonShape } from '../../../src/base/json/json-shape.js';
 import type { JsonObject } from '../../../src/base/json.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import type { CaptureIndex } from '../../../src/runtime/capture/capture-index.js';
-import type { BenchReport } from '../../../src/runtime/measure/bench-report.js';
+import { type BenchReport, readBenchReport } from '../../../src/runtime/measure/bench-report.js';
 import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
 import { chooseCounts, meanOverImages } from '../../../stages/bench/row-counts.js';
 import { bench } from '../../../stages/bench/stage.js';
-import { parseBench } from '../../../stages/report/readers/read-bench.js';
 import { failureOf } from '../../support/error-code.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { CPU_RUNNER } from '../../support/runner-host.js';
@@ -23,6 +23,12 @@ beforeAll(async () => {
   await writeModel(at('fixed.onnx'), parseModelText('agraph (float[1, 8] x) => (float[1, 8] y) { y = Sigmoid(x) }'));
   await writeModel(at('head.onnx'), parseModelText('agraph (float[N, 8] x) => (float[N, 8] y) { a = Sigmoid(x)  y = Mul(a, x) }'));
 });
+
+function readReport(json: JsonObject): BenchReport {
+  const read = readJsonShape(readBenchReport, json);
+  if (read.kind === 'ok') return read.value;
+  throw new Error(JSON.stringify(read.problems));
+}
 
 async function run(
   params: JsonObject,
@@ -215,7 +221,7 @@ describe('a head on tiles', () => {
     ]);
     expect(part?.forms[0]?.profile).toMatchObject({ operators: [{ opType: 'Mul', nodes: 1 }] });
     expect(log[0]).toMatch(/^info: box_head_tiles, int8: fastest on 6 tiles, /);
-    expect(parseBench(JSON.parse(JSON.stringify(report))).parts[0]?.forms[0]?.rows[0]?.strategy).toEqual({ kind: 'tiles', tiles: 6 });
+    expect(readReport(JSON.parse(JSON.stringify(report))).parts[0]?.forms[0]?.rows[0]?.strategy).toEqual({ kind: 'tiles', tiles: 6 });
   });
 
   it('is timed on random rows at given counts, and refused without counts or with captured rows of another size', async () => {
@@ -317,7 +323,7 @@ describe('figures of a board', () => {
       head: { int8Ms: 2, int8BestMs: 9, int8: { minMs: 1, meanMs: 2, stdMs: 0.5, p50Ms: 2, p90Ms: 3, p99Ms: 4 } },
       perImage: { total: 2 },
     });
-    expect(parseBench(report as unknown as JsonObject).parts).toHaveLength(1);
+    expect(readReport(report as unknown as JsonObject).parts).toHaveLength(1);
   });
 
   it('have no time per image of a model that the detector did not run', async () => {

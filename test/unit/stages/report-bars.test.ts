@@ -1,10 +1,10 @@
-/** Range bars and per-value errors in the report. */
+/** Range bars and per-value errors of the page. */
 import { array, assert, double, property } from 'fast-check';
+import type { PartErrors } from '../../../src/quant/compare/propagated-error.js';
 import type { QuantizationReport } from '../../../src/quant/report/report-entries.js';
 import { mergeSketches, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 import { makeBars } from '../../../src/report/bars.js';
-import type { VerifyView } from '../../../stages/report/readers/read-verify.js';
-import { joinErrors } from '../../../stages/report/sections/error-section.js';
+import { joinLayers } from '../../../src/web/page/quantization/layers.js';
 
 describe('bars', () => {
   it('count every value of every grid in the bar that it lies in, in at most 120 bars', () => {
@@ -46,70 +46,61 @@ const quantized = (...names: readonly string[]): QuantizationReport => ({
   counts: {},
   inFloat: [],
 });
-const verified = (part: string, ...names: readonly string[]): VerifyView => ({
-  values: {},
-  propagated: [
-    {
-      part,
-      samples: 1,
-      unmatched: [],
-      values: names.map((value, index) => ({
-        value,
-        comparedWith: value,
-        node: '',
-        opType: 'Conv',
-        standardDeviation: 1,
-        maxAbs: 1,
-        cosine: 1,
-        sqnrDb: 10 + index,
-        elements: 1,
-        broken: 0,
-      })),
-    },
-  ],
+const verified = (part: string, ...names: readonly string[]): PartErrors => ({
+  part,
+  samples: 1,
+  unmatched: [],
+  values: names.map((value, index) => ({
+    value,
+    comparedWith: value,
+    node: '',
+    opType: 'Conv',
+    standardDeviation: 1,
+    maxAbs: 1,
+    cosine: 1,
+    sqnrDb: 10 + index,
+    elements: 1,
+    broken: 0,
+  })),
 });
 
 describe('errors', () => {
-  it('join by part and name in graph order, and keep entries that one side lacks', () => {
-    const joined = joinErrors([{ name: 'a', value: quantized('y', 'w') }], [{ name: 'q', value: verified('a', 'x', 'y') }]);
-    expect(joined).toEqual([
-      {
-        part: 'a',
-        values: [
-          { name: 'x', opType: 'Conv', propagated: 10 },
-          { name: 'y', opType: 'Conv', own: 30, propagated: 11 },
-          { name: 'w', opType: '', own: 31 },
-        ],
-      },
+  const shown = (...layers: Parameters<typeof joinLayers>) =>
+    joinLayers(...layers).map(({ name, opType, own, propagated }) => [name, opType, own, propagated]);
+
+  it('join by name in graph order, and keep values that one side lacks', () => {
+    expect(shown(quantized('y', 'w'), [verified('a', 'x', 'y')], undefined)).toEqual([
+      ['x', 'Conv', undefined, 10],
+      ['y', 'Conv', 30, 11],
+      ['w', '', 31, undefined],
     ]);
   });
 
-  it('keep parts apart that have other names, and take one model for one model', () => {
-    const one = joinErrors([{ name: 'resnet', value: quantized('y') }], [{ name: 'q', value: verified('model', 'y') }]);
-    expect(one).toEqual([{ part: 'resnet', values: [{ name: 'y', opType: 'Conv', own: 30, propagated: 10 }] }]);
-    const two = joinErrors(
-      [
-        { name: 'a', value: quantized('y') },
-        { name: 'b', value: quantized('y') },
-      ],
-      [{ name: 'q', value: verified('c', 'y') }],
-    );
-    expect(two.map(({ part, values }) => [part, values])).toEqual([
-      ['a', [{ name: 'y', opType: '', own: 30 }]],
-      ['b', [{ name: 'y', opType: '', own: 30 }]],
-      ['c', [{ name: 'y', opType: 'Conv', propagated: 10 }]],
+  it('are of the part with most of the values, where parts have values of the same name', () => {
+    expect(shown(quantized('input', 'b'), [verified('first', 'input', 'a'), verified('second', 'input', 'b')], undefined)).toEqual([
+      ['input', 'Conv', 30, 10],
+      ['b', 'Conv', 31, 11],
     ]);
+    expect(shown(quantized('y'), [verified('other', 'x')], undefined)).toEqual([['y', '', 30, undefined]]);
   });
 
-  it('take the last report that has them', () => {
-    const [joined] = joinErrors(
-      [],
-      [
-        { name: 'first', value: verified('a', 'old') },
-        { name: 'second', value: verified('a', 'new') },
-        { name: 'third', value: { ...verified('a'), propagated: [] } },
-      ],
-    );
-    expect(joined?.values.map(({ name }) => name)).toEqual(['new']);
+  it('have the cost of a layer, whether it was measured, and the setting that widens it', () => {
+    const layer = (value: string, opType: string) => ({
+      values: [value],
+      nodes: [{ name: value, opType }],
+      ownSqnrDb: 20,
+      share: 0.25,
+      shares: {},
+    });
+    const costs = joinLayers(quantized('y', 'w'), undefined, {
+      format: 'tanren-sensitivity/1',
+      samples: 1,
+      outputs: [],
+      layers: [{ ...layer('y', 'Concat'), alone: { cost: 0.5, outputs: [] } }, layer('w', 'Conv')],
+    }).map(({ cost }) => cost);
+    expect(costs).toEqual([
+      { share: 0.5, basis: 'measured', setting: 'joins: separate, or overrides: [{tensor: "y", set: {dtype: int16}}]' },
+      { share: 0.25, basis: 'first-order', setting: 'overrides: [{tensor: "w", set: {dtype: int16}}]' },
+    ]);
   });
 });

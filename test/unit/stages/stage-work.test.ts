@@ -16,7 +16,7 @@ function loadedBy(stage: string): readonly string[] {
     import { createRequire } from 'node:module';
     await import(${JSON.stringify(pathToFileURL(join(DIST, 'stages', stage, 'run.js')).href)});
     const files = [...Object.keys(createRequire(import.meta.url).cache), ...process.report.getReport().sharedObjects];
-    console.log(JSON.stringify(['sharp', 'onnxruntime-node', 'echarts'].filter(name => files.some(file => file.includes('/node_modules/' + name + '/')))));`;
+    console.log(JSON.stringify(['sharp', 'onnxruntime-node'].filter(name => files.some(file => file.includes('/node_modules/' + name + '/')))));`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as string[];

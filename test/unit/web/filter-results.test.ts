@@ -1,10 +1,11 @@
 /** Filters of the view "Results", the list that it exports, and the masks that it draws. */
 import fc from 'fast-check';
 import { getDefined } from '../../../src/base/invariant.js';
+import { outlineOf } from '../../../src/detection/coco/outline-path.js';
 import { decodeMask, encodeMask, type Rle } from '../../../src/detection/masks/rle.js';
 import { encodeRleText } from '../../../src/detection/masks/rle-text.js';
 import { countOf, filterRows } from '../../../src/web/page/results/filter-rows.js';
-import { outlineMasks, outlineOf } from '../../../src/web/page/results/image-masks.js';
+import { outlineMasks } from '../../../src/web/page/results/image-masks.js';
 import { matchResults } from '../../../src/web/page/results/match-results.js';
 import { imageAt } from '../../../src/web/page/results/object-columns.js';
 import { listObjects } from '../../../src/web/page/results/object-list.js';

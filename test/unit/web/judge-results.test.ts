@@ -16,7 +16,7 @@ describe('judgments of both sides', () => {
     const all = bytes([at(1, 10, 0.9), at(2, 10, 0.8)]);
     // Of two objects one is found, and the other box has an IoU of 24 / 56.
     const half = bytes([at(1, 10, 0.9), at(2, 26, 0.8)]);
-    const [left, right] = judgeResults({
+    const { judgments: [left, right] = [] } = judgeResults({
       sides: [
         { detections: all, images: 2 },
         { detections: half, images: 2 },
@@ -33,7 +33,7 @@ describe('judgments of both sides', () => {
   it('count only the images that were evaluated', () => {
     const found = bytes([at(1, 10, 0.9)]);
     const recalls = [1, 3].map(images => {
-      const [judgment] = judgeResults({ sides: [{ detections: found, images }], annotations: bytes(annotations) });
+      const { judgments: [judgment] = [] } = judgeResults({ sides: [{ detections: found, images }], annotations: bytes(annotations) });
       return judgment?.curves.mean[0]?.precision.filter(value => value > 0.5).length;
     });
     // A recall of 1, and of a third: the points 0 … 0.33.

@@ -2,7 +2,7 @@
 import type { CocoId } from '../../../detection/coco/coco-id.js';
 import { nameCategory } from '../../../detection/coco/name-category.js';
 import type { CocoResult } from '../../../detection/coco/results.js';
-import type { DetectionFigures } from '../../../detection/compare/compare-detections.js';
+import type { DetectionFigures } from '../../../detection/compare/detection-figures.js';
 import type { Stability } from '../../../detection/compare/frame-stability.js';
 import { formatTable } from '../../terminal/text-table.js';
 import type { Timing } from './step-times.js';

@@ -1,7 +1,8 @@
 /** `tanren detect STAGE… IMAGE|FOLDER`: runs built detectors on the user's pictures and reports objects, speed and stability. */
 import { resolve } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
-import { type DetectionFigures, detectionFiguresOf, mergeDetectionComparisons } from '../../../detection/compare/compare-detections.js';
+import { detectionFiguresOf, mergeDetectionComparisons } from '../../../detection/compare/compare-detections.js';
+import type { DetectionFigures } from '../../../detection/compare/detection-figures.js';
 import type { Stability } from '../../../detection/compare/frame-stability.js';
 import { buildCommand } from '../../pipeline/build-command.js';
 import { openPlan, type PipelineOptions } from '../../pipeline/open-plan.js';

@@ -2,7 +2,7 @@
  * The address of the page: one path per view, its state in the query, and the token in the fragment, so that an address can be bookmarked.
  * In a saved page, which is one file, the fragment has the view and its state: `#/results?kind=lost`.
  */
-import { isSaved } from './saved.js';
+import { isSaved, isStatic } from './saved.js';
 import { createStore, useStore } from './store.js';
 
 export interface Place {
@@ -15,23 +15,33 @@ export type Query = Readonly<Record<string, string | undefined>>;
 
 export const FIRST_VIEW = 'pipeline';
 
-/** Of a saved page: no view, but the report itself. */
-export const DOCUMENT = 'report';
+/** The first view of a saved page. */
+const FIRST_OF_SAVED = 'report';
 
 const place = createStore(read());
 
-for (const event of ['popstate', 'hashchange']) addEventListener(event, () => place.set(read()));
+if (!isStatic) for (const event of ['popstate', 'hashchange']) addEventListener(event, () => place.set(read()));
 
 function read(): Place {
+  if (isStatic) return readFragment('');
   if (isSaved) return readFragment(location.hash);
   const view = location.pathname.slice(1) || FIRST_VIEW;
   return { view, query: Object.fromEntries(new URLSearchParams(location.search)) };
 }
 
 function readFragment(fragment: string): Place {
-  if (!fragment.startsWith('#/')) return { view: DOCUMENT, query: {} };
+  if (!fragment.startsWith('#/')) {
+    const at = fragment.slice(1);
+    return { view: FIRST_OF_SAVED, query: at === '' ? {} : { at } };
+  }
   const [path = '', search = ''] = fragment.slice(2).split('?');
   return { view: path || FIRST_VIEW, query: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+/** Calls the listener with the present place, and with every later one. */
+export function onPlace(listener: (place: Place) => void): void {
+  listener(place.get());
+  place.subscribe(listener);
 }
 
 export function usePlace(): Place {
@@ -44,7 +54,7 @@ export function hrefOf(view: string, query: Query = {}): string {
     value === undefined || value === '' ? [] : [[key, value]],
   );
   const search = entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
-  if (isSaved) return view === DOCUMENT ? '#' : `#/${view}${search}`;
+  if (isSaved || isStatic) return view === FIRST_OF_SAVED && search === '' ? '#' : `#/${view}${search}`;
   return `/${view === FIRST_VIEW ? '' : view}${search}${location.hash}`;
 }
 

@@ -3,9 +3,16 @@ import type { Json } from '../../../base/json.js';
 import { answerKey, DATA_ID } from '../../../report/saved/answer-key.js';
 import { findAnswer } from '../../../report/saved/find-answer.js';
 import type { SavedAnswers } from '../../../report/saved/saved-answers.js';
+import { createStore } from './store.js';
+
+/** Whether the components are drawn without a browser, for the document of a saved page. */
+export const isStatic = typeof document === 'undefined';
 
 /** Whether this is the script of a saved page. Its file has an element that the page of a server lacks. */
-export const isSaved = document.getElementById('app')?.dataset.form === 'saved';
+export const isSaved = !isStatic && document.getElementById('app')?.dataset.form === 'saved';
+
+/** Whether the view "Report" shows what the document of a saved page shows, so that it can take its place. */
+export const reportShown = createStore(false);
 
 let inflating: Promise<SavedAnswers> | undefined;
 

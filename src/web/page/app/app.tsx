@@ -4,8 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import { access } from '../api/access.js';
 import { connection } from '../api/live.js';
-import { DOCUMENT, usePlace } from '../api/router.js';
-import { isSaved } from '../api/saved.js';
+import { usePlace } from '../api/router.js';
 import { useStore } from '../api/store.js';
 import { useData } from '../api/use-data.js';
 import { BuildBar } from '../builds/build-bar.js';
@@ -21,7 +20,8 @@ interface ViewEntry {
 }
 
 /** Each view is loaded when it is opened first. */
-export const VIEWS: readonly ViewEntry[] = [
+const VIEWS: readonly ViewEntry[] = [
+  { name: 'report', title: 'Report', load: async () => (await import('../report/report-page.js')).ReportPage },
   { name: 'pipeline', title: 'Pipeline', load: async () => (await import('../pipeline/pipeline-page.js')).PipelinePage },
   { name: 'runs', title: 'Runs', load: async () => (await import('../runs/runs-page.js')).RunsPage },
   { name: 'results', title: 'Results', load: async () => (await import('../results/results-page.js')).ResultsPage },
@@ -68,7 +68,6 @@ export function App() {
           {data?.project.access === 'saved' && <span class="badge mute">saved page</span>}
         </div>
         <nav aria-label="Views">
-          {isSaved && <Link view={DOCUMENT}>Report</Link>}
           {VIEWS.map(({ name, title }) => (
             <Link key={name} view={name} current={name === view}>
               {title}

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { findColumnHint } from '../../../report/column-hints.js';
+import { isStatic } from '../api/saved.js';
 
 export interface ColumnSpec<Row> {
   readonly name: string;
@@ -40,7 +41,7 @@ export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visi
   const [top, setTop] = useState(0);
   const box = useRef<HTMLDivElement>(null);
   const sorted = useMemo(() => sortRows(rows, columns.find(({ name }) => name === order?.column)?.rank, order?.direction), [rows, order]);
-  const isLong = sorted.length > FEW;
+  const isLong = sorted.length > FEW && !isStatic;
   const start = isLong ? Math.max(0, Math.min(Math.floor(top / ROW_PX) - MARGIN, sorted.length - visibleRows)) : 0;
   const end = isLong ? Math.min(sorted.length, start + visibleRows + 2 * MARGIN) : sorted.length;
   const sort = ({ name, first = 'up' }: ColumnSpec<Row>): void =>
@@ -72,7 +73,7 @@ export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visi
                 title={column.hint ?? (typeof column.title === 'string' ? findColumnHint(column.title) : undefined)}
                 aria-sort={sortOf(order, column.name)}
               >
-                {column.rank === undefined ? (
+                {column.rank === undefined || column.title === '' || isStatic ? (
                   column.title
                 ) : (
                   <button type="button" onClick={() => sort(column)}>
@@ -93,11 +94,17 @@ export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visi
               aria-rowindex={start + index + 1}
               onClick={() => pick?.(row)}
             >
-              {columns.map(({ name, cell, numeric }) => (
-                <td key={name} class={numeric === true ? 'n' : ''}>
-                  {cell(row)}
-                </td>
-              ))}
+              {columns.map(({ name, cell, numeric }, place) =>
+                place === 0 ? (
+                  <th key={name} scope="row" class={numeric === true ? 'n' : ''}>
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={name} class={numeric === true ? 'n' : ''}>
+                    {cell(row)}
+                  </td>
+                ),
+              )}
             </tr>
           ))}
           {end < sorted.length && <Gap height={(sorted.length - end) * ROW_PX} columns={columns.length} />}

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { access, LIVE_VIEWS } from '../api/access.js';
 import { go, hrefOf, type Query } from '../api/router.js';
+import { isStatic } from '../api/saved.js';
 import { useStore } from '../api/store.js';
 
 interface LinkProps {
@@ -12,10 +13,11 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** Nothing where the view needs a project and the page is a saved one. */
+/** Nothing where the view needs a project and the page is a saved one. Without a script, there are no other views: the text alone. */
 export function Link({ view, query = {}, class: look, current, children }: LinkProps) {
   const isSaved = useStore(access) === 'saved';
   if (isSaved && LIVE_VIEWS.has(view)) return null;
+  if (isStatic) return <span class={look}>{children}</span>;
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();

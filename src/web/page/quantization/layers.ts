@@ -34,7 +34,7 @@ export function joinLayers(
   sensitivity: SensitivityReport | undefined,
 ): readonly Layer[] {
   const byName = new Map(activations.map(one => [one.name, one]));
-  const part = errors?.find(({ values }) => values.some(({ value }) => byName.has(value)));
+  const part = findPart(errors ?? [], byName);
   const costs = costsOf(sensitivity);
   const fusedInto = new Map(fused.map(({ input, opType }) => [input, opType]));
   const propagated = new Map((part?.values ?? []).map(one => [one.value, one]));
@@ -55,6 +55,13 @@ export function joinLayers(
       fusedInto: fusedInto.get(name),
     };
   });
+}
+
+/** The part with most of the values: names such as "input" may repeat in other parts. */
+function findPart(parts: readonly PartErrors[], names: ReadonlyMap<string, unknown>): PartErrors | undefined {
+  const ranked = parts.map(part => ({ part, known: part.values.filter(({ value }) => names.has(value)).length }));
+  const [best] = ranked.sort((a, b) => b.known - a.known);
+  return best === undefined || best.known === 0 ? undefined : best.part;
 }
 
 function costsOf(sensitivity: SensitivityReport | undefined): ReadonlyMap<string, LayerCost> {

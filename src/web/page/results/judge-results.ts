@@ -1,6 +1,8 @@
-/** Precision-recall curves and kinds of error of both sides, from the detections themselves. */
+/** Precision-recall curves and kinds of error of both sides, and the objects that changed between them, from the detections themselves. */
 import { parsePythonJson } from '../../../base/json/python-json.js';
 import type { Json } from '../../../base/json.js';
+import { type ChangeList, listChanges } from '../../../detection/coco/change-list.js';
+import { CHANGE_RULE } from '../../../detection/coco/changes.js';
 import { compareIds } from '../../../detection/coco/coco-id.js';
 import { type CocoDataset, parseCocoDataset } from '../../../detection/coco/dataset.js';
 import { type ErrorSplit, splitErrors } from '../../../detection/coco/errors.js';
@@ -15,6 +17,13 @@ export interface JudgeOrder {
   /** COCO results per side, and the COCO data set, as bytes of JSON. */
   readonly sides: readonly { readonly detections: ArrayBuffer; readonly images: number | undefined }[];
   readonly annotations: ArrayBuffer;
+  /** How many of the worst changes from the first side to the last are listed; absent: none. */
+  readonly changes?: number;
+}
+
+export interface Judged {
+  readonly judgments: readonly Judgment[];
+  readonly changes?: ChangeList;
 }
 
 /** Of boxes. */
@@ -24,13 +33,20 @@ export interface Judgment {
 }
 
 /** @throws DetectionError as `parseCocoDataset` and `parseCocoResults`; SyntaxError where a file is not JSON. */
-export function judgeResults({ sides, annotations }: JudgeOrder): readonly Judgment[] {
+export function judgeResults({ sides, annotations, changes }: JudgeOrder): Judged {
   const whole = parseCocoDataset(parseBytes(annotations), ignoreOddity, leaveSegmentation);
-  return sides.map(({ detections, images }) => {
-    const dataset = takeFirst(whole, images);
-    const results = parseCocoResults(parseBytes(detections), whole, ignoreOddity, leaveSegmentation);
-    return { curves: listCurves(measureCoco(dataset, results, 'bbox')), errors: splitErrors(dataset, results, 'bbox') };
-  });
+  const read = sides.map(({ detections, images }) => ({
+    dataset: takeFirst(whole, images),
+    results: parseCocoResults(parseBytes(detections), whole, ignoreOddity, leaveSegmentation),
+  }));
+  const judgments = read.map(({ dataset, results }) => ({
+    curves: listCurves(measureCoco(dataset, results, 'bbox')),
+    errors: splitErrors(dataset, results, 'bbox'),
+  }));
+  const [first, last] = [read[0], read.at(-1)];
+  if (changes === undefined || first === undefined || last === undefined) return { judgments };
+  const rule = { iouType: 'bbox', minScore: CHANGE_RULE.minScore, most: changes } as const;
+  return { judgments, changes: listChanges(last.dataset, first.results, last.results, rule) };
 }
 
 /** `evaluate` takes the first images by id. @param count undefined: all. */

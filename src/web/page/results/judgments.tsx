@@ -1,15 +1,16 @@
-/** Precision over recall and kinds of error of both sides, computed when they are opened. */
+/** Both sides against the ground truth: objects that changed, precision over recall, and kinds of error. Computed when they are opened. */
 
-import { ERROR_KIND_WORDS, ERROR_KINDS } from '../../../detection/coco/image-errors.js';
 import { formatFixed } from '../../../report/numbers.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { AxisX, AxisY, Chart, type Frame } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
 import { linearScale } from '../parts/scale.js';
-import { Scroll } from '../parts/scroll.js';
 import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
+import { Changes } from './changes.js';
+import { ErrorKinds } from './error-kinds.js';
 import type { Judgment } from './judge-results.js';
+import { SavedJudgments } from './saved-judgments.js';
 import { useJudgments } from './use-judgments.js';
 import { nameOf, type ResultSide } from './use-results.js';
 
@@ -18,36 +19,46 @@ interface JudgmentsProps {
   readonly right: ResultSide;
 }
 
-export function Judgments({ left, right }: JudgmentsProps) {
+/** @param isSaved whether the page has the judgments of some sides, and can compute none. */
+export function Judgments({ left, right, isSaved }: JudgmentsProps & { readonly isSaved: boolean }) {
   const { query } = usePlace();
-  const isOpen = query.judged === 'yes';
+  const isOpen = isSaved ? query.judged !== 'no' : query.judged === 'yes';
   return (
     <details open={isOpen} class="coco">
       <summary
         onClick={event => {
           event.preventDefault();
-          setQuery({ judged: isOpen ? undefined : 'yes' }, 'replace');
+          setQuery({ judged: isOpen !== isSaved ? undefined : isOpen ? 'no' : 'yes' }, 'replace');
         }}
       >
-        Precision over recall, and kinds of error
+        Lost and found objects, {isSaved ? '' : 'precision over recall, '}and kinds of error
       </summary>
-      {isOpen && <Judged key={`${nameOf(left)} ${nameOf(right)}`} left={left} right={right} />}
+      {isOpen &&
+        (isSaved ? (
+          <SavedJudgments left={left} right={right} />
+        ) : (
+          <Judged key={`${nameOf(left)} ${nameOf(right)}`} left={left} right={right} />
+        ))}
     </details>
   );
 }
 
 function Judged({ left, right }: JudgmentsProps) {
-  const found = useJudgments([left, right]);
+  const found = useJudgments([left, right], MOST_CHANGES);
   if (found === undefined) return <Empty>Evaluating both sides …</Empty>;
   if (typeof found === 'string') return <Empty>The detections cannot be evaluated: {plainText(found)}</Empty>;
   const names = [nameOf(left), nameOf(right)];
   return (
     <>
-      <Curves judgments={found} names={names} />
-      <ErrorKinds judgments={found} names={names} />
+      {found.changes !== undefined && <Changes list={found.changes} names={[nameOf(left), nameOf(right)]} side={right} />}
+      <Curves judgments={found.judgments} names={names} />
+      <ErrorKinds sides={found.judgments} names={names} iouType="bbox" />
     </>
   );
 }
+
+/** Rows of changes. Each shows its image. */
+const MOST_CHANGES = 24;
 
 const FRAME: Frame = { width: 560, height: 320, left: 44, right: 12, top: 12, bottom: 40 };
 
@@ -102,48 +113,5 @@ function Curves({ judgments, names }: SidesProps) {
         {formatFixed(lines[1]?.ap ?? 0, 4)}. The area is the average precision at this IoU.
       </figcaption>
     </figure>
-  );
-}
-
-function ErrorKinds({ judgments, names }: SidesProps) {
-  return (
-    <>
-      <p class="soft">
-        Where average precision of boxes at IoU 0.5 is lost: dAP is the gain if that kind of error alone were corrected, as in TIDE (Bolya
-        et al. 2020).
-      </p>
-      <Scroll label="Kinds of error">
-        <table class="narrow">
-          <thead>
-            <tr>
-              <th scope="col">Error</th>
-              {names.flatMap((name, index) => [
-                <th key={`${index} count`} scope="col" class="n">
-                  {name}
-                </th>,
-                <th key={`${index} cost`} scope="col" class="n">
-                  dAP
-                </th>,
-              ])}
-            </tr>
-          </thead>
-          <tbody>
-            {ERROR_KINDS.map(kind => (
-              <tr key={kind}>
-                <th scope="row">{ERROR_KIND_WORDS[kind]}</th>
-                {judgments.flatMap(({ errors }, index) => [
-                  <td key={`${index} count`} class="n">
-                    {errors.kinds[kind].count}
-                  </td>,
-                  <td key={`${index} cost`} class="n">
-                    {formatFixed(errors.kinds[kind].cost, 4)}
-                  </td>,
-                ])}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </>
   );
 }

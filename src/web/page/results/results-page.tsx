@@ -84,8 +84,8 @@ export function ResultsPage({ pipeline }: ViewProps) {
     >
       <CocoTable left={left} right={right} />
       {pipeline.project.access === 'full' && <Subset stages={[left.stage, right.stage]} />}
-      {pipeline.project.access !== 'saved' && <Judgments left={left} right={right} />}
       <Matched left={left} right={right} isLive={pipeline.project.access !== 'saved'} />
+      <Judgments left={left} right={right} isSaved={pipeline.project.access === 'saved'} />
     </View>
   );
 }

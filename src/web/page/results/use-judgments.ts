@@ -4,22 +4,22 @@ import type { JsonObject } from '../../../base/json.js';
 import { address, getBytes, getJson } from '../api/client.js';
 import { asApiError } from '../api/use-data.js';
 import { startWorker } from '../parts/workers.js';
-import type { JudgeOrder, Judgment } from './judge-results.js';
+import type { Judged, JudgeOrder } from './judge-results.js';
 import workerAddress from './judge-worker.ts?worker&url';
 import type { ResultSide } from './use-results.js';
 
-/** One judgment per side; the message of a problem; undefined while they are computed. Only the sides of the first call count: give the component a key of them. */
-export function useJudgments(sides: readonly ResultSide[]): readonly Judgment[] | string | undefined {
-  const [found, setFound] = useState<readonly Judgment[] | string>();
+/** A judgment per side, and as many `changes` as are wanted; the message of a problem; undefined while they are computed. Only the sides of the first call count: give the component a key of them. */
+export function useJudgments(sides: readonly ResultSide[], changes?: number): Judged | string | undefined {
+  const [found, setFound] = useState<Judged | string>();
   useEffect(() => {
     const controller = new AbortController();
     const worker = startWorker(workerAddress, ({ message }) => setFound(message));
-    worker.onmessage = (event: MessageEvent<readonly Judgment[] | { readonly problem: string }>) => {
+    worker.onmessage = (event: MessageEvent<Judged | { readonly problem: string }>) => {
       setFound('problem' in event.data ? event.data.problem : event.data);
       worker.terminate();
     };
     loadJudgeOrder(sides, controller.signal).then(
-      order => worker.postMessage(order),
+      order => worker.postMessage(changes === undefined ? order : { ...order, changes }),
       (error: unknown) => {
         worker.terminate();
         if (!controller.signal.aborted) setFound(asApiError(error).message);

@@ -48,7 +48,7 @@ export function ComparedClasses({ names, pipeline }: ComparedProps) {
 
 function Classes({ side, names }: { readonly side: ResultSide; readonly names: readonly string[] }) {
   const found = useJudgments(names.map(of => ({ ...side, of })));
-  const rows = useMemo(() => (typeof found === 'object' ? listClasses(found) : []), [found]);
+  const rows = useMemo(() => (typeof found === 'object' ? listClasses(found.judgments) : []), [found]);
   if (found === undefined) return <Empty>Evaluating the detections …</Empty>;
   if (typeof found === 'string') return <Empty>The detections cannot be evaluated: {plainText(found)}</Empty>;
   return (

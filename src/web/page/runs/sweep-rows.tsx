@@ -4,6 +4,7 @@ import { formatBytes } from '../../../base/text/format.js';
 import { formatFigure } from '../../../report/numbers.js';
 import type { SweepDocument } from '../../../report/sweep-document.js';
 import { setQuery, usePlace } from '../api/router.js';
+import { isStatic } from '../api/saved.js';
 import { BrokenName } from '../parts/broken-name.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
@@ -38,7 +39,7 @@ export function SweepRows({ name, sweep }: { readonly name: string; readonly swe
         pick={row => toggle(nameOf(row))}
         visibleRows={12}
       />
-      {points.length > 1 && axes.length > 0 && (
+      {points.length > 1 && axes.length > 0 && !isStatic && (
         <Points
           title={`Configurations of ${name}`}
           points={points}
@@ -70,12 +71,21 @@ function columnsOf({ axes, objectives }: SweepDocument): readonly ColumnSpec<Row
       name: 'number',
       title: '#',
       rank: ({ number }) => number,
-      cell: row => (
-        <button type="button" class="as-link">
-          {nameOf(row)}
-          {row.onFront && <span title="On the Pareto front: no other configuration beats it in everything"> ★</span>}
-        </button>
-      ),
+      cell: row => {
+        const name = (
+          <>
+            {nameOf(row)}
+            {row.onFront && <span title="On the Pareto front: no other configuration beats it in everything"> ★</span>}
+          </>
+        );
+        return isStatic ? (
+          name
+        ) : (
+          <button type="button" class="as-link">
+            {name}
+          </button>
+        );
+      },
     },
     ...axes.map(
       ({ name, sets }): ColumnSpec<Row> => ({
@@ -85,7 +95,7 @@ function columnsOf({ axes, objectives }: SweepDocument): readonly ColumnSpec<Row
             <BrokenName name={name} />
           </code>
         ),
-        hint: sets,
+        hint: plainText(sets),
         rank: ({ params }) => rankParam(params[name]),
         cell: ({ params }) => <code>{plainText(textOf(params[name]))}</code>,
       }),

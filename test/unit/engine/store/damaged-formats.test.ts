@@ -20,7 +20,7 @@ import { decodeTree } from '../../../../src/engine/store/files/tree.js';
 import { ARTIFACTS_MARKER, openPublishedNames } from '../../../../src/engine/store/published-names.js';
 import { parseState } from '../../../../src/engine/store/state-log.js';
 import { parseModelSketches } from '../../../../src/quant/calibration/model-sketches.js';
-import { parseCompile } from '../../../../stages/report/readers/read-compile.js';
+import { CHECKS } from '../../../../stages/report/readers/checks.js';
 import { damageBytes, damages } from '../../../support/mutate-bytes.js';
 import { givenOldProject, OLD_ARCHIVE } from '../../../support/old-project.js';
 
@@ -116,7 +116,7 @@ const FORMATS: readonly (readonly [format: string, text: string, read: Reader, r
     ofJson(parseRecipe),
     value => expect(value).toMatchObject({ architecture: 'single' }),
   ],
-  ['report of a compilation', latin1('artifacts/detector/compile/report.json'), ofJson(parseCompile), value => expect(value).toBeDefined()],
+  ['report of a compilation', latin1('artifacts/detector/compile/report.json'), ofJson(CHECKS.compile), () => undefined],
   [
     'published names',
     `tanren-artifacts 1\n${checked('{"folder":"x","names":["a"]}')}`,

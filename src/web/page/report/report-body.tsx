@@ -1,0 +1,93 @@
+/** The content of the view "Report": the main figures and gates, then a section per kind of result. Also what a saved page shows before its script runs. */
+import { isStatic } from '../api/saved.js';
+import { Link } from '../parts/link.js';
+import { Badge, Empty } from '../parts/notice.js';
+import { plainText } from '../parts/text.js';
+import { Accuracy } from './accuracy.js';
+import { Compiled } from './compiled.js';
+import { Gates, listGates } from './gates.js';
+import { Latency } from './latency.js';
+import { Quantized } from './quantized.js';
+import { Recovery } from './recovery.js';
+import type { ReportResults } from './report-results.js';
+import { Stages } from './stages.js';
+import { Swept } from './swept.js';
+import { Tiles } from './tiles.js';
+import { Verification } from './verification.js';
+
+export function ReportBody({ results }: { readonly results: ReportResults }) {
+  const { pipeline, metrics, verify, recovery, compile, bench, sweeps, quantization, unread } = results;
+  const sections = [
+    { id: 'accuracy', title: 'Accuracy', has: metrics },
+    { id: 'verification', title: 'Verification', has: verify },
+    { id: 'quantization', title: 'Quantization', has: quantization },
+    { id: 'recovery', title: 'Recovered accuracy', has: recovery },
+    { id: 'partition', title: 'Partition and estimates', has: compile },
+    { id: 'latency', title: 'Latency', has: bench },
+    { id: 'sweeps', title: 'Sweeps', has: sweeps },
+    { id: 'pipeline', title: 'Pipeline', has: pipeline.stages },
+  ].filter(({ has }) => has.length > 0);
+  return (
+    <div class="report">
+      <Missing pipeline={pipeline} />
+      <Tiles results={results} />
+      <Gates gates={listGates(pipeline.stages)} />
+      {unread.map(({ entry: { port, name }, reason }) => (
+        <p key={`${port} ${name}`} class="warn">
+          {plainText(`${port}.${name} cannot be shown: ${reason}`)}
+        </p>
+      ))}
+      {sections.length > 1 && (
+        <nav aria-label="Sections" class="contents">
+          {sections.map(({ id, title }) =>
+            isStatic ? (
+              <a key={id} href={`#${id}`}>
+                {title}
+              </a>
+            ) : (
+              <Link key={id} view="report" query={{ at: id }}>
+                {title}
+              </Link>
+            ),
+          )}
+        </nav>
+      )}
+      {sections.length === 0 && <Empty>There are no results yet. Run the pipeline to see its figures.</Empty>}
+      <Accuracy metrics={metrics} />
+      <Verification verify={verify} />
+      <Quantized results={results} />
+      <Recovery recovery={recovery} />
+      <Compiled compile={compile} />
+      <Latency bench={bench} />
+      <Swept sweeps={sweeps} />
+      <Stages stages={pipeline.stages} />
+      {pipeline.project.access === 'saved' && (
+        <p class="soft">
+          Written by Tanren’s <code>report</code> stage. Outcomes are those of the build that wrote the page; times are those of the runs
+          that made the results. The page loads no other files.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A notice on a page that lacks results. */
+function Missing({ pipeline: { project, stages } }: Pick<ReportResults, 'pipeline'>) {
+  const missing = project.access === 'saved' ? stages.filter(({ built }) => !built) : [];
+  if (missing.length === 0) return null;
+  return (
+    <section class="card" aria-label="Missing results">
+      <p>
+        <Badge look="bad">partial</Badge> This page lacks the results of {missing.length === 1 ? 'a stage' : `${missing.length} stages`}. It
+        is not stored as a result, and the next complete build replaces it.
+      </p>
+      <ul>
+        {missing.map(({ id, why }) => (
+          <li key={id}>
+            <b>{plainText(id)}</b> {plainText(why.join('; '))}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
