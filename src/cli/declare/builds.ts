@@ -55,6 +55,11 @@ export const BUILDS: readonly Declared[] = [
       stop: flag('--stop', 'after a failure, start no more stages', ['keepGoing']),
       metrics,
       ui: flag('--ui', 'also show the project as a live page in the browser, as `tanren ui` does'),
+      subset: optional(
+        '--subset <images>',
+        'before an evaluation of all images, print its figures on the first ones, marked as a subset',
+        parseCount,
+      ),
       poll: flag('--poll', 'check the files every second instead of waiting for events; for network file systems'),
     },
     run: async (targets, options) => (await import('../commands/build/watch.js')).runWatch(targets, options),

@@ -89,7 +89,8 @@ function headlinesOf({ planned, column }: StageColumn): HeadlineColumn {
   return { stage: column.stage, cells: new Map(cells) };
 }
 
-function formatHeadline({ flat, previous }: FlatColumn, { metric, unit }: Headline): string {
+/** The figure with its difference to a baseline and what it was before; '' where the metrics have none. */
+export function formatHeadline({ flat, previous }: Pick<FlatColumn, 'flat' | 'previous'>, { metric, unit }: Headline): string {
   return formatCell(flat, previous, metric, value => formatValue(value, unit));
 }
 

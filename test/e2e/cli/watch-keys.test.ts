@@ -7,7 +7,7 @@ import { DIST } from '../../support/world.js';
 /** util-linux's `script` runs a program on a terminal of its own. */
 const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
 
-const READY = 'watching; b compares, l log, m figures, s states, f filters, r rebuilds, q ends';
+const READY = 'watching; b compare, l log, m figures, s state, f filter, i subset, r run, q end';
 
 (hasScript ? describe : describe.skip)('watch on a terminal of 80 columns', () => {
   let world: CliWorld;

@@ -20,10 +20,12 @@ class Terminal extends EventEmitter {
 let terminal: Terminal;
 let written: string;
 let isIdle: boolean;
+let subset: number | undefined;
 beforeEach(() => {
   terminal = new Terminal();
   written = '';
   isIdle = true;
+  subset = undefined;
   const stages = new Map(['quantize@a', 'quantize@b', 'report'].map(id => [id, {}]));
   const ran = ['quantize@a', 'report'].map(stage => [stage, { stage, outcome: { kind: 'up-to-date' } }] as const);
   const target = {
@@ -41,6 +43,10 @@ beforeEach(() => {
     },
     idle: () => (isIdle ? { plan: { stages }, report: { stages: new Map(ran) } } : undefined),
     rebuild: () => undefined,
+    toggleSubset: () => {
+      subset = subset === undefined ? 32 : undefined;
+      return subset;
+    },
   };
   listenToKeys(target as unknown as KeyTarget, terminal as unknown as NodeJS.ReadStream);
 });
@@ -77,4 +83,9 @@ it('takes the letters of other keys as text, and nothing of control characters',
 it('does not begin while a build runs', async () => {
   isIdle = false;
   expect(await press('freport\r')).toBe('');
+});
+
+it('begins and ends the evaluation of a subset with i, and says which', async () => {
+  expect(await press('i')).toContain('from the next change, the first 32 images before all of them\n');
+  expect(await press('i')).toContain('all images only\n');
 });

@@ -1,4 +1,4 @@
-/** Keys of `tanren watch` on a terminal: figures against the run before or a baseline, logs, states, another build, the end. */
+/** Keys of `tanren watch` on a terminal: figures against the run before or a baseline, logs, states, a subset first, another build, the end. */
 import { listBaselines } from '../../../engine/insight/history/baseline.js';
 import type { Plan } from '../../../engine/model/plan.js';
 import type { BuildReport } from '../../../engine/model/report.js';
@@ -14,13 +14,15 @@ export interface KeyTarget {
   idle(): { readonly plan: Plan; readonly report: BuildReport } | undefined;
   /** Looks at everything again, and builds. */
   rebuild(): void;
+  /** Begins or ends the evaluation of a subset before all images. @returns its images; undefined: none is evaluated first. */
+  toggleSubset(): number | undefined;
 }
 
 export interface Keys {
   close(): void;
 }
 
-export const KEYS_HINT = 'b compares, l log, m figures, s states, f filters, r rebuilds, q ends';
+export const KEYS_HINT = 'b compare, l log, m figures, s state, f filter, i subset, r run, q end';
 
 /** Listens if both ends are a terminal. @returns undefined if not. */
 export function listenToKeys(target: KeyTarget, stdin: NodeJS.ReadStream = process.stdin): Keys | undefined {
@@ -139,6 +141,11 @@ function commandOf(
       return async () => (await import('../history/metrics.js')).runMetrics(shown, { ...options, json: false });
     case 's':
       return async () => (await import('./status.js')).runStatus(shown, { ...options, json: false });
+    case 'i': {
+      const images = state.target.toggleSubset();
+      console.line(images === undefined ? 'all images only' : `from the next change, the first ${images} images before all of them`);
+      return async () => undefined;
+    }
     case '?':
     case 'h':
       return async () => undefined;

@@ -25,6 +25,7 @@ import { type MetricsForm, printBuildReport } from '../../render/build-report.js
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
 import { KEYS_HINT, type Keys, listenToKeys } from './watch-keys.js';
+import { buildSubset, SUBSET_IMAGES, type SubsetOrder } from './watch-subset.js';
 
 export interface WatchCommandOptions extends PipelineOptions {
   readonly jobs?: number;
@@ -34,6 +35,8 @@ export interface WatchCommandOptions extends PipelineOptions {
   readonly poll: boolean;
   readonly ui: boolean;
   readonly metrics: MetricsForm;
+  /** Images of the subset that is evaluated before all images; undefined: none is. */
+  readonly subset?: number;
 }
 
 /** Long enough to receive the second event of one save. */
@@ -50,6 +53,9 @@ interface Watch {
   readonly signal: AbortSignal;
   /** The plan, and the last round in which something ran; undefined while one runs. */
   last: { readonly plan: Plan; readonly report: BuildReport } | undefined;
+  /** Images of the subset that is evaluated first; undefined: none is. */
+  subset: number | undefined;
+  readonly subsetFigures: SubsetOrder['before'];
   /** 'keys': the terminal sends keys. */
   hint: 'Ctrl-C ends' | typeof KEYS_HINT;
   /** The plan of the current files; undefined after diagnostics are printed if the files have errors. */
@@ -72,8 +78,15 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
   const page = options.ui ? await openPageOf(options, console) : undefined;
   try {
     const look = createLook(targets, options, console, watcher, signal);
-    const watch: Watch = { targets, options, console, hints, signal, last: undefined, hint: 'Ctrl-C ends', look };
-    keys = listenToKeys({ options, console, idle: () => watch.last, rebuild: () => hints.hint('input') });
+    const subset = { subset: options.subset, subsetFigures: new Map() };
+    const watch: Watch = { targets, options, console, hints, signal, last: undefined, ...subset, hint: 'Ctrl-C ends', look };
+    keys = listenToKeys({
+      options,
+      console,
+      idle: () => watch.last,
+      rebuild: () => hints.hint('input'),
+      toggleSubset: () => toggleSubset(watch),
+    });
     if (keys !== undefined) watch.hint = KEYS_HINT;
     await runRounds(watch);
   } finally {
@@ -107,7 +120,9 @@ async function runRounds(watch: Watch): Promise<void> {
     const revision = await watch.look();
     if (news.includes('input')) {
       if (revision === undefined) printReady(watch);
-      else good = goodStages((await runRound(watch, revision, round === 0 ? 'first' : 'again')).report);
+      // After an edit while the subset was evaluated, everything is looked at again.
+      else if ((await runSubset(watch, revision)) === 'quiet')
+        good = goodStages((await runRound(watch, revision, round === 0 ? 'first' : 'again')).report);
     } else if (revision !== undefined) {
       // Only stages that were built successfully before. None of them runs unless its files were changed.
       const targets = good.filter(stage => revision.plan.stages.has(stage));
@@ -118,6 +133,31 @@ async function runRounds(watch: Watch): Promise<void> {
     if ((await hints.wait(['input', 'output'], QUIET_MS, signal)) === 'aborted') return;
     news = hints.take(['input', 'output']);
   }
+}
+
+function toggleSubset(watch: Watch): number | undefined {
+  watch.subset = watch.subset === undefined ? (watch.options.subset ?? SUBSET_IMAGES) : undefined;
+  return watch.subset;
+}
+
+/** Evaluates the first images, if the user wants it. An edit stops it. */
+async function runSubset(watch: Watch, revision: Revision): Promise<Followed> {
+  const { subset: images, subsetFigures: before, options, console, hints, signal } = watch;
+  if (images === undefined) return 'quiet';
+  const { last } = watch;
+  watch.last = undefined;
+  const [done, edited] = [new AbortController(), new AbortController()];
+  const following = hints.wait(['input'], QUIET_MS, AbortSignal.any([signal, done.signal])).then(how => {
+    if (how === 'hinted') edited.abort();
+  });
+  try {
+    await buildSubset({ revision, images, options, console, signal: AbortSignal.any([signal, edited.signal]), before });
+  } finally {
+    done.abort();
+    await following;
+    watch.last = last;
+  }
+  return edited.signal.aborted ? 'edited' : 'quiet';
 }
 
 interface Round {
