@@ -33,9 +33,9 @@ const CONFIGS: Readonly<Record<string, JsonObject>> = {
   's8s8sym-minmax (a8w8)': { preset: 'a8w8' },
 };
 
-/** Allowed differences: float figures, int8 loss beyond the recorded one, and SQNR below the recorded one. */
+/** Allowed differences: float figures, and AP and SQNR in int8 below the recorded ones. */
 const FLOAT_AP = 0.002;
-const MORE_LOSS = 0.005;
+const BELOW_RECORDED = 0.003;
 const BOUND_DB = 0.5;
 
 type Figures = Readonly<Record<'bbox' | 'segm', Readonly<Record<string, number>>>>;
@@ -112,7 +112,7 @@ suite('Mask Scoring R-CNN on the validation images', () => {
       expect(known.length / boxes.length).toBeGreaterThanOrEqual(0.99);
     });
 
-    it('a8w8: loses at most 0.005 AP more than recorded', async () => {
+    it('a8w8: AP is at most 0.003 below the recorded one', async () => {
       const config = 's8s8sym-minmax (a8w8)';
       const paths: [MaskScoringPart, string][] = [];
       for (const part of MASKSCORING_PARTS) paths.push([part, await quantizePart(part, config)]);
@@ -120,8 +120,8 @@ suite('Mask Scoring R-CNN on the validation images', () => {
       const int8 = (await readJsonFile(metrics)) as Json as Figures;
       const baseline = (await read<Baseline>('int8_baseline.json')).configs[config]?.AP;
       for (const type of ['bbox', 'segm'] as const) {
-        const recordedLoss = (recorded[type].AP ?? Number.NaN) - (baseline?.[type] ?? Number.NaN);
-        expect((float[type].AP ?? Number.NaN) - (int8[type].AP ?? 0)).toBeLessThanOrEqual(recordedLoss + MORE_LOSS);
+        process.stderr.write(`ROW scoring ${type} ${int8[type].AP} ${baseline?.[type]}\n`);
+        expect(int8[type].AP ?? 0).toBeGreaterThanOrEqual((baseline?.[type] ?? Number.NaN) - BELOW_RECORDED);
       }
     }, 600_000);
   });

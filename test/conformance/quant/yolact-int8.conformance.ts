@@ -36,9 +36,9 @@ const CONFIGS: Readonly<Record<string, JsonObject>> = {
   'power-of-two (plain xint8)': { preset: 's8s8', activation: { symmetric: true }, range: POWER_OF_TWO, weight: { range: POWER_OF_TWO } },
 };
 
-/** Allowed differences: SQNR below the recorded one, and loss of AP beyond the recorded one. */
+/** Allowed differences: SQNR and AP below the recorded ones. */
 const BOUND_DB = 0.5;
-const BOUND_AP = 0.005;
+const BOUND_AP = 0.003;
 
 /** Configurations whose AP is measured too: inference on 200 images takes half a minute each. */
 const WITH_AP = new Set(['s8s8sym-minmax (a8w8)', 'power-of-two (plain xint8)']);
@@ -78,9 +78,7 @@ suite('the int8 YOLACT', () => {
     sketches = outputs.sketches ?? '';
   });
 
-  it.each(
-    Object.keys(CONFIGS),
-  )('%s: every output at most 0.5 dB below the recording, and AP at most 0.005 beyond its loss', async config => {
+  it.each(Object.keys(CONFIGS))('%s: every output at most 0.5 dB below the recording, and AP at most 0.003 below it', async config => {
     const { outputs } = await runStage(quantize, {
       params: CONFIGS[config] ?? {},
       inputs: { model: float, sketches },
@@ -100,6 +98,7 @@ suite('the int8 YOLACT', () => {
       folder: folder.path,
     });
     const metrics = (await readJsonFile(evaluated.outputs.metrics ?? '')) as unknown as Readonly<Record<'bbox' | 'segm', { AP: number }>>;
+    process.stderr.write(`ROW yolact ${config} ${metrics.bbox.AP} ${metrics.segm.AP} ${JSON.stringify(expected?.AP)}\n`);
     for (const type of ['bbox', 'segm'] as const)
       expect([type, metrics[type].AP >= (expected?.AP[type] ?? 1) - BOUND_AP]).toEqual([type, true]);
   });
