@@ -74,7 +74,6 @@ suite('the int8 detector on all validation images', () => {
       const recorded = JSON.parse(readFileSync(join(shared ?? '', 'shapes/maskrcnn/int8_sqnr.json'), 'utf8')) as Recorded;
       for (const type of ['bbox', 'segm'] as const)
         expect(int8[type].AP).toBeGreaterThanOrEqual((recorded.configs[config]?.AP[type] ?? Number.NaN) - BELOW_RECORDED);
-      process.stderr.write(`ROW maskrcnn ${preset} ${int8.bbox.AP} ${int8.segm.AP} ${JSON.stringify(recorded.configs[config]?.AP)}\n`);
     },
     600_000,
   );

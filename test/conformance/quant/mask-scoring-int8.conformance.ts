@@ -120,7 +120,6 @@ suite('Mask Scoring R-CNN on the validation images', () => {
       const int8 = (await readJsonFile(metrics)) as Json as Figures;
       const baseline = (await read<Baseline>('int8_baseline.json')).configs[config]?.AP;
       for (const type of ['bbox', 'segm'] as const) {
-        process.stderr.write(`ROW scoring ${type} ${int8[type].AP} ${baseline?.[type]}\n`);
         expect(int8[type].AP ?? 0).toBeGreaterThanOrEqual((baseline?.[type] ?? Number.NaN) - BELOW_RECORDED);
       }
     }, 600_000);

@@ -98,7 +98,6 @@ suite('the int8 YOLACT', () => {
       folder: folder.path,
     });
     const metrics = (await readJsonFile(evaluated.outputs.metrics ?? '')) as unknown as Readonly<Record<'bbox' | 'segm', { AP: number }>>;
-    process.stderr.write(`ROW yolact ${config} ${metrics.bbox.AP} ${metrics.segm.AP} ${JSON.stringify(expected?.AP)}\n`);
     for (const type of ['bbox', 'segm'] as const)
       expect([type, metrics[type].AP >= (expected?.AP[type] ?? 1) - BOUND_AP]).toEqual([type, true]);
   });
