@@ -109,7 +109,7 @@ suite('YOLOX-nano with SiLU in linear pieces', () => {
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, '']);
     const { best, trials } = parseDocument(TUNE_DOCUMENT, JSON.parse(stdout));
     for (const { set, figures } of trials) process.stderr.write(`${JSON.stringify(set)}: ${JSON.stringify(figures)}\n`);
-    expect(best).toMatchObject({ set: { preset: 'a16w8' }, holds: true, figures: { 'compile.total.npuMacShare': 1 } });
+    expect(best).toMatchObject({ set: { 'parameter preset': 'a16w8' }, holds: true, figures: { 'compile.total.npuMacShare': 1 } });
     expect(best?.yaml).toContain('preset: a16w8');
     expect(trials.filter(({ holds }) => holds)).toHaveLength(1);
   }, 1_800_000);
