@@ -6,8 +6,12 @@ import type { Candidates, DecodeContext, SquareMasks } from './candidates.js';
 import type { DetectionsDecoder } from './decoder.js';
 import { checkDims, getOutput } from './output-rows.js';
 
-/** @throws DetectionError `decoder-shape`, `decoder-result` where a class is not in the recipe, `part-values`. */
-export function decodeDetections(values: PartValuesByName, decoder: DetectionsDecoder, { classes }: DecodeContext): Candidates {
+/**
+ * Boxes [n, 4], scores [n], classes [n] and masks [n, classes, side, side], each also with a first dim of 1.
+ * @throws DetectionError `decoder-shape`, `decoder-result` where a class is not in the recipe, `part-values`.
+ */
+export function decodeDetections(given: PartValuesByName, decoder: DetectionsDecoder, { classes }: DecodeContext): Candidates {
+  const values = ofOneImage(given, decoder);
   const scores = checkDims(values, decoder.scores, ['any']);
   const count = scores.data.length;
   const boxes = checkDims(values, decoder.boxes, [count, 4]);
@@ -34,6 +38,17 @@ export function decodeDetections(values: PartValuesByName, decoder: DetectionsDe
         Array.from(labels, label => label + decoder.firstClass),
       ),
   };
+}
+
+/** The outputs without the dim of the batch. */
+function ofOneImage(values: PartValuesByName, { boxes, scores, classes, masks }: DetectionsDecoder): PartValuesByName {
+  const ranks = new Map([[boxes, 2], [scores, 1], [classes, 1], ...(masks === undefined ? [] : [[masks.output, 4] as const])]);
+  return Object.fromEntries(
+    Object.entries(values).map(([name, tensor]) => {
+      const [batch, ...dims] = tensor.dims;
+      return [name, batch === 1 && dims.length === ranks.get(name) ? { ...tensor, dims } : tensor];
+    }),
+  );
 }
 
 function readMasks(

@@ -1,6 +1,6 @@
 /** Finds the likely decoder of a network by the shapes of its outputs, and states what it assumes: shapes alone do not tell everything. */
 import type { ImageSize } from '../../../image/image-size.js';
-import type { Form, FoundDecoder, OutputShape, Shape } from './decoder-guess.js';
+import { BOX, type Form, type FoundDecoder, type OutputShape, type Shape } from './decoder-guess.js';
 import { findAnchors, findCentered, findDistances, findHeatmap, findMap, findOffsets } from './map-forms.js';
 import { findBoxes, findJoined, findPoses, findRows, findSegments, findSelected } from './row-forms.js';
 
@@ -19,16 +19,29 @@ export function findDecoder(outputs: readonly OutputShape[], input: ImageSize): 
   return undefined;
 }
 
-/** Boxes [n, 4], scores [n] and integer classes [n]: the free size of all is the number of objects. */
+/** Boxes [n, 4], scores [n] and integer classes [n], where n may be free; or the same with a first dim of 1. */
 function findDetections(outputs: readonly OutputShape[]): FoundDecoder | undefined {
-  const find = (dtype: string, rank: number): string | undefined => {
-    const [one, ...others] = outputs.filter(({ dtype: own, dims }) => own === dtype && dims?.length === rank);
-    return others.length === 0 ? one?.name : undefined;
+  return findDetectionsOf(outputs, 0) ?? findDetectionsOf(outputs, 1);
+}
+
+function findDetectionsOf(outputs: readonly OutputShape[], batchRank: 0 | 1): FoundDecoder | undefined {
+  const find = (dtypes: readonly string[], rank: number): OutputShape | undefined => {
+    const [one, ...others] = outputs.filter(
+      ({ dtype, dims }) => dtypes.includes(dtype ?? '') && dims?.length === rank + batchRank && (batchRank === 0 || dims[0] === 1),
+    );
+    return others.length === 0 ? one : undefined;
   };
-  const [boxes, scores, classes] = [find('float32', 2), find('float32', 1), find('int64', 1)];
-  if (boxes === undefined || scores === undefined || classes === undefined) return undefined;
+  const [box, score, label] = [find(['float32'], 2), find(['float32'], 1), find(['int64', 'int32'], 1)];
+  if (box === undefined || score === undefined || label === undefined) return undefined;
+  const [boxes, scores, classes] = [box.name, score.name, label.name];
+  const decoder = { kind: 'detections', boxes, scores, classes, firstClass: 0, corners: 'exclusive' } as const;
+  if (batchRank === 1) {
+    const counts = new Set([box.dims?.[1], score.dims?.[1], label.dims?.[1]]);
+    if (outputs.length !== 3 || box.dims?.[2] !== BOX || counts.size !== 1) return undefined;
+    return { decoder, classes: 80, assumed: 'detections that the network selected, x1 y1 x2 y2 in pixels of the input, and 80 classes' };
+  }
   return {
-    decoder: { kind: 'detections', boxes, scores, classes, firstClass: 0, corners: 'exclusive' },
+    decoder,
     classes: 'ids of coco',
     assumed: 'detections that the network selected, with class numbers that are the ids of COCO, as of torchvision',
   };

@@ -64,11 +64,14 @@ export const findJoined: Form = (outputs, input) => {
 const PERSON_POINTS = 17;
 const PROTOTYPES = 32;
 
+/** Strides of networks with a level more: for smaller objects (P2), or for larger ones (P6). */
+const MORE_STRIDES = [[4, ...STRIDES], STRIDES, [...STRIDES, 64]] as const;
+
 /** YOLOv8-pose and v11-pose: a box, one score and 17 points per cell. 56 channels could also be those of 52 classes, which no data set of note has. */
 export const findPoses: Form = (outputs, input) => {
   const found = readPair(outputs);
   const channels = BOX + 1 + 3 * PERSON_POINTS;
-  if (found === undefined || !(found.pair[0] === channels && found.pair[1] === countCells(input, STRIDES))) return undefined;
+  if (found?.pair[0] !== channels || !MORE_STRIDES.some(strides => found.pair[1] === countCells(input, strides))) return undefined;
   return {
     decoder: {
       kind: 'grid',
@@ -143,19 +146,22 @@ function areTokens(rows: number, input: ImageSize): boolean {
 }
 
 const DETR_CLASSES = 92;
-const RT_DETR_QUERIES = 300;
+/** Queries of RT-DETR, D-FINE, Deformable and Conditional DETR, and of DINO, which all end in sigmoids. */
+const SIGMOID_QUERIES: readonly number[] = [300, 900];
+/** DETR and YOLOS have no more queries than this; other networks decode thousands of boxes. */
+const DETR_QUERIES = 100;
 
 /** Two outputs over the same rows, one of them with four channels. */
 export const findBoxes: Form = (outputs, input) => {
   if (outputs.length !== 2) return undefined;
   const boxes = outputs.find(({ dims }) => dims.length === 3 && dims[2] === BOX);
   const scores = outputs.find(one => one !== boxes);
-  const [, rows, classes] = scores?.dims ?? [];
+  const [, rows = 0, classes] = scores?.dims ?? [];
   if (boxes === undefined || scores?.dims.length !== 3 || classes === undefined || rows !== boxes.dims[1]) return undefined;
   const background = classes === 2;
   // DETR: a softmax with a last class that is no object, which no built-in form has.
-  if (classes === DETR_CLASSES) return undefined;
-  if (rows === RT_DETR_QUERIES && classes === 80)
+  if (classes === DETR_CLASSES || rows <= DETR_QUERIES) return undefined;
+  if (SIGMOID_QUERIES.includes(rows))
     return {
       decoder: {
         kind: 'boxes',
@@ -167,7 +173,7 @@ export const findBoxes: Form = (outputs, input) => {
         background: false,
       },
       classes,
-      assumed: 'cx cy w h as fractions of the input, and scores before the sigmoid, as of RT-DETR',
+      assumed: 'cx cy w h as fractions of the input, and scores before the sigmoid, as of RT-DETR, D-FINE and Deformable DETR',
     };
   if (rows === countCells(input, STRIDES))
     return {

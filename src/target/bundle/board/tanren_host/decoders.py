@@ -214,8 +214,9 @@ def heatmap(decoder, values, size, classes, candidates):
 
 
 def select_detections(decoder, values, classes):
-    """Detections that the network has selected. @returns boxes, scores, classes counted from 0, and maps of probabilities over the boxes or None"""
-    scores, found, labels = (np.asarray(values[decoder[name]]) for name in ("scores", "boxes", "classes"))
+    """Detections that the network has selected, each output also with a first dim of 1.
+    @returns boxes, scores, classes counted from 0, and maps of probabilities over the boxes or None"""
+    scores, found, labels = (of_one_image(values[decoder[name]], rank) for name, rank in (("scores", 1), ("boxes", 2), ("classes", 1)))
     if scores.ndim != 1 or found.shape != (len(scores), 4) or labels.shape != scores.shape:
         raise Refused("part-values", f"scores, boxes and classes are {list(scores.shape)}, {list(found.shape)} and {list(labels.shape)}; the decoder expects [n], [n, 4] and [n]")
     chosen = labels.astype(np.int64) - decoder["firstClass"]
@@ -223,10 +224,15 @@ def select_detections(decoder, values, classes):
         raise Refused("part-values", f"output {decoder['classes']} has a class that is not among the {classes} categories, counted from {decoder['firstClass']}")
     if "masks" not in decoder:
         return found.astype(F32), scores.astype(F32), chosen, None
-    maps = np.asarray(values[decoder["masks"]["output"]])
+    maps = of_one_image(values[decoder["masks"]["output"]], 4)
     if maps.ndim != 4 or len(maps) != len(scores) or maps.shape[2] != maps.shape[3] or (len(labels) and labels.max() >= maps.shape[1]):
         raise Refused("part-values", f"output {decoder['masks']['output']} is {list(maps.shape)}; the decoder expects [{len(scores)}, classes, side, side]")
     return found.astype(F32), scores.astype(F32), chosen, maps[np.arange(len(scores)), labels.astype(np.int64)].astype(F32)
+
+
+def of_one_image(values, rank):
+    array = np.asarray(values)
+    return array[0] if array.ndim == rank + 1 and len(array) == 1 else array
 
 
 DECODERS = {

@@ -230,6 +230,11 @@ describe('detections', () => {
     expect(found.masks?.data[0]).toBeCloseTo(0.3);
   });
 
+  it('outputs may have a first dim of 1', async () => {
+    const batched = Object.fromEntries(Object.entries(outputs(2)).map(([name, one]) => [name, { ...one, dims: [1, ...one.dims] }]));
+    expect(await decode(DETECTIONS, batched)).toEqual(await decode(DETECTIONS, outputs(2)));
+  });
+
   it('an empty output gives no detections', async () => {
     const none = {
       s: { dims: [0], data: [] },

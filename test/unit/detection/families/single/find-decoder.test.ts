@@ -19,6 +19,8 @@ describe('a decoder is found by the outputs', () => {
       { grid: { output: 'o0', boxes: { form: 'center' }, classes: { channel: 4 }, keypoints: { channel: 5, count: 17 } } },
       1,
     ],
+    ['YOLOv8-pose with four levels', floats([1, 56, 34000]), 640, { grid: { keypoints: { channel: 5, count: 17 } } }, 1],
+    ['YOLOv8-pose for large images', floats([1, 56, 34000]), 1280, { grid: { keypoints: { channel: 5, count: 17 } } }, 1],
     ['52 classes in a network of other strides', floats([1, 56, 2100]), 640, { grid: { classes: { channel: 4 } } }, 52],
     [
       'YOLOv8-seg, v11-seg',
@@ -36,6 +38,8 @@ describe('a decoder is found by the outputs', () => {
     ],
     ['YOLO-NAS, PP-YOLOE', floats([1, 8400, 4], [1, 8400, 80]), 640, { boxes: { scores: 'o1', boxes: 'o0' } }, 80],
     ['RT-DETR', floats([1, 300, 80], [1, 300, 4]), 640, { boxes: { form: 'center', unit: 'fractions', activation: 'sigmoid' } }, 80],
+    ['RT-DETR, two classes', floats([1, 300, 2], [1, 300, 4]), 640, { boxes: { form: 'center', activation: 'sigmoid' } }, 2],
+    ['DINO', floats([1, 900, 4], [1, 900, 91]), 800, { boxes: { scores: 'o1', form: 'center', activation: 'sigmoid' } }, 91],
     [
       'RetinaNet',
       floats([1, 720, 80, 80], [1, 36, 80, 80], [1, 720, 40, 40], [1, 36, 40, 40]),
@@ -118,6 +122,17 @@ describe('a decoder is found by the outputs', () => {
     expect(found && formOfDecoder(found.decoder)).toEqual({ detections: { boxes: 'boxes', scores: 'scores', classes: 'labels' } });
   });
 
+  it.each(['int64', 'int32'])('selected detections of one image, classes as %s', dtype => {
+    const outputs: OutputShape[] = [
+      { name: 'labels', dtype, dims: [1, 300] },
+      { name: 'boxes', dtype: 'float32', dims: [1, 300, 4] },
+      { name: 'scores', dtype: 'float32', dims: [1, 300] },
+    ];
+    const found = findDecoder(outputs, square(640));
+    expect(found?.classes).toBe(80);
+    expect(found && formOfDecoder(found.decoder)).toEqual({ detections: { boxes: 'boxes', scores: 'scores', classes: 'labels' } });
+  });
+
   it.each([
     [floats([1, 1000])],
     [floats([1, 64, 80, 80])],
@@ -126,6 +141,8 @@ describe('a decoder is found by the outputs', () => {
     // A sequence of 16 places, and DETR, whose last class is no object.
     [floats([1, 16, 6])],
     [floats([1, 100, 92], [1, 100, 4])],
+    [floats([1, 100, 6], [1, 100, 4])],
+    [[...floats([1, 20, 4], [1, 30]), { name: 'labels', dtype: 'int64', dims: [1, 20] }]],
   ])('none for %j', outputs => {
     expect(findDecoder(outputs, square(640))).toBeUndefined();
   });
