@@ -1,8 +1,9 @@
-/** Measures AdaRound of a full-size backbone at 192×256 with 16 images, in a process of its own. */
+/** Measures AdaRound of a full-size backbone at 192×256 with 16 images, in a process of its own with V8's flags of a worker. */
 import { fork } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { WORKER_FLAGS } from '../src/engine/execute/run/worker-run.js';
 import { writeModel } from '../src/onnx/serde/model-file.js';
 import { calibrate } from '../stages/calibrate/stage.js';
 import { capture } from '../stages/capture/stage.js';
@@ -72,7 +73,9 @@ async function prepare(folder: string): Promise<AdaRoundOrder> {
 
 function inProcess(order: AdaRoundOrder): Promise<AdaRoundMeasured> {
   return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(new URL('adaround-process.js', import.meta.url)), [JSON.stringify(order)]);
+    const child = fork(fileURLToPath(new URL('adaround-process.js', import.meta.url)), [JSON.stringify(order)], {
+      execArgv: [...WORKER_FLAGS],
+    });
     child.on('message', message => resolve(message as AdaRoundMeasured));
     child.on('error', reject);
     child.on('exit', code => reject(new Error(`the measured process ended with ${code}`)));

@@ -24,8 +24,6 @@ export interface LayerTensors {
   readonly seen: Tensor;
 }
 
-export type SeenTensor = Pick<LayerTensors, 'seen'>;
-
 /** Adds one sample. @throws QuantError `layers-differ` if shapes differ, or the channels are not those of the bias. */
 export function addLayerError(sum: LayerError, name: string, float: LayerTensors, quantized: LayerTensors): void {
   const own = getFloats(name, float.computed, quantized.computed);
@@ -47,7 +45,7 @@ export function addLayerError(sum: LayerError, name: string, float: LayerTensors
 }
 
 /** Adds one sample. @throws QuantError `layers-differ` if shapes differ. */
-export function addOutputError(sum: OutputError, name: string, float: SeenTensor, quantized: SeenTensor): void {
+export function addOutputError(sum: OutputError, name: string, float: LayerTensors, quantized: LayerTensors): void {
   const { a, b } = getFloats(name, float.seen, quantized.seen);
   addSquares(sum, a, b);
 }

@@ -48,8 +48,8 @@ export interface LayerSweep<Target> {
   /** Opens the layer again after `edit` has changed it in the quantized model. */
   reopen(layer: OpenLayer<Target>, edit: () => void): Promise<OpenLayer<Target>>;
   run(layer: OpenLayer<Target>, sample: number): Promise<LayerRun>;
-  /** Runs the quantized layer alone, which was opened again: the float one has run. */
-  runQuantized(layer: OpenLayer<Target>, sample: number): Promise<LayerTensors>;
+  /** Runs the quantized layer alone, as before `advance` of a layer that was opened again: the float one has run. */
+  runQuantized(layer: OpenLayer<Target>, sample: number): Promise<void>;
   /** Advances behind the layer. Every sample must have been run since it was opened last. */
   advance(layer: OpenLayer<Target>): Promise<void>;
   /** Does work on the next layer. If it fails, the sessions that it left open are closed. */
@@ -79,7 +79,9 @@ export async function openLayerSweep<Target>(request: LayerSweepRequest<Target>)
         input: getDefined(other.get(input), 'input'),
       };
     },
-    runQuantized: async ({ pair, quantized }, sample) => tensorsOf(await quantized.run(sample), pair.quantized),
+    async runQuantized({ quantized }, sample) {
+      await quantized.run(sample);
+    },
     async advance({ float, quantized }) {
       await float.close('keep');
       await quantized.close('keep');

@@ -20,7 +20,7 @@ import type { Runner, RunOrder } from './runner.js';
  * V8 compiles and collects garbage in the worker's main thread. Stages already run in parallel, and helper threads cost more processor time than they save.
  * Tensors outside a small heap make V8 collect often: marking it at once takes less time than in steps.
  */
-const WORKER_FLAGS = ['--single-threaded', '--no-incremental-marking'];
+export const WORKER_FLAGS = ['--single-threaded', '--no-incremental-marking'];
 
 const WORKER_GRACE_MS = 100;
 const TAIL_CHARACTERS = 4_000;

@@ -5,7 +5,7 @@ import { getFloat } from '../../../onnx/ir/attribute.js';
 import type { Graph, Model, Node } from '../../../onnx/ir/model.js';
 import { countElements } from '../../../tensor/shape.js';
 import { decodeFloats } from '../../weights/weights.js';
-import { addOutputError, type OutputError, type SeenTensor } from '../layer-error.js';
+import { addOutputError, type OutputError } from '../layer-error.js';
 import { type LayerPair, type LayerPairs, pairLayers } from '../layer-pairs.js';
 import { type LayerSweep, type LayerSweepRequest, type OpenLayer, openLayerSweep } from '../layer-sweep.js';
 import type { LayerRounding } from './layer-rounding.js';
@@ -53,7 +53,7 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
     const bias = findBias(request.float.graph, float.node, weight.rows);
     const method = ROUNDING_METHODS[settings.method];
     const options = { bias, few: method.few, samples: sweep.samples - countJudging(sweep.samples) };
-    const { before, judged, sums } = await sumUp(sweep, layer, await openLayerSums(layer.pair.quantized.node, weight, options));
+    const { before, sums } = await sumUp(sweep, layer, await openLayerSums(layer.pair.quantized.node, weight, options));
     const former = readWeight(graph, weight);
     const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
     const rows = rowsOf(weight, floats, sums);
@@ -67,7 +67,7 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
       if (countChanged(integers, former) === 0) continue;
       open = await sweep.reopen(open, () => writeWeight(graph, weight, integers));
       tried = integers;
-      const { noise } = await measureAgain(sweep, open, judged);
+      const { noise } = await measureJudged(sweep, open);
       if (best === undefined || noise < best.noise) best = { way, integers, noise };
       if (method.keeps === 'first' && noise < before.noise) break;
     }
@@ -130,39 +130,35 @@ function isJudged(sample: number, samples: number): boolean {
 /** Runs every sample, and closes `summing`. */
 async function sumUp(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, summing: SumLayer) {
   try {
-    const measured = await measure(sweep, layer, summing);
-    return { ...measured, sums: await summing.finish() };
+    const before = await measure(sweep, layer, summing);
+    return { before, sums: await summing.finish() };
   } finally {
     await summing.close();
   }
 }
 
-/** What the float model computes on the samples that judge, by sample. */
-type Judged = ReadonlyMap<number, SeenTensor>;
-
 /** Runs every sample. The error is that of the judged ones, the sums are those of the others. */
-async function measure(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, sums?: SumLayer) {
-  const before: OutputError = { signal: 0, noise: 0 };
-  const judged = new Map<number, SeenTensor>();
+async function measure(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, sums?: SumLayer): Promise<OutputError> {
+  const sum: OutputError = { signal: 0, noise: 0 };
   const { pair }: { readonly pair: LayerPair<LayerWeight> } = layer;
   for (let sample = 0; sample < sweep.samples; sample++) {
     const { float, quantized, input } = await sweep.run(layer, sample);
     const judges = isJudged(sample, sweep.samples);
-    if (judges) {
-      addOutputError(before, pair.name, float, quantized);
-      judged.set(sample, { seen: float.seen });
-    }
+    if (judges) addOutputError(sum, pair.name, float, quantized);
     const given = { input, output: float.computed };
     if (judges && sweep.samples >= JUDGED) sums?.judge(given, Math.ceil(MOST_JUDGED / countJudging(sweep.samples)));
     else await sums?.add(given);
   }
-  return { before, judged };
+  return sum;
 }
 
-/** The error of a layer that was opened again. The float layer computes what it did. */
-async function measureAgain(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>, judged: Judged): Promise<OutputError> {
+async function measureJudged(sweep: LayerSweep<LayerWeight>, layer: OpenLayer<LayerWeight>): Promise<OutputError> {
   const sum: OutputError = { signal: 0, noise: 0 };
-  for (const [sample, float] of judged) addOutputError(sum, layer.pair.name, float, await sweep.runQuantized(layer, sample));
+  for (let sample = 0; sample < sweep.samples; sample++) {
+    if (!isJudged(sample, sweep.samples)) continue;
+    const { float, quantized } = await sweep.run(layer, sample);
+    addOutputError(sum, layer.pair.name, float, quantized);
+  }
   return sum;
 }
 
