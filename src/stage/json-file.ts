@@ -32,7 +32,8 @@ async function readWith(path: string, parse: (text: string) => Json): Promise<Js
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    // Decoded at once: in pieces it takes several times as long.
+    return (await readFile(path)).toString('utf8');
   } catch (error) {
     throw new StageError('json-unreadable', `${basename(path)} cannot be read: ${codeOrText(error)}`, { cause: error });
   }

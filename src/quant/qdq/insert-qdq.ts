@@ -35,9 +35,15 @@ export function insertQdq(model: Model, plan: QuantizationPlan, domain: QdqDomai
   removeActivations(model, plan);
   // Biases first: a constant that is also a weight elsewhere is replaced there afterwards.
   for (const bias of plan.biases) insertBias(editor, bias);
-  for (const weight of plan.weights) insertWeight(editor, weight, plan.scheme.placement.weights);
+  // A value's insertion changes the uses of no other planned value, so that an index serves all values of a kind.
+  const ofWeights = indexUses(model.graph);
+  for (const weight of plan.weights) insertWeight(editor, weight, ofWeights, plan.scheme.placement.weights);
   const parameters = new Map<ValueId, Parameters>();
-  for (const activation of plan.activations) insertActivation(editor, activation, parameters, plan.scheme.placement.pairs);
+  const ofActivations = indexUses(model.graph);
+  for (const activation of plan.activations) {
+    const uses = ofActivations.get(activation.value) ?? [];
+    insertActivation(editor, activation, { uses, known: parameters, pairs: plan.scheme.placement.pairs });
+  }
   removeUnusedConstants(model, plan);
   placeInOrder(editor);
 }
@@ -69,13 +75,15 @@ function removeActivations({ graph }: Model, plan: QuantizationPlan): void {
   }
 }
 
-function insertWeight(editor: QdqEditor, { value: id, qparams, integers }: WeightPlan, form: 'integers' | 'pair'): void {
+type Uses = ReturnType<typeof indexUses>;
+
+function insertWeight(editor: QdqEditor, { value: id, qparams, integers }: WeightPlan, uses: Uses, form: 'integers' | 'pair'): void {
   const { graph } = editor.model;
   const value = getValue(graph, id);
   const { name } = value;
   const { axis, dtype, slices } = qparams;
   const shape = axis === undefined ? 'scalar' : 'list';
-  const users = [...new Set((indexUses(graph).get(id) ?? []).map(use => use.node))];
+  const users = [...new Set((uses.get(id) ?? []).map(use => use.node))];
   const quantized = form === 'integers' ? addConstant(editor, `${name}_quantized`, integers) : undefined;
   const scales = slices.map(({ scale }) => scale);
   const zeroPoints = slices.map(({ zeroPoint }) => zeroPoint);
@@ -112,7 +120,14 @@ function insertBias(editor: QdqEditor, bias: BiasPlan): void {
   putBeforeFirst(editor, users, dq);
 }
 
-function insertActivation(editor: QdqEditor, plan: ActivationPlan, known: Map<ValueId, Parameters>, pairs: 'shared' | 'dedicated'): void {
+interface ActivationPlace {
+  readonly uses: readonly Use[];
+  /** Parameters by the value that owns them. */
+  readonly known: Map<ValueId, Parameters>;
+  readonly pairs: 'shared' | 'dedicated';
+}
+
+function insertActivation(editor: QdqEditor, plan: ActivationPlan, { uses, known, pairs }: ActivationPlace): void {
   const { model } = editor;
   const value = getValue(model.graph, plan.value);
   const { name, producer } = value;
@@ -120,7 +135,6 @@ function insertActivation(editor: QdqEditor, plan: ActivationPlan, known: Map<Va
   const owner = plan.sharedWith ?? plan.value;
   const parameters = known.get(owner) ?? addParameters(editor, name, plan);
   known.set(owner, parameters);
-  const uses = indexUses(model.graph).get(plan.value) ?? [];
   if (isOutput) value.name = editor.names.take(`${name}_QuantizeLinear_Input`);
   const quantizers: Node[] = [];
   const addPair = (outputName?: string): ValueId => {
