@@ -70,11 +70,29 @@ describeInBrowser('the keyboard', path => {
 
   it('picks a unit, and goes to its node in the model', async () => {
     const { page, go, heard } = await given.open();
-    await go('/compile?model=box_head');
-    await press(page, page.locator('.data tbody button').nth(1));
+    await go('/compile');
+    await press(
+      page,
+      page.getByRole('region', { name: 'Models, with estimated times' }).getByRole('button', { name: 'box_head', exact: true }),
+    );
+    await page.waitForURL(/model=box_head/);
+    await press(page, page.getByRole('region', { name: 'Units', exact: true }).locator('tbody button').nth(1));
     await press(page, page.getByRole('link', { name: 'in the model' }));
     await page.getByRole('heading', { name: 'Model' }).first().waitFor();
     await page.getByText('Attributes').waitFor();
+    expect(heard).toEqual([]);
+  });
+
+  it('goes to a section of the report, sorts a table, and follows a name to its view', async () => {
+    const { page, go, heard } = await given.open();
+    await go('/report');
+    await press(page, page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Quantization' }));
+    await page.waitForURL(/at=quantization/);
+    const table = page.locator('#quantization table');
+    await press(page, table.getByRole('button', { name: 'Propagated (dB)' }), 'Space');
+    await table.locator('th[aria-sort="ascending"]').waitFor();
+    await press(page, table.getByRole('link', { name: /\// }));
+    await page.getByText('elements, logarithmic').waitFor();
     expect(heard).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { lookOf } from './states.js';
 export function StateText({ state }: { readonly state: string }) {
   const { tone, sign, word } = lookOf(state);
   return (
-    <span class={tone}>
+    <span class={`state-text ${tone}`}>
       {sign} {word}
     </span>
   );

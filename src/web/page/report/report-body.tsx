@@ -1,4 +1,5 @@
 /** The content of the view "Report": the main figures and gates, then a section per kind of result. Also what a saved page shows before its script runs. */
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { isStatic } from '../api/saved.js';
 import { Link } from '../parts/link.js';
 import { Badge, Empty } from '../parts/notice.js';
@@ -7,9 +8,11 @@ import { Accuracy } from './accuracy.js';
 import { Compiled } from './compiled.js';
 import { Gates, listGates } from './gates.js';
 import { Latency } from './latency.js';
+import { listEntries, rowOfEntry } from './list-entries.js';
 import { Quantized } from './quantized.js';
 import { Recovery } from './recovery.js';
 import type { ReportResults } from './report-results.js';
+import { StageName } from './stage-name.js';
 import { Stages } from './stages.js';
 import { Swept } from './swept.js';
 import { Tiles } from './tiles.js';
@@ -30,6 +33,7 @@ export function ReportBody({ results }: { readonly results: ReportResults }) {
   return (
     <div class="report">
       <Missing pipeline={pipeline} />
+      <Outdated pipeline={pipeline} />
       <Tiles results={results} />
       <Gates gates={listGates(pipeline.stages)} />
       {unread.map(({ entry: { port, name }, reason }) => (
@@ -68,6 +72,38 @@ export function ReportBody({ results }: { readonly results: ReportResults }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** In the live page: what the report shows of former inputs, and what it lacks. */
+function Outdated({ pipeline }: Pick<ReportResults, 'pipeline'>) {
+  const rows = [...new Set(listEntries(pipeline).flatMap(entry => rowOfEntry(entry, pipeline.stages) ?? []))];
+  if (pipeline.project.access === 'saved') return null;
+  const [stale, unbuilt] = [rows.filter(({ built, state }) => built && state !== 'up-to-date'), rows.filter(({ built }) => !built)];
+  const named = (what: string, those: readonly StageRow[]) =>
+    those.length > 0 && (
+      <p key={what}>
+        <Badge look={what === 'out of date' ? 'warn' : 'mute'}>{what}</Badge> <StageNames rows={those} />
+      </p>
+    );
+  return (
+    <>
+      {named('out of date', stale)}
+      {named('not built', unbuilt)}
+    </>
+  );
+}
+
+function StageNames({ rows }: { readonly rows: readonly StageRow[] }) {
+  return (
+    <>
+      {rows.map(({ id }, index) => (
+        <span key={id}>
+          {index > 0 && ', '}
+          <StageName name={id} stage={id} />
+        </span>
+      ))}
+    </>
   );
 }
 

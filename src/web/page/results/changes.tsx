@@ -36,7 +36,7 @@ export function Changes({ list, names, side }: ChangesProps) {
             rows={rows}
             columns={columnsOf(names, side)}
             keyOf={row => String(rows.indexOf(row))}
-            visibleRows={28}
+            visibleRows={Math.min(60, 4 * rows.length + 2)}
           />
         </>
       )}
