@@ -98,7 +98,7 @@ function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
   const isMissed = gates.some(({ verdict }) => verdict === 'missed');
   const width = widthOf(id);
   const progress = state?.state === 'running' ? state.live?.progress : undefined;
-  const time = durationMs === undefined || look.word !== 'up to date' ? '' : formatDuration(durationMs);
+  const time = durationMs === undefined || (look.word !== 'up to date' && stage.outcome === undefined) ? '' : formatDuration(durationMs);
   const line = progress === undefined ? `${look.sign} ${look.word}` : `${look.sign} ${progress.done}/${progress.total}`;
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' || event.key === ' ') pick(id);

@@ -1,4 +1,4 @@
-/** The state of each stage as the page shows it: that of the running build where one runs, else that of the files. */
+/** The state of each stage as the page shows it: that of the running build where one runs, else that of the files; in a saved page how it ended. */
 import { useMemo } from 'preact/hooks';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { RunningStage } from '../../project/running-build.js';
@@ -18,12 +18,12 @@ export function useStageStates(pipeline: PipelineView): ReadonlyMap<string, Stag
     const isRunning = build?.state === 'running';
     const pending = new Set(isRunning ? build.pending.map(({ stage }) => stage) : []);
     return new Map(
-      pipeline.stages.map(({ id, state }): [string, StageState] => {
+      pipeline.stages.map(({ id, state, outcome }): [string, StageState] => {
         const live = build?.stages[id];
         if (isRunning && live !== undefined) return [id, { state: isEdited(live, state, pipeline) ? state : live.state, live }];
         if (isRunning && pending.has(id)) return [id, { state: 'waiting', live }];
         // A stage that failed is out of date too; that it failed says more.
-        return [id, { state: live?.state === 'failed' && state !== 'up-to-date' ? 'failed' : state, live }];
+        return [id, { state: live?.state === 'failed' && state !== 'up-to-date' ? 'failed' : (outcome ?? state), live }];
       }),
     );
   }, [pipeline, build]);
