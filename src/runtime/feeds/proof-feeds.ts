@@ -4,7 +4,15 @@ import type { Model } from '../../onnx/ir/model.js';
 import { listModelInputs, type NamedTensors } from '../session/model-inputs.js';
 import { RuntimeError } from '../session/runtime-error.js';
 import { openSession, type Session } from '../session/session.js';
-import { type FeedOptions, hasFreeLength, hasFreeSides, hasIntegers, type ImageSides, makeRandomFeeds } from './random-feeds.js';
+import {
+  type FeedOptions,
+  hasFreeLength,
+  hasFreeSides,
+  hasFreeSizes,
+  hasIntegers,
+  type ImageSides,
+  makeRandomFeeds,
+} from './random-feeds.js';
 import { listTensorSamples } from './tensor-samples.js';
 
 export interface ProofFeeds {
@@ -30,7 +38,7 @@ const LENGTHS: readonly (number | undefined)[] = [undefined, 64, 400, 1600, 1600
 
 /**
  * The feeds with sizes and integers with which `original` runs: a convolution or patch may be larger than `freeSize`, a skip connection may need multiples of it,
- * and integers may be indices into a small table. Feeds of tensors, of models without free sizes of images or signals and without integers, and of models that run with none of them do not change.
+ * and integers may be indices into a small table. Feeds of tensors, of models without free sizes and without integers, and of models that run with none of them do not change.
  * @param original a file, or bytes. @throws RuntimeError `random-input`.
  */
 export async function fitFreeSizes(model: Model, original: string | Uint8Array, feeds: ProofFeeds): Promise<ProofFeeds> {
@@ -52,12 +60,17 @@ export async function fitFreeSizes(model: Model, original: string | Uint8Array, 
 /** Integers may be indices: into ten entries of a table, or into two or one. */
 const BELOW: readonly (number | undefined)[] = [undefined, 2, 1];
 
-function listChoices(model: Model, sizes: FeedOptions['sizes']): readonly Pick<FeedOptions, 'image' | 'length' | 'integersBelow'>[] {
+type Choice = Pick<FeedOptions, 'image' | 'length' | 'integersBelow'> & Partial<Pick<FeedOptions, 'freeSize'>>;
+
+/** With a free size of 1 last: a network may take one image alone, though its batch is free. */
+function listChoices(model: Model, sizes: FeedOptions['sizes']): readonly Choice[] {
   const isFree = hasFreeSides(model, sizes) ? 'images' : hasFreeLength(model, sizes) ? 'signals' : 'none';
-  if (isFree === 'none' && !hasIntegers(model)) return [];
+  const isBatchFree = hasFreeSizes(model, sizes);
+  if (!isBatchFree && !hasIntegers(model)) return [];
   const choices =
     isFree === 'images' ? IMAGES.map(image => ({ image })) : isFree === 'signals' ? LENGTHS.map(length => ({ length })) : [{}];
-  return (hasIntegers(model) ? BELOW : [undefined]).flatMap(integersBelow => choices.map(choice => ({ ...choice, integersBelow })));
+  const all = (hasIntegers(model) ? BELOW : [undefined]).flatMap(integersBelow => choices.map(choice => ({ ...choice, integersBelow })));
+  return isBatchFree ? [...all, ...all.map(choice => ({ ...choice, freeSize: 1 }))] : all;
 }
 
 /** Sequences, maps and optional values cannot be fetched, and no stage takes them. */

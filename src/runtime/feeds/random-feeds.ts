@@ -42,6 +42,15 @@ export function hasFreeSides({ graph }: Model, sizes: FeedOptions['sizes']): boo
   });
 }
 
+/** Whether any size of an input is free, and `sizes` does not fix it. */
+export function hasFreeSizes({ graph }: Model, sizes: FeedOptions['sizes']): boolean {
+  return graph.inputs.some(id => {
+    const { type, constant } = getValue(graph, id);
+    if (constant !== undefined || type?.kind !== 'tensor') return false;
+    return type.dims?.some(dim => dim === undefined || (typeof dim === 'string' && sizes[dim] === undefined)) === true;
+  });
+}
+
 /** Whether a signal has a free size after its first, and `sizes` does not fix it. */
 export function hasFreeLength({ graph }: Model, sizes: FeedOptions['sizes']): boolean {
   return graph.inputs.some(id => {

@@ -42,6 +42,17 @@ describe('inputs for a proof', () => {
   });
 });
 
+it('a free batch is 1 where a network takes one image alone', async () => {
+  const feeds: ProofFeeds = { samples: 1, tensors: undefined, random: () => () => 0.4, sizes: {}, freeSize: 2 };
+  const fitted = async (text: string) => {
+    const model = parseModelText(text);
+    return fitFreeSizes(model, encodeModel(model), feeds);
+  };
+  const one = 'g (float[N, 3, 4, 4] x) => (float[3, 4, 4] y) <int64[3] d = {3, 4, 4}> { y = Reshape(x, d) }';
+  expect((await fitted(one)).freeSize).toBe(1);
+  expect(await fitted('g (float[N, 3, 4, 4] x) => (float[N, 3, 4, 4] y) { y = Relu(x) }')).toMatchObject({ freeSize: 2 });
+});
+
 describe('images of free height and width', () => {
   const feeds: ProofFeeds = { samples: 1, tensors: undefined, random: () => () => 0.4, sizes: {}, freeSize: 3 };
   const imageOf = async (text: string, more: Partial<ProofFeeds> = {}) => {
