@@ -10,23 +10,29 @@ export interface TextConsole extends Console {
   readonly problems: string[];
 }
 
-/** Understands newlines and the two sequences that the live area uses: n lines up, and erase below. */
+/** Understands newlines and the sequences that the live area uses: n lines up, erase the line, and erase below. */
 export function makeTextConsole(
   options: { readonly live?: boolean; readonly width?: number; readonly height?: number; readonly color?: boolean } = {},
 ): TextConsole {
   let lines: string[] = [''];
+  let at = 0;
   const documents: unknown[] = [];
   const problems: string[] = [];
   let all = '';
   const raw = (text: string): void => {
     all += text;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of a terminal
-    for (const piece of text.split(/(\u001b\[\d+[AJ]|\n)/)) {
+    for (const piece of text.split(/(\u001b\[\d+[AJK]|\n)/)) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
       const up = /^\u001b\[(\d+)A$/.exec(piece);
-      if (up !== null) lines = [...lines.slice(0, lines.length - 1 - Number(up[1])), ''];
-      else if (piece === '\n') lines.push('');
-      else if (piece !== '\u001b[0J') lines[lines.length - 1] += piece;
+      if (up !== null) at = Math.max(0, at - Number(up[1]));
+      else if (piece === '\u001b[0J') lines = [...lines.slice(0, at), ''];
+      else if (piece === '\u001b[2K') lines[at] = '';
+      else if (piece !== '\n') lines[at] += piece;
+      else {
+        at += 1;
+        lines[at] ??= '';
+      }
     }
   };
   return {

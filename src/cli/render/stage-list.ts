@@ -1,8 +1,8 @@
 /** All stages of a round as a list that is drawn again while it runs: what ended, what runs and why, and what waits. */
-import { formatDuration } from '../../base/text/format.js';
 import type { BuildEvent } from '../../engine/model/events.js';
 import type { Outcome } from '../../engine/model/outcome.js';
 import { padEnd } from '../terminal/display-width.js';
+import { formatElapsed } from './format-elapsed.js';
 
 interface Row {
   state: 'waiting' | 'running' | 'ended' | 'failed';
@@ -86,5 +86,5 @@ function listRows(rows: readonly (readonly [string, Row])[], idWidth: number, he
 function formatRow(stage: string, { state, sinceMs, text, line }: Row, idWidth: number, nowMs: number): string {
   if (state === 'ended' || state === 'failed') return line;
   if (state === 'waiting') return `· ${padEnd(stage, idWidth)}  waits`;
-  return `▸ ${padEnd(stage, idWidth)}  ${formatDuration(nowMs - sinceMs)}  ${text}`;
+  return `▸ ${padEnd(stage, idWidth)}  ${formatElapsed(nowMs - sinceMs)}  ${text}`;
 }

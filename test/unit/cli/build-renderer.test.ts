@@ -102,7 +102,7 @@ describe('a build on a terminal', () => {
       { kind: 'outcome', stage: id('a'), outcome: { kind: 'executed', durationMs: 10 } },
     ]);
     expect(screen[0]).toBe('✓ a     executed in 10 ms');
-    expect(screen[1]).toMatch(/^ {2}b {5}\d+ ms {2}3 of 16 images$/);
+    expect(screen[1]).toMatch(/^ {2}b {5}\d+ s {2}3 of 16 images$/);
     expect(screen).toHaveLength(2);
   });
 
@@ -186,8 +186,8 @@ describe('a round of watch on a terminal', () => {
     ]);
     expect(lines).toEqual([
       '  ✓ a     executed in 10 ms',
-      '  ▸ c     3.0 s  params.x: 1 → 2',
-      '  ▸ d     3.0 s  3 of 16 images',
+      '  ▸ c     3 s  params.x: 1 → 2',
+      '  ▸ d     3 s  3 of 16 images',
       '  · e     waits',
     ]);
     expect(left).toEqual(['✓ a     executed in 10 ms']);
@@ -200,14 +200,14 @@ describe('a round of watch on a terminal', () => {
     expect(list(events, 5).lines).toEqual([
       '  ✓ 2 ended',
       '  ✗ c     failed: exit code 1',
-      '  ▸ d     3.0 s  params.x: 1 → 2',
+      '  ▸ d     3 s  params.x: 1 → 2',
       '  · e     waits',
       '  … and 3 more',
     ]);
     for (const height of [1, 2, 3, 4, 5, 6, 7, 8]) expect(list(events, height).lines.length).toBeLessThanOrEqual(height);
     expect(list([outlook(...names), ...names.map(name => started(name))], 3).lines).toEqual([
-      '  ▸ a     3.0 s  params.x: 1 → 2',
-      '  ▸ b     3.0 s  params.x: 1 → 2',
+      '  ▸ a     3 s  params.x: 1 → 2',
+      '  ▸ b     3 s  params.x: 1 → 2',
       '  … and 6 more',
     ]);
   });
@@ -220,7 +220,7 @@ describe('a round of watch on a terminal', () => {
       { kind: 'run-outdated', stage: id('a'), because: 'params.x: 1 → 2' },
       outlook('a', 'd'),
     ]);
-    expect(lines).toEqual(['  · a     waits', '  · d     waits', '  ▸ b     3.0 s  params.x: 1 → 2']);
+    expect(lines).toEqual(['  · a     waits', '  · d     waits', '  ▸ b     3 s  params.x: 1 → 2']);
   });
 
   it('draws the list, prints warnings above it, and keeps the lines of ended stages in its order', () => {
@@ -229,10 +229,10 @@ describe('a round of watch on a terminal', () => {
     renderer.emit(outlook('a', 'b', 'c'));
     renderer.emit(started('b'));
     renderer.emit({ kind: 'warning', stage: id('b'), code: 'stage-warning', message: 'careful' });
-    expect(console.screen().map(line => line.replace(/\d+ ms/, 'N ms'))).toEqual([
+    expect(console.screen().map(line => line.replace(/\d+ s /, 'N s '))).toEqual([
       'warning[stage-warning]: b: careful',
       '  · a     waits',
-      '  ▸ b     N ms  params.x: 1 → 2',
+      '  ▸ b     N s  params.x: 1 → 2',
       '  · c     waits',
       '  0 of 3 stages done',
     ]);

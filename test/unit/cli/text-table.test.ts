@@ -55,3 +55,33 @@ it('a live area is replaced, and erased at the end', () => {
   area.erase();
   expect(console.screen()).toEqual([]);
 });
+
+it('a live area writes only the lines that have changed', () => {
+  const console = makeTextConsole({ live: true, width: 20 });
+  const area = makeLiveArea(console);
+  area.draw(['a 1 s', 'b waits', 'c 1 s', 'd waits']);
+  const before = console.text().length;
+  area.draw(['a 1 s', 'b waits', 'c 1 s', 'd waits']);
+  expect(console.text().length).toBe(before);
+  area.draw(['a 1 s', 'b 0 s', 'c 1 s', 'd']);
+  expect(console.screen()).toEqual(['a 1 s', 'b 0 s', 'c 1 s', 'd']);
+  expect(console.text().slice(before)).not.toMatch(/[ac] 1 s/);
+  area.draw(['c 2 s']);
+  expect(console.screen()).toEqual(['c 2 s']);
+  area.erase();
+  expect(console.screen()).toEqual([]);
+});
+
+it('a live area erases what a terminal has wrapped that became narrower', () => {
+  let width = 20;
+  let written = '';
+  const raw = (text: string): void => {
+    written += text;
+  };
+  const area = makeLiveArea({ raw, width: () => width, style: (_, text) => text });
+  area.draw(['x'.repeat(19), 'short']);
+  width = 10;
+  written = '';
+  area.draw(['y']);
+  expect(written).toBe('\u001b[3A\u001b[0Jy\n');
+});
