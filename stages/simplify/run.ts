@@ -12,7 +12,7 @@ import { readModel, writeModel } from '../../src/onnx/serde/model-file.js';
 import { hasLoops } from '../../src/onnx/surgery/bound-loops.js';
 import { listEmpty } from '../../src/runtime/compare/equality.js';
 import { proveEqual } from '../../src/runtime/compare/prove-equal.js';
-import { explainRandomFailure, fitFreeSizes, openProofFeeds, type ProofFeeds } from '../../src/runtime/feeds/proof-feeds.js';
+import { describeBatch, explainRandomFailure, fitFreeSizes, openProofFeeds, type ProofFeeds } from '../../src/runtime/feeds/proof-feeds.js';
 import { evaluate } from '../../src/runtime/session/evaluate.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
 import type { Context } from '../../src/stage/context.js';
@@ -110,6 +110,8 @@ async function prove(
   const { samples: count, sizes, freeSize, tolerance } = params;
   const given: ProofFeeds = { samples: count, tensors, random: sample => context.random(`sample ${sample}`), sizes, freeSize };
   const feeds = loops === 'some' ? given : await fitFreeSizes(model, before, given);
+  const note = describeBatch(feeds);
+  if (note !== undefined) context.log('info', note);
   const sigmoids = findSigmoidOutputs(model);
   const openFeeds = (): AsyncIterable<NamedTensors> => withProgress(openProofFeeds(model, feeds), count, context);
   const proof = await explainRandomFailure(feeds, NO_PROOF, () =>

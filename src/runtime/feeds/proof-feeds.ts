@@ -6,9 +6,9 @@ import { RuntimeError } from '../session/runtime-error.js';
 import { openSession, type Session } from '../session/session.js';
 import {
   type FeedOptions,
+  hasFreeBatch,
   hasFreeLength,
   hasFreeSides,
-  hasFreeSizes,
   hasIntegers,
   type ImageSides,
   makeRandomFeeds,
@@ -23,6 +23,8 @@ export interface ProofFeeds {
   readonly random: (sample: number) => () => number;
   readonly sizes: Readonly<Record<string, number>>;
   readonly freeSize: number;
+  /** A free first size of inputs. Default: `freeSize`. */
+  readonly batch?: number | undefined;
   /** Height and width of images whose sizes are free. Default: `freeSize`. */
   readonly image?: ImageSides | undefined;
   /** Free sizes of signals after their first. Default: `freeSize`. */
@@ -43,7 +45,7 @@ const LENGTHS: readonly (number | undefined)[] = [undefined, 64, 400, 1600, 1600
  */
 export async function fitFreeSizes(model: Model, original: string | Uint8Array, feeds: ProofFeeds): Promise<ProofFeeds> {
   if (feeds.tensors !== undefined || feeds.samples === 0) return feeds;
-  const choices = listChoices(model, feeds.sizes);
+  const choices = listChoices(model, feeds);
   if (choices.length === 0) return feeds;
   const session = await openSession(original, { optimization: 'disabled' });
   try {
@@ -60,17 +62,23 @@ export async function fitFreeSizes(model: Model, original: string | Uint8Array, 
 /** Integers may be indices: into ten entries of a table, or into two or one. */
 const BELOW: readonly (number | undefined)[] = [undefined, 2, 1];
 
-type Choice = Pick<FeedOptions, 'image' | 'length' | 'integersBelow'> & Partial<Pick<FeedOptions, 'freeSize'>>;
+type Choice = Pick<FeedOptions, 'batch' | 'image' | 'length' | 'integersBelow'>;
 
-/** With a free size of 1 last: a network may take one image alone, though its batch is free. */
-function listChoices(model: Model, sizes: FeedOptions['sizes']): readonly Choice[] {
+/** With a batch of 1 last: a network may take one image alone, though its batch is free. Its other sizes stay, so that no axis hides behind a size of 1. */
+function listChoices(model: Model, { sizes, freeSize }: Pick<ProofFeeds, 'sizes' | 'freeSize'>): readonly Choice[] {
   const isFree = hasFreeSides(model, sizes) ? 'images' : hasFreeLength(model, sizes) ? 'signals' : 'none';
-  const isBatchFree = hasFreeSizes(model, sizes);
-  if (!isBatchFree && !hasIntegers(model)) return [];
+  const isBatchFree = freeSize > 1 && hasFreeBatch(model, sizes);
+  if (isFree === 'none' && !isBatchFree && !hasIntegers(model)) return [];
   const choices =
     isFree === 'images' ? IMAGES.map(image => ({ image })) : isFree === 'signals' ? LENGTHS.map(length => ({ length })) : [{}];
   const all = (hasIntegers(model) ? BELOW : [undefined]).flatMap(integersBelow => choices.map(choice => ({ ...choice, integersBelow })));
-  return isBatchFree ? [...all, ...all.map(choice => ({ ...choice, freeSize: 1 }))] : all;
+  return isBatchFree ? [...all, ...all.map(choice => ({ ...choice, batch: 1 }))] : all;
+}
+
+/** That a batch of 1 replaces the free size that was asked for; undefined if it does not. */
+export function describeBatch({ batch, freeSize }: Pick<ProofFeeds, 'batch' | 'freeSize'>): string | undefined {
+  if (batch === undefined || batch === freeSize) return undefined;
+  return `the model runs on one sample alone: its free batch is ${batch} in the proof, not ${freeSize}`;
 }
 
 /** Sequences, maps and optional values cannot be fetched, and no stage takes them. */
@@ -94,12 +102,12 @@ async function runs(session: Session, inputs: NamedTensors): Promise<boolean> {
 
 /** Yields the samples; without any, nothing of the model or the tensors is checked. @throws RuntimeError `output-no-tensor`, `no-samples`, `sample-mismatch`, `random-input`. */
 export async function* openProofFeeds(model: Model, feeds: ProofFeeds): AsyncGenerator<NamedTensors> {
-  const { samples, tensors, random, sizes, freeSize, image, length, integersBelow } = feeds;
+  const { samples, tensors, random, sizes, freeSize, batch, image, length, integersBelow } = feeds;
   if (samples === 0) return;
   assertTensorOutputs(model);
   if (tensors === undefined) {
     for (let sample = 0; sample < samples; sample++)
-      yield makeRandomFeeds(model, { random: random(sample), sizes, freeSize, image, length, integersBelow });
+      yield makeRandomFeeds(model, { random: random(sample), sizes, freeSize, batch, image, length, integersBelow });
     return;
   }
   const found = await listTensorSamples(tensors, listModelInputs(model));

@@ -15,6 +15,8 @@ export interface FeedOptions {
   readonly sizes: Readonly<Record<string, number>>;
   /** The size of any other free dimension. */
   readonly freeSize: number;
+  /** A free first size of inputs, instead of `freeSize`. */
+  readonly batch?: number | undefined;
   /** Height and width of images, instead of `freeSize`: inputs of floats [N, C, H, W], or [3, H, W]. */
   readonly image?: ImageSides | undefined;
   /** Free sizes of signals after their first, instead of `freeSize`: inputs of floats [N, length] or [N, C, length]. */
@@ -42,12 +44,13 @@ export function hasFreeSides({ graph }: Model, sizes: FeedOptions['sizes']): boo
   });
 }
 
-/** Whether any size of an input is free, and `sizes` does not fix it. */
-export function hasFreeSizes({ graph }: Model, sizes: FeedOptions['sizes']): boolean {
+/** Whether the first size of an input is free, and `sizes` does not fix it. */
+export function hasFreeBatch({ graph }: Model, sizes: FeedOptions['sizes']): boolean {
   return graph.inputs.some(id => {
     const { type, constant } = getValue(graph, id);
-    if (constant !== undefined || type?.kind !== 'tensor') return false;
-    return type.dims?.some(dim => dim === undefined || (typeof dim === 'string' && sizes[dim] === undefined)) === true;
+    if (constant !== undefined || type?.kind !== 'tensor' || type.dims === undefined || type.dims.length === 0) return false;
+    const [dim] = type.dims;
+    return dim === undefined || (typeof dim === 'string' && sizes[dim] === undefined);
   });
 }
 
@@ -97,10 +100,10 @@ export function makeRandomFeeds(model: Model, options: FeedOptions): Readonly<Re
 function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor {
   const type = input?.type;
   if (type?.kind !== 'tensor' || type.dtype === undefined || type.dims === undefined) throw noRandomForm(input, 'its type is unknown');
-  const { image, length, sizes, freeSize } = options;
+  const { image, length, batch, sizes, freeSize } = options;
   const sides = image !== undefined && (isBatch(type) || isOneImage(type)) ? image : [];
   const before = type.dims.length - sides.length;
-  const sizeOf = (axis: number): number => sides[axis - before] ?? (axis > 0 && isSignal(type) ? length : undefined) ?? freeSize;
+  const sizeOf = (axis: number): number => sides[axis - before] ?? (axis === 0 ? batch : isSignal(type) ? length : undefined) ?? freeSize;
   const dims = type.dims.map((dim, axis) => {
     if (typeof dim === 'number') return dim;
     return (dim === undefined ? undefined : sizes[dim]) ?? sizeOf(axis);

@@ -6,7 +6,13 @@ import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
 import { compareModels } from '../../../src/runtime/compare/compare-models.js';
 import { boundOf, findInequality, listEmpty } from '../../../src/runtime/compare/equality.js';
-import { explainRandomFailure, fitFreeSizes, openProofFeeds, type ProofFeeds } from '../../../src/runtime/feeds/proof-feeds.js';
+import {
+  describeBatch,
+  explainRandomFailure,
+  fitFreeSizes,
+  openProofFeeds,
+  type ProofFeeds,
+} from '../../../src/runtime/feeds/proof-feeds.js';
 import { openSession } from '../../../src/runtime/session/session.js';
 import { encodeNpy } from '../../../src/tensor/formats/npy.js';
 import { makeTensor } from '../../../src/tensor/tensor.js';
@@ -49,8 +55,23 @@ it('a free batch is 1 where a network takes one image alone', async () => {
     return fitFreeSizes(model, encodeModel(model), feeds);
   };
   const one = 'g (float[N, 3, 4, 4] x) => (float[3, 4, 4] y) <int64[3] d = {3, 4, 4}> { y = Reshape(x, d) }';
-  expect((await fitted(one)).freeSize).toBe(1);
-  expect(await fitted('g (float[N, 3, 4, 4] x) => (float[N, 3, 4, 4] y) { y = Relu(x) }')).toMatchObject({ freeSize: 2 });
+  const alone = await fitted(one);
+  expect(alone).toMatchObject({ freeSize: 2, batch: 1 });
+  expect(describeBatch(alone)).toBe('the model runs on one sample alone: its free batch is 1 in the proof, not 2');
+  const any = await fitted('g (float[N, 3, 4, 4] x) => (float[N, 3, 4, 4] y) { y = Relu(x) }');
+  expect([any.freeSize, any.batch, describeBatch(any)]).toEqual([2, undefined, undefined]);
+});
+
+it.each([
+  ['any image', 3, [1, 3, 3, 3]],
+  ['an image of 16 and more', 16, [1, 3, 64, 96]],
+])('a free batch of 1 leaves free height and width: %s', async (_, kernel, dims) => {
+  const model =
+    parseModelText(`g (float[N, 3, H, W] x) => (y) <float[1] s = {1}, int64[4] d = {1, 3, ${kernel}, ${kernel}}, int64[2] axes = {0, 1}> {
+    w = Expand(s, d)  c = Conv(x, w)  y = Squeeze(c, axes) }`);
+  const feeds: ProofFeeds = { samples: 1, tensors: undefined, random: () => () => 0.4, sizes: {}, freeSize: 3 };
+  const sized = await fitFreeSizes(model, encodeModel(model), feeds);
+  for await (const { x } of openProofFeeds(model, sized)) expect(x?.dims).toEqual(dims);
 });
 
 describe('images of free height and width', () => {

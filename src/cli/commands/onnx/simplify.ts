@@ -16,7 +16,7 @@ import { pinShapes } from '../../../onnx/surgery/pin-shapes.js';
 import type { OutputComparison } from '../../../runtime/compare/compare-models.js';
 import { listEmpty } from '../../../runtime/compare/equality.js';
 import { type EqualityClaim, proveEqual } from '../../../runtime/compare/prove-equal.js';
-import { explainRandomFailure, fitFreeSizes, openProofFeeds } from '../../../runtime/feeds/proof-feeds.js';
+import { describeBatch, explainRandomFailure, fitFreeSizes, openProofFeeds } from '../../../runtime/feeds/proof-feeds.js';
 import { evaluate } from '../../../runtime/session/evaluate.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { type OnnxOptions, placeWeights, readSound, runOnnx, type Weights, writeResult } from './command.js';
@@ -57,6 +57,7 @@ export function runOnnxSimplify(from: string, to: string, options: SimplifyOptio
       for (const [pass, count] of Object.entries(passes)) console.line(`${String(count).padStart(6)}  ${pass}`);
       const proved = proof.samples === 0 ? 'not checked' : `outputs equal on ${countOf(proof.samples, 'sample')} (${proof.class})`;
       console.line(`${basename(to)}: ${countOf(before, 'node')} became ${model.graph.nodes.size}; ${proved}`);
+      if (proof.note !== undefined) console.line(proof.note);
       const empty = listEmpty(proof.outputs);
       if (empty.length > 0) console.line(`not compared, because empty on every sample: ${empty.join(', ')}; ${NO_RANDOM}`);
     }
@@ -91,6 +92,8 @@ interface Proof {
   readonly outputs: Readonly<Record<string, OutputComparison>>;
   /** The output that is not equal, and by how much. */
   readonly unequal: string | undefined;
+  /** That inputs differ from those asked for. */
+  readonly note?: string;
 }
 
 async function prove(
@@ -104,6 +107,7 @@ async function prove(
   if (options.samples === 0) return { class: kind, samples: 0, outputs: {}, unequal: undefined };
   const given = feedsOf(options);
   const feeds = loops === 'some' ? given : await fitFreeSizes(model, from, given);
+  const note = describeBatch(feeds);
   const claim = {
     before: from,
     openFeeds: () => openProofFeeds(model, feeds),
@@ -115,7 +119,7 @@ async function prove(
     explainRandomFailure(feeds, `${NO_RANDOM}, or skip the check with --samples 0`, () => proveEqual({ ...claim, after })),
   );
   const message = unequal === undefined ? undefined : `the simplified model computes a different "${unequal.output}": ${unequal.reason}`;
-  return { class: kind, samples, outputs, unequal: message };
+  return { class: kind, samples, outputs, unequal: message, ...(note === undefined ? {} : { note }) };
 }
 
 /** Passes the model to a session: as bytes, or in a temporary folder if its weights are external data. */

@@ -148,13 +148,14 @@ function areTokens(rows: number, input: ImageSize): boolean {
 const DETR_CLASSES = 92;
 /** Queries of RT-DETR, D-FINE, Deformable and Conditional DETR, and of DINO, which all end in sigmoids. */
 const SIGMOID_QUERIES: readonly number[] = [300, 900];
-/** DETR and YOLOS have no more queries than this; other networks decode thousands of boxes. */
+/** DETR and YOLOS have no more queries than this. */
 const DETR_QUERIES = 100;
+/** Networks with boxes at fixed places have more: fewer rows are queries, or detections that the network selected. */
+const LEAST_PRIORS = 1000;
 
 /** Two outputs over the same rows, one of them with four channels. */
 export const findBoxes: Form = (outputs, input) => {
-  if (outputs.length !== 2) return undefined;
-  const boxes = outputs.find(({ dims }) => dims.length === 3 && dims[2] === BOX);
+  const boxes = outputs.length === 2 ? findBoxOutput(outputs) : undefined;
   const scores = outputs.find(one => one !== boxes);
   const [, rows = 0, classes] = scores?.dims ?? [];
   if (boxes === undefined || scores?.dims.length !== 3 || classes === undefined || rows !== boxes.dims[1]) return undefined;
@@ -189,9 +190,20 @@ export const findBoxes: Form = (outputs, input) => {
       classes,
       assumed: 'x1 y1 x2 y2 in pixels and a score per class for the cells of strides 8, 16, 32, as of YOLO-NAS and PP-YOLOE',
     };
+  if (rows < LEAST_PRIORS) return undefined;
   return {
     decoder: { kind: 'boxes', scores: scores.name, boxes: boxes.name, form: 'corners', unit: 'fractions', activation: 'none', background },
     classes: background ? 1 : classes,
     assumed: `x1 y1 x2 y2 as fractions of the input${background ? ', and a first class that is background' : ''}`,
   };
 };
+
+/** The output with four channels; of two, as with four classes, the one that names tell to be boxes. */
+function findBoxOutput(outputs: readonly Shape[]): Shape | undefined {
+  const [one, other] = outputs.filter(({ dims }) => dims.length === 3 && dims[2] === BOX);
+  if (one === undefined || other === undefined) return one;
+  const [box, ...boxes] = [one, other].filter(({ name }) => /box|loc|coord/i.test(name));
+  if (box !== undefined) return boxes.length === 0 ? box : undefined;
+  const [rest, ...others] = [one, other].filter(({ name }) => !/score|logit|class|cls|conf|prob/i.test(name));
+  return others.length === 0 ? rest : undefined;
+}

@@ -6,6 +6,8 @@ import { findDecoder } from '../../../../../src/detection/families/single/decode
 
 const floats = (...all: readonly (readonly (number | string)[])[]): OutputShape[] =>
   all.map((dims, index) => ({ name: `o${index}`, dtype: 'float32', dims }));
+/** Of four classes. */
+const named = (...names: readonly string[]): OutputShape[] => names.map(name => ({ name, dtype: 'float32', dims: [1, 300, 4] }));
 const square = (side: number) => ({ height: side, width: side });
 
 describe('a decoder is found by the outputs', () => {
@@ -111,6 +113,18 @@ describe('a decoder is found by the outputs', () => {
     expect(found === undefined ? undefined : formOfDecoder(found.decoder)).toMatchObject(form);
   });
 
+  it.each([
+    ['logits', 'pred_boxes'],
+    ['pred_boxes', 'logits'],
+    ['scores', 'o1'],
+    ['o0', 'bboxes'],
+  ])('boxes of four classes by the names %s, %s', (...names) => {
+    const found = findDecoder(named(...names), square(640));
+    const boxes = names.find(name => name.includes('boxes') || name === 'o1');
+    expect(found?.decoder).toMatchObject({ kind: 'boxes', boxes, scores: names.find(name => name !== boxes), form: 'center' });
+    expect(found?.classes).toBe(4);
+  });
+
   it('torchvision', () => {
     const outputs: OutputShape[] = [
       { name: 'boxes', dtype: 'float32', dims: ['n', 4] },
@@ -142,6 +156,12 @@ describe('a decoder is found by the outputs', () => {
     [floats([1, 16, 6])],
     [floats([1, 100, 92], [1, 100, 4])],
     [floats([1, 100, 6], [1, 100, 4])],
+    // Neither queries of a known network, nor the cells of the input, nor as many as boxes at fixed places.
+    [floats([1, 200, 81], [1, 200, 4])],
+    [floats([1, 500, 81], [1, 500, 4])],
+    // Names do not tell which of them are boxes.
+    [floats([1, 300, 4], [1, 300, 4])],
+    [named('boxes', 'box_scores')],
     [[...floats([1, 20, 4], [1, 30]), { name: 'labels', dtype: 'int64', dims: [1, 20] }]],
   ])('none for %j', outputs => {
     expect(findDecoder(outputs, square(640))).toBeUndefined();
