@@ -47,7 +47,9 @@ export function cutStatic(model: Model, options: StaticCutOptions): StaticCut {
     const inputs = [...model.graph.values.keys()].filter(
       id => readIn.get(id)?.has(index) === true && found.live.has(id) && sectionOf.get(id) !== index,
     );
-    const outputs = nodes.flatMap(outputsOf).filter(id => isNeeded(id, index));
+    // Outputs that depend on no input, as folding makes them, are of the last part.
+    const fixed = index === sections.length - 1 ? [...results].filter(id => !found.live.has(id)) : [];
+    const outputs = [...nodes.flatMap(outputsOf).filter(id => isNeeded(id, index)), ...fixed];
     assertReachable(model, inputs, sections, sectionOf);
     return [extractPart(model, { name, isHead: options.heads.includes(name) }, { inputs, outputs }, found)];
   });

@@ -36,8 +36,9 @@ function findDetectionsOf(outputs: readonly OutputShape[], batchRank: 0 | 1): Fo
   const [boxes, scores, classes] = [box.name, score.name, label.name];
   const decoder = { kind: 'detections', boxes, scores, classes, firstClass: 0, corners: 'exclusive' } as const;
   if (batchRank === 1) {
-    const counts = new Set([box.dims?.[1], score.dims?.[1], label.dims?.[1]]);
-    if (outputs.length !== 3 || box.dims?.[2] !== BOX || counts.size !== 1) return undefined;
+    // Exporters give free sizes that are equal several names.
+    const counts = new Set([box, score, label].map(({ dims }) => dims?.[1]).filter(dim => typeof dim === 'number'));
+    if (outputs.length !== 3 || box.dims?.[2] !== BOX || counts.size > 1) return undefined;
     return { decoder, classes: 80, assumed: 'detections that the network selected, x1 y1 x2 y2 in pixels of the input, and 80 classes' };
   }
   return {

@@ -136,15 +136,25 @@ describe('a decoder is found by the outputs', () => {
     expect(found && formOfDecoder(found.decoder)).toEqual({ detections: { boxes: 'boxes', scores: 'scores', classes: 'labels' } });
   });
 
-  it.each(['int64', 'int32'])('selected detections of one image, classes as %s', dtype => {
-    const outputs: OutputShape[] = [
-      { name: 'labels', dtype, dims: [1, 300] },
-      { name: 'boxes', dtype: 'float32', dims: [1, 300, 4] },
-      { name: 'scores', dtype: 'float32', dims: [1, 300] },
-    ];
-    const found = findDecoder(outputs, square(640));
+  const selected = (dtype: string, [labels = 0, boxes = 0, scores = 0]: readonly (number | string)[]): OutputShape[] => [
+    { name: 'labels', dtype, dims: [1, labels] },
+    { name: 'boxes', dtype: 'float32', dims: [1, boxes, 4] },
+    { name: 'scores', dtype: 'float32', dims: [1, scores] },
+  ];
+
+  it.each([
+    ['int64', [300, 300, 300]],
+    ['int32', [300, 300, 300]],
+    ['int64', ['Concatlabels_dim_1', 'GatherElementsboxes_dim_1', 'TopKscores_dim_1']],
+    ['int64', [300, 'n', 300]],
+  ])('selected detections of one image, classes as %s, rows %j', (dtype, rows) => {
+    const found = findDecoder(selected(dtype, rows), square(640));
     expect(found?.classes).toBe(80);
     expect(found && formOfDecoder(found.decoder)).toEqual({ detections: { boxes: 'boxes', scores: 'scores', classes: 'labels' } });
+  });
+
+  it('no detections where two sizes are known and differ', () => {
+    expect(findDecoder(selected('int64', [300, 'n', 100]), square(640))).toBeUndefined();
   });
 
   it.each([
