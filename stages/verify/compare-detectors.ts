@@ -33,17 +33,22 @@ export async function compareDetectors(
     const parts = reference.parts.filter(part => !onTiles.includes(part.name));
     const mayDiffer = new Set<string>();
     for (const part of parts) for (const output of await errors.openSelections(part.name, formsOf(part, splitKinds))) mayDiffer.add(output);
-    for (const [index, { id, path }] of images.entries()) {
+    for (const [index, chosen] of images.entries()) {
+      const { id, path } = chosen;
       context.signal.throwIfAborted();
       const image = await readImage(path);
       const [right, own] = [await reference.trace(image), await candidate.trace(image)];
       values.push(await compareParts(right, candidate, own, { splitKinds, shapes: { mayDiffer, differing } }));
       detections.push(compareDetections(id, right.objects, own.objects, rule));
-      for (const { name } of parts) await errors.add(name, getDefined(right.inputs[name], name));
+      for (const { name } of parts) await errors.add(name, getDefined(right.inputs[name], name), nameImage(chosen));
       context.progress(index + 1, images.length, 'images');
     }
   });
   return summarize(values, detections, differing);
+}
+
+export function nameImage({ id, path }: ChosenImage): string {
+  return `image ${id} (${basename(path)})`;
 }
 
 export async function readImage(path: string): Promise<RgbImage> {

@@ -37,12 +37,14 @@ export async function compareModels(
     const shapes = { mayDiffer: await errors.openSelections(params.part ?? PLAIN_PART, { toFloats, splitKinds: () => ({}) }), differing };
     for (const [index, sample] of samples.entries()) {
       context.signal.throwIfAborted();
-      await nameSample(`sample ${sample.id}`, async () => {
-        const feeds = await sample.read();
-        const [left, right] = [await runOnFeeds(reference, feeds, batch), await runOnFeeds(candidate, feeds, candidateBatch)];
+      const label = `sample ${sample.id}`;
+      const feeds = await nameSample(label, async () => {
+        const read = await sample.read();
+        const [left, right] = [await runOnFeeds(reference, read, batch), await runOnFeeds(candidate, read, candidateBatch)];
         values.push(compareValues(toFloats(left), toFloats(right), shapes));
-        await errors.addFeeds(params.part ?? PLAIN_PART, feeds);
+        return read;
       });
+      await errors.addFeeds(params.part ?? PLAIN_PART, feeds, label);
       context.progress(index + 1, samples.length, 'samples');
     }
   });

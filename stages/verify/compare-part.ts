@@ -6,7 +6,7 @@ import { type DetectorPart, isFirstPart } from '../../src/detection/detector/det
 import type { PartValuesByName } from '../../src/detection/detector/part-runner.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { ChosenImage } from './choose-images.js';
-import { readImage } from './compare-detectors.js';
+import { nameImage, readImage } from './compare-detectors.js';
 import type { VerifyJob } from './params.js';
 import type { PartComparer } from './part-errors.js';
 import { summarize } from './report.js';
@@ -51,7 +51,7 @@ export async function comparePart(
         context.signal.throwIfAborted();
         const input = await readPartInput(part, image.path, detector, options);
         values.push(compareKinds(await reference.run(input), await candidate.run(input), compared));
-        if (!onTiles.includes(name)) await errors.add(name, input);
+        if (!onTiles.includes(name)) await errors.add(name, input, nameImage(image));
         context.progress(index + 1, images.length, 'images');
       }
     }),

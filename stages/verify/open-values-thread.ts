@@ -22,12 +22,27 @@ export function openValuesThread(): ValuesThread {
   return { compare: async order => resultOf<SampleErrors>(await thread.ask(order)), close: thread.terminate };
 }
 
-/** Smaller models are compared before a thread has started; of larger ones, the sessions of a second thread take too much memory. */
-const [LEAST_BYTES, MOST_BYTES] = [1 << 20, 64 << 20];
+/** Of both sides. Smaller models are compared before a thread has started; of larger ones, the sessions of a second thread take too much memory. */
+const [LEAST_BYTES, MOST_BYTES] = [1 << 20, 128 << 20];
 
-/** Whether two threads compare `samples` samples sooner than one. @param reference the models of one side. */
-export function isWorthThread(reference: InputPaths[string], samples: number): boolean {
-  const paths = typeof reference === 'string' ? [reference] : Object.values(reference ?? {});
-  const sizeBytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
-  return samples > 1 && sizeBytes >= LEAST_BYTES && sizeBytes <= MOST_BYTES && availableParallelism() > 1;
+/**
+ * Whether two threads compare `samples` samples sooner than one: by the sizes of the models of both sides.
+ * Models that cannot be read are none; who opens them says so.
+ * @param cores those that the process may use.
+ */
+export function isWorthThread({ reference, candidate }: InputPaths, samples: number, cores = availableParallelism()): boolean {
+  if (samples <= 1 || cores <= 1) return false;
+  const paths = [reference, candidate].flatMap(side => (typeof side === 'string' ? [side] : Object.values(side ?? {})));
+  const sizes = paths.map(findSize);
+  if (!sizes.every(size => size !== undefined)) return false;
+  const sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
+  return sizeBytes >= LEAST_BYTES && sizeBytes <= MOST_BYTES;
+}
+
+function findSize(path: string): number | undefined {
+  try {
+    return statSync(path).size;
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,7 @@ import type { PartValuesByName } from '../../src/detection/detector/part-runner.
 import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
 import type { SelectedErrors } from '../../src/quant/compare/selected-errors.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
+import { nameSample } from '../../src/stage/name-sample.js';
 import type { VerifyJob } from './params.js';
 import { type OutputForms, openSelections } from './selections.js';
 import { openValueErrors } from './value-errors.js';
@@ -15,10 +16,10 @@ export interface PartFigures {
 }
 
 export interface PartComparer {
-  /** Compares a part on its input. */
-  add(part: string, inputs: PartValuesByName): Promise<void>;
+  /** Compares a part on its input, now or later. `label` is the sample, which errors name. */
+  add(part: string, inputs: PartValuesByName, label: string): Promise<void>;
   /** The same for any model, by input names. */
-  addFeeds(part: string, feeds: NamedTensors): Promise<void>;
+  addFeeds(part: string, feeds: NamedTensors, label: string): Promise<void>;
   /** Opens the comparison of a part with equal selections. @returns the outputs whose shapes may differ, because they depend on what each side selects. */
   openSelections(part: string, forms: OutputForms): Promise<ReadonlySet<string>>;
   /** Compares what waits. No part can be added then. */
@@ -31,13 +32,13 @@ export interface PartComparer {
 export function openPartComparer(job: VerifyJob): PartComparer {
   const [values, selections] = [openValueErrors(job), openSelections(job)];
   return {
-    async add(part, inputs) {
-      await values.add(part, inputs);
-      await selections.add(part, inputs);
+    async add(part, inputs, label) {
+      await values.add(part, inputs, label);
+      await nameSample(label, () => selections.add(part, inputs));
     },
-    async addFeeds(part, feeds) {
-      await values.addFeeds(part, feeds);
-      await selections.addFeeds(part, feeds);
+    async addFeeds(part, feeds, label) {
+      await values.addFeeds(part, feeds, label);
+      await nameSample(label, () => selections.addFeeds(part, feeds));
     },
     openSelections: (part, forms) => selections.open(part, forms),
     finish: values.finish,

@@ -17,7 +17,7 @@ export interface ModelPair {
 }
 
 /** Paths of the part's models, where both sides are models of parts. */
-export function pairOf({ params, inputs }: VerifyJob, part: string): ModelPair {
+export function pairOf({ params, inputs }: Pick<VerifyJob, 'params' | 'inputs'>, part: string): ModelPair {
   const path = (side: string): string =>
     params.part !== undefined || params.reference === 'model'
       ? getInputPath(inputs, side)

@@ -4,6 +4,7 @@ import type { PartValuesByName } from '../../src/detection/detector/part-runner.
 import type { SampleErrors } from '../../src/quant/compare/compare-values.js';
 import type { PartErrors } from '../../src/quant/compare/propagated-error.js';
 import type { NamedTensors } from '../../src/runtime/session/model-inputs.js';
+import { nameSample } from '../../src/stage/name-sample.js';
 import { byteLength } from '../../src/tensor/dtype.js';
 import { countElements } from '../../src/tensor/shape.js';
 import { type OpenPair, openPair } from './open-pair.js';
@@ -12,11 +13,14 @@ import type { VerifyJob } from './params.js';
 import { fitInputs, type ModelPair, pairOf } from './part-models.js';
 
 export interface ValueErrors {
-  /** Compares all values of a part on its input, now or later. Does nothing if the input has no rows, or only outputs are compared. */
-  add(part: string, inputs: PartValuesByName): Promise<void>;
+  /**
+   * Compares all values of a part on its input, now or later. Does nothing if the input has no rows, or only outputs are compared.
+   * @param label the sample, for the error of its comparison, which may be thrown by any later call.
+   */
+  add(part: string, inputs: PartValuesByName, label: string): Promise<void>;
   /** The same for any model, by input names. */
-  addFeeds(part: string, feeds: NamedTensors): Promise<void>;
-  /** Compares what waits. @throws as `ValueComparer.compare`, and StageError `thread-ended`, as `add` and `addFeeds` may. */
+  addFeeds(part: string, feeds: NamedTensors, label: string): Promise<void>;
+  /** Compares what waits. @throws as `ValueComparer.compare`, and StageError `thread-ended`, as `add` and `addFeeds` may; each names its sample. */
   finish(): Promise<void>;
   /** undefined if only outputs are compared. */
   conclude(): readonly PartErrors[] | undefined;
@@ -26,6 +30,7 @@ export interface ValueErrors {
 /** A part on one sample. */
 interface Unit {
   readonly part: string;
+  readonly label: string;
   readonly models: ModelPair;
   state:
     | { readonly kind: 'waiting'; readonly feeds: NamedTensors }
@@ -44,7 +49,7 @@ function sizeOf(feeds: NamedTensors): number {
  * The models of both sides by part. Parts are opened when they are first compared.
  * A second thread shares the work: each unit is compared alone, and the sums are added in the order of the samples, so that the bits are those of one thread.
  */
-export function openValueErrors(job: VerifyJob): ValueErrors {
+export function openValueErrors(job: Pick<VerifyJob, 'params' | 'inputs'>): ValueErrors {
   const opened = new Map<string, OpenPair>();
   /** Those whose sums are not added yet, in order; `waiting` has those that nobody has taken. */
   const units: Unit[] = [];
@@ -55,7 +60,7 @@ export function openValueErrors(job: VerifyJob): ValueErrors {
   const { values, images, samples } = job.params;
   const isAll = values === 'all';
   // It starts while the detectors open.
-  const thread = isAll && isWorthThread(job.inputs.reference, images?.length ?? samples) ? openValuesThread() : undefined;
+  const thread = isAll && isWorthThread(job.inputs, images?.length ?? samples) ? openValuesThread() : undefined;
 
   const open = async (part: string): Promise<OpenPair> => {
     const pair = opened.get(part) ?? (await openPair(pairOf(job, part)));
@@ -69,7 +74,7 @@ export function openValueErrors(job: VerifyJob): ValueErrors {
     const { feeds } = unit.state;
     waitingBytes -= sizeOf(feeds);
     unit.state = { kind: 'taken' };
-    unit.state = { kind: 'compared', errors: await compare(unit, feeds) };
+    unit.state = { kind: 'compared', errors: await nameSample(unit.label, () => compare(unit, feeds)) };
   };
   const compareHere = async ({ part }: Unit, feeds: NamedTensors) => (await open(part)).comparer.compareAlone(feeds);
   const share = async ({ compare }: ValuesThread): Promise<void> => {
@@ -87,10 +92,10 @@ export function openValueErrors(job: VerifyJob): ValueErrors {
       units.shift();
     }
   };
-  const addUnit = async (part: string, feeds: NamedTensors): Promise<void> => {
+  const addUnit = async (part: string, feeds: NamedTensors, label: string): Promise<void> => {
     await addCompared();
     const models = pairOf(job, part);
-    const unit: Unit = { part, models, state: { kind: 'waiting', feeds } };
+    const unit: Unit = { part, label, models, state: { kind: 'waiting', feeds } };
     units.push(unit);
     waiting.push(unit);
     waitingBytes += sizeOf(feeds);
@@ -99,13 +104,13 @@ export function openValueErrors(job: VerifyJob): ValueErrors {
   };
 
   return {
-    async add(part, inputs) {
+    async add(part, inputs, label) {
       if (!isAll || Object.values(inputs).some(({ dims }) => dims[0] === 0)) return;
       const { wanted } = await open(part);
-      await addUnit(part, fitInputs(inputs, wanted));
+      await addUnit(part, fitInputs(inputs, wanted), label);
     },
-    async addFeeds(part, feeds) {
-      if (isAll) await addUnit(part, feeds);
+    async addFeeds(part, feeds, label) {
+      if (isAll) await addUnit(part, feeds, label);
     },
     async finish() {
       while (waiting.length > 0 && failure === undefined) await compareNext(compareHere);

@@ -9,8 +9,9 @@ import { encodeNpy } from '../../../src/tensor/formats/npy.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
 import { isWorthThread, openValuesThread } from '../../../stages/verify/open-values-thread.js';
 import { verify } from '../../../stages/verify/stage.js';
+import { openValueErrors } from '../../../stages/verify/value-errors.js';
 import { failureOf } from '../../support/error-code.js';
-import { givenFolder, runStage } from '../../support/run-stage.js';
+import { givenFolder, parseParams, runStage } from '../../support/run-stage.js';
 import { smallGraph } from '../quant/small-graph.js';
 
 /** 1.4 MB of weights. */
@@ -18,12 +19,12 @@ const SIZE = 600;
 const [SAMPLES, ANY] = [5, { minSqnrDb: -998 }] as const;
 
 /** Three layers of one weight. */
-function layers(shift: number) {
+function layers(shift: number, size = SIZE) {
   const small = smallGraph();
-  small.input('x', [3, SIZE]);
-  const floats = new Float32Array(SIZE * SIZE);
+  small.input('x', [3, size]);
+  const floats = new Float32Array(size * size);
   for (let i = 0; i < floats.length; i++) floats[i] = ((i * 7919) % 257) / 4096 - 1 / 32 + shift * (i % 5);
-  small.floats('w', [SIZE, SIZE], floats);
+  small.floats('w', [size, size], floats);
   small.node('MatMul x w -> a');
   small.node('Tanh a -> b');
   small.node('MatMul b w -> c');
@@ -49,10 +50,11 @@ describe('verify, inner values of larger models', () => {
   });
 
   it('have the errors that one thread finds, bit for bit', async () => {
-    expect(isWorthThread(path('reference.onnx'), SAMPLES)).toBe(true);
+    const sides = { reference: path('reference.onnx'), candidate: path('candidate.onnx') };
+    expect(isWorthThread(sides, SAMPLES, 2)).toBe(true);
     const { outputs } = await runStage(verify, {
       params: { reference: 'model', candidate: 'model', samples: SAMPLES, values: 'all', thresholds: ANY },
-      inputs: { reference: path('reference.onnx'), candidate: path('candidate.onnx'), tensors: path('tensors') },
+      inputs: { ...sides, tensors: path('tensors') },
       folder: folder.path,
     });
     const comparer = openValueComparer(await readModel(path('reference.onnx')), await readModel(path('candidate.onnx')), {
@@ -76,11 +78,37 @@ describe('verify, inner values of larger models', () => {
     expect(await failureOf(() => thread.compare({ models, feeds: {} }))).toMatchObject({ code: 'thread-ended' });
   });
 
+  const small = () => path('tensors/0.npy');
+  const large = () => path('reference.onnx');
   it.each([
-    ['small models', () => path('tensors/0.npy'), 5, false],
-    ['one sample', () => path('reference.onnx'), 1, false],
-    ['models of parts, which count together', () => ({ a: path('reference.onnx'), b: path('tensors/0.npy') }), 2, true],
-  ])('%s: whether a thread starts', (_what, reference, count, expected) => {
-    expect(isWorthThread(reference(), count)).toBe(expected);
+    ['small models', small, small, 5, 2, false],
+    ['one sample', large, large, 1, 2, false],
+    ['one core', large, large, 5, 1, false],
+    ['a large model on one side', small, large, 2, 2, true],
+    ['models of parts, which count together', () => ({ a: large(), b: small() }), small, 2, 2, true],
+    ['a model that is missing', () => path('missing.onnx'), large, 2, 2, false],
+  ])('%s: whether a thread starts', (_what, reference, candidate, count, cores, expected) => {
+    expect(isWorthThread({ reference: reference(), candidate: candidate() }, count, cores)).toBe(expected);
+  });
+
+  it.each([
+    ['of larger models', SIZE],
+    ['of small models, without a second thread', 4],
+  ])('%s, an error names the sample whose values failed, whenever it is thrown', async (_what, size) => {
+    await writeModel(path('bad-reference.onnx'), layers(0, size));
+    await writeModel(path('bad-candidate.onnx'), layers(1e-4, size));
+    const sides = { reference: path('bad-reference.onnx'), candidate: path('bad-candidate.onnx') };
+    const params = parseParams(verify, { reference: 'model', candidate: 'model', samples: 3, values: 'all' });
+    const errors = openValueErrors({ params, inputs: sides });
+    const feeds = (width: number) => ({ x: makeTensor('float32', [3, width], new Float32Array(3 * width).fill(0.5)) });
+    const failure = await failureOf(async () => {
+      await errors.addFeeds('model', feeds(size), 'sample a');
+      await errors.addFeeds('model', feeds(size + 1), 'sample b');
+      await errors.addFeeds('model', feeds(size), 'sample c');
+      await errors.finish();
+    });
+    await errors.close();
+    expect(failure.code).toBe('model-run');
+    expect(failure.message).toMatch(/^sample b: /);
   });
 });
