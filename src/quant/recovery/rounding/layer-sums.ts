@@ -67,8 +67,8 @@ const MOST_LEFT_BYTES = 32 << 20;
 /** Elements of inputs that are multiplied at a time: 16 MB. */
 const BLOCK_ELEMENTS = 4 << 20;
 
-/** Two threads compute different elements of a product: none of its sums is split. */
-const SESSION = { ...CAPTURE_SESSION, threads: 2 } as const;
+/** One thread: with two, ONNX Runtime cuts some products elsewhere, and their sums round differently. */
+const SESSION = { ...CAPTURE_SESSION, threads: 1 } as const;
 
 /** Products of a block of positions are by ONNX Runtime in float32; blocks hold the positions of all samples in their order. */
 export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few, samples }: SumOptions): Promise<SumLayer> {
