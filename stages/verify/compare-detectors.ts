@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import { compareDetections, type DetectionComparison } from '../../src/detection/compare/compare-detections.js';
 import { compareParts, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
+import { isFirstPart } from '../../src/detection/detector/detector-part.js';
 import { decodeImage, type RgbImage } from '../../src/detection/image/decode-image.js';
 import type { ChosenImage } from './choose-images.js';
 import type { VerifyJob } from './params.js';
@@ -24,7 +25,9 @@ export async function compareDetectors(
   const values: ValueComparisons[] = [];
   const detections: DetectionComparison[] = [];
   const differing = new Map<string, string>();
-  const { splitKinds } = options.definition;
+  const { splitKinds, parts: all } = options.definition;
+  const first = all.find(part => isFirstPart(part, all) && !onTiles.includes(part.name));
+  const ahead = first === undefined ? [] : await compareAhead(first.name, images, options, errors);
   const sides = [
     openSide(inputs, 'reference', params.reference, options),
     openSide(inputs, 'candidate', params.candidate, candidateOptions),
@@ -36,11 +39,14 @@ export async function compareDetectors(
     for (const [index, chosen] of images.entries()) {
       const { id, path } = chosen;
       context.signal.throwIfAborted();
-      const image = await readImage(path);
+      const image = ahead[index] ?? (await readImage(path));
       const [right, own] = [await reference.trace(image), await candidate.trace(image)];
       values.push(await compareParts(right, candidate, own, { splitKinds, shapes: { mayDiffer, differing } }));
       detections.push(compareDetections(id, right.objects, own.objects, rule));
-      for (const { name } of parts) await errors.add(name, getDefined(right.inputs[name], name), nameImage(chosen));
+      for (const { name } of parts) {
+        const what = name === first?.name && index < ahead.length ? 'selections' : 'all';
+        await errors.add(name, getDefined(right.inputs[name], name), { label: nameImage(chosen), what });
+      }
       context.progress(index + 1, images.length, 'images');
     }
   });
@@ -49,6 +55,31 @@ export async function compareDetectors(
 
 export function nameImage({ id, path }: ChosenImage): string {
   return `image ${id} (${basename(path)})`;
+}
+
+/** Pixels of images that are kept from then on. */
+const MOST_KEPT_BYTES = 32 << 20;
+
+/**
+ * Gives the first images to the second thread, if there is one: the input of the first part needs no model.
+ * @returns these images.
+ */
+async function compareAhead(
+  part: string,
+  images: readonly ChosenImage[],
+  { definition }: SideOptions,
+  errors: PartComparer,
+): Promise<readonly RgbImage[]> {
+  const ahead: RgbImage[] = [];
+  let keptBytes = 0;
+  for (const image of images) {
+    if (!errors.wantsMore() || keptBytes > MOST_KEPT_BYTES) break;
+    const pixels = await readImage(image.path);
+    await errors.addValues(part, definition.prepareInput(pixels), nameImage(image));
+    ahead.push(pixels);
+    keptBytes += pixels.data.byteLength;
+  }
+  return ahead;
 }
 
 export async function readImage(path: string): Promise<RgbImage> {

@@ -51,7 +51,7 @@ export async function comparePart(
         context.signal.throwIfAborted();
         const input = await readPartInput(part, image.path, detector, options);
         values.push(compareKinds(await reference.run(input), await candidate.run(input), compared));
-        if (!onTiles.includes(name)) await errors.add(name, input, nameImage(image));
+        if (!onTiles.includes(name)) await errors.add(name, input, { label: nameImage(image), what: 'all' });
         context.progress(index + 1, images.length, 'images');
       }
     }),

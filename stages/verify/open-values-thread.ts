@@ -6,11 +6,12 @@ import type { SampleErrors } from '../../src/quant/compare/compare-values.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { resultOf, type ThreadAnswer } from '../../src/stage/thread-call.js';
+import { CLAIMED_BEFORE } from './claim.js';
 import type { ValuesOrder } from './values-thread.js';
 
 export interface ValuesThread {
-  /** @throws as `ValueComparer.compare`; StageError `thread-ended`. */
-  compare(order: ValuesOrder): Promise<SampleErrors>;
+  /** @returns undefined if the other thread claimed the order. @throws as `ValueComparer.compare`; StageError `thread-ended`. */
+  compare(order: ValuesOrder): Promise<SampleErrors | undefined>;
   close(): Promise<void>;
 }
 
@@ -19,7 +20,11 @@ export function openValuesThread(): ValuesThread {
     endedBy: reason =>
       new StageError('thread-ended', `a thread of the stage ended without a result: ${reason}`, { help: 'free memory, and build again' }),
   });
-  return { compare: async order => resultOf<SampleErrors>(await thread.ask(order)), close: thread.terminate };
+  const compare = async (order: ValuesOrder): Promise<SampleErrors | undefined> => {
+    const result = resultOf<SampleErrors | typeof CLAIMED_BEFORE>(await thread.ask(order));
+    return result === CLAIMED_BEFORE ? undefined : result;
+  };
+  return { compare, close: thread.terminate };
 }
 
 /** Of both sides. Smaller models are compared before a thread has started; of larger ones, the sessions of a second thread take too much memory. */

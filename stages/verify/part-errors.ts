@@ -15,9 +15,20 @@ export interface PartFigures {
   readonly selections: readonly SelectedErrors[];
 }
 
+export interface AddedSample {
+  /** The sample, which errors name. */
+  readonly label: string;
+  /** 'selections': `addValues` has its inner values already. */
+  readonly what: 'all' | 'selections';
+}
+
 export interface PartComparer {
-  /** Compares a part on its input, now or later. `label` is the sample, which errors name. */
-  add(part: string, inputs: PartValuesByName, label: string): Promise<void>;
+  /** Compares a part on its input, now or later. */
+  add(part: string, inputs: PartValuesByName, sample: AddedSample): Promise<void>;
+  /** Compares the inner values of a part on its input. Samples of one part are added in their order. `label` is the sample, which errors name. */
+  addValues(part: string, inputs: PartValuesByName, label: string): Promise<void>;
+  /** Whether `addValues` is of use before the detectors are open: a second thread compares. */
+  wantsMore(): boolean;
   /** The same for any model, by input names. */
   addFeeds(part: string, feeds: NamedTensors, label: string): Promise<void>;
   /** Opens the comparison of a part with equal selections. @returns the outputs whose shapes may differ, because they depend on what each side selects. */
@@ -32,14 +43,16 @@ export interface PartComparer {
 export function openPartComparer(job: VerifyJob): PartComparer {
   const [values, selections] = [openValueErrors(job), openSelections(job)];
   return {
-    async add(part, inputs, label) {
-      await values.add(part, inputs, label);
+    async add(part, inputs, { label, what }) {
+      if (what === 'all') await values.add(part, inputs, label);
       await nameSample(label, () => selections.add(part, inputs));
     },
     async addFeeds(part, feeds, label) {
       await values.addFeeds(part, feeds, label);
       await nameSample(label, () => selections.addFeeds(part, feeds));
     },
+    addValues: values.add,
+    wantsMore: values.wantsMore,
     openSelections: (part, forms) => selections.open(part, forms),
     finish: values.finish,
     conclude: differing => ({ propagated: values.conclude(), selections: selections.conclude(differing) }),

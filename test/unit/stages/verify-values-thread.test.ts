@@ -7,6 +7,7 @@ import { openValueComparer } from '../../../src/quant/compare/compare-values.js'
 import { readJsonFile } from '../../../src/stage/json-file.js';
 import { encodeNpy } from '../../../src/tensor/formats/npy.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { newClaim, takeClaim } from '../../../stages/verify/claim.js';
 import { isWorthThread, openValuesThread } from '../../../stages/verify/open-values-thread.js';
 import { verify } from '../../../stages/verify/stage.js';
 import { openValueErrors } from '../../../stages/verify/value-errors.js';
@@ -71,11 +72,20 @@ describe('verify, inner values of larger models', () => {
   it('in the thread, errors keep their codes', async () => {
     const thread = openValuesThread();
     const models = { reference: path('reference.onnx'), candidate: path('missing.onnx') };
-    const failure = await failureOf(() => thread.compare({ models, feeds: {} }));
+    const failure = await failureOf(() => thread.compare({ models, feeds: {}, claim: newClaim() }));
     const own = await failureOf(() => readModel(path('missing.onnx')));
     await thread.close();
     expect(failure).toEqual(own);
-    expect(await failureOf(() => thread.compare({ models, feeds: {} }))).toMatchObject({ code: 'thread-ended' });
+    expect(await failureOf(() => thread.compare({ models, feeds: {}, claim: newClaim() }))).toMatchObject({ code: 'thread-ended' });
+  });
+
+  it('what this thread has claimed is not compared in the second one', async () => {
+    const thread = openValuesThread();
+    const claim = newClaim();
+    expect([takeClaim(claim), takeClaim(claim)]).toEqual([true, false]);
+    const models = { reference: path('reference.onnx'), candidate: path('missing.onnx') };
+    expect(await thread.compare({ models, feeds: {}, claim })).toBeUndefined();
+    await thread.close();
   });
 
   const small = () => path('tensors/0.npy');
