@@ -166,6 +166,33 @@ describeInBrowser('the page of the default pipeline', path => {
     await opened.page.getByText(text).first().waitFor();
   });
 
+  it('lists the images of the data set before the detections are there, and says that they are on their way', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    let release = (): void => undefined;
+    const held = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    await tab.route(/artifact\?stage=evaluate-[^&]*&port=detections/, route => held.then(() => route.continue()));
+    await tab.goto(`http://127.0.0.1:${page.server().port}/results#token=${page.server().token}`);
+    await tab.getByRole('status').filter({ hasText: 'Loading and matching the detections' }).waitFor();
+    const listed = await tab.getByRole('region', { name: 'Images of the data set' }).locator('tbody tr').count();
+    expect(listed).toBeGreaterThan(5);
+    expect(await tab.getByRole('button', { name: /^lost \d/ }).count()).toBe(0);
+    release();
+    await tab.getByRole('button', { name: /^lost \d/ }).waitFor();
+    expect(await tab.getByText('Loading and matching').count()).toBe(0);
+  });
+
+  it('says why detections cannot be fetched, as the server says it', async () => {
+    const opened = await page.open();
+    const error = { code: 'ui-not-found', message: 'the detections are gone', help: 'build the stage' };
+    await opened.page.route(/artifact\?stage=evaluate-[^&]*&port=detections/, route => route.fulfill({ status: 404, json: { error } }));
+    await opened.go('/results');
+    await opened.page.getByText('the detections are gone').waitFor();
+    expect(await opened.page.getByText('Loading and matching').count()).toBe(0);
+  });
+
   it('moves a graph by its transform alone while the sight stays near', async () => {
     const opened = await page.open();
     await opened.go('/model?stage=quantize@backbone');

@@ -1,13 +1,18 @@
 /** Matches the detections of two sides in a worker, as the files have megabytes, and then outlines masks image by image. */
+import type { CocoDataset } from '../../../detection/coco/dataset.js';
 import { outlineMasks } from './image-masks.js';
-import { type MatchedImage, matchResults } from './match-results.js';
+import { listedImage, type Matched, type MatchedImage, matchResults, matchSides, readDataset, readDetections } from './match-results.js';
 import { buffersOf } from './object-columns.js';
-import type { ImageMasks, MatchOrder, MatchResult } from './result-types.js';
+import type { ImageMasks, ListedImage, MatchAddresses, MatchOrder, MatchResult } from './result-types.js';
 
-/** What the worker is asked: first to match, then for masks. */
-export type MatchRequest = MatchOrder | { readonly masksOf: number };
+/** What the worker is asked: first to match, files that it fetches or that it is given, then for masks. */
+export type MatchRequest = MatchOrder | MatchAddresses | { readonly masksOf: number };
 
 export type MatchAnswer =
+  /** The images of the data set, before the detections are there. */
+  | { readonly kind: 'images'; readonly images: readonly ListedImage[] }
+  /** A file could not be fetched; the page asks for it itself, and says why. */
+  | { readonly kind: 'not-fetched' }
   | { readonly kind: 'matched'; readonly result: MatchResult }
   | { readonly kind: 'masks'; readonly image: number; readonly masks: ImageMasks }
   | { readonly kind: 'problem'; readonly message: string };
@@ -15,22 +20,49 @@ export type MatchAnswer =
 let images: readonly MatchedImage[] = [];
 
 addEventListener('message', ({ data }: MessageEvent<MatchRequest>) => {
-  try {
-    answer(data);
-  } catch (error) {
-    send({ kind: 'problem', message: error instanceof Error ? error.message : String(error) });
-  }
+  answer(data).catch((error: unknown) => {
+    if (error instanceof NotFetched) send({ kind: 'not-fetched' });
+    else send({ kind: 'problem', message: error instanceof Error ? error.message : String(error) });
+  });
 });
 
-function answer(request: MatchRequest): void {
+async function answer(request: MatchRequest): Promise<void> {
   if ('masksOf' in request) {
     const image = images[request.masksOf];
     if (image !== undefined) send({ kind: 'masks', image: request.masksOf, masks: outlineMasks(image) });
     return;
   }
-  const matched = matchResults(request);
+  const matched = 'addresses' in request ? await matchFetched(request) : matchResults(request);
   images = matched.images;
   send({ kind: 'matched', result: matched.result }, buffersOf(matched.result));
+}
+
+/** Asks for all files at once, and reads each as soon as it is there and the data set is read. */
+async function matchFetched({ addresses, token }: MatchAddresses): Promise<Matched> {
+  const files = [addresses.left, addresses.right].map(path => fetchFile(path, token));
+  const dataset = fetchFile(addresses.annotations, token).then(bytes => announce(readDataset(bytes)));
+  const results = files.map(async file => {
+    const [bytes, known] = await Promise.all([file, dataset]);
+    return readDetections(bytes, known);
+  });
+  return matchSides(await dataset, await Promise.all(results));
+}
+
+function announce(dataset: CocoDataset): CocoDataset {
+  send({ kind: 'images', images: dataset.images.map(listedImage) });
+  return dataset;
+}
+
+class NotFetched extends Error {}
+
+async function fetchFile(path: string, token: string): Promise<ArrayBuffer> {
+  try {
+    const response = await fetch(path, { headers: { authorization: `Bearer ${token}` }, credentials: 'omit' });
+    if (response.ok) return await response.arrayBuffer();
+  } catch (error) {
+    throw new NotFetched(path, { cause: error });
+  }
+  throw new NotFetched(path);
 }
 
 function send(message: MatchAnswer, transfer: readonly ArrayBufferLike[] = []): void {

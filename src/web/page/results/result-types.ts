@@ -9,6 +9,12 @@ export interface MatchOrder {
   readonly annotations: ArrayBuffer;
 }
 
+/** Where the worker finds the same files, and what lets it ask for them. */
+export interface MatchAddresses {
+  readonly addresses: Readonly<Record<keyof MatchOrder, string>>;
+  readonly token: string;
+}
+
 export interface ObjectBox {
   readonly box: CocoBox;
   /** Id of the class, as text: ids of COCO files are numbers, or any text. */
@@ -31,9 +37,7 @@ export interface MatchedObject {
   readonly iou?: number;
 }
 
-export interface ImageRow extends ImageSize {
-  readonly id: string;
-  readonly file: string;
+export interface ImageRow extends ListedImage {
   readonly objects: readonly MatchedObject[];
   readonly truth: readonly ObjectBox[];
 }
@@ -71,8 +75,13 @@ export interface TruthColumns {
   readonly crowds: Uint8Array;
 }
 
+export interface ListedImage extends ImageSize {
+  readonly id: string;
+  readonly file: string;
+}
+
 export interface MatchResult {
-  readonly images: readonly (ImageSize & { readonly id: string; readonly file: string })[];
+  readonly images: readonly ListedImage[];
   /** Per image the index of its first object; one more at the end. */
   readonly objectStarts: Uint32Array;
   readonly truthStarts: Uint32Array;

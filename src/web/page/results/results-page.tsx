@@ -16,7 +16,7 @@ import { countOf, type Filtered, filterRows, SIZES } from './filter-rows.js';
 import { ImagePair } from './image-pair.js';
 import { Judgments } from './judgments.js';
 import { imageAt } from './object-columns.js';
-import { type MatchResult, OBJECT_KINDS } from './result-types.js';
+import { type ListedImage, type MatchResult, OBJECT_KINDS } from './result-types.js';
 import { Subset } from './subset.js';
 import { findSides, nameOf, type ResultSide, useMasks, useResults } from './use-results.js';
 
@@ -100,7 +100,7 @@ interface MatchedProps {
 function Matched({ left, right, isLive }: MatchedProps) {
   const { query } = usePlace();
   const results = useResults(left, right);
-  const { result, error } = results;
+  const { images, result, error } = results;
   const filtered = useMemo(
     () => (result === undefined ? undefined : filterRows(result, query)),
     [result, query.kind, query.class, query.size, query.score],
@@ -112,7 +112,8 @@ function Matched({ left, right, isLive }: MatchedProps) {
   );
   const row = useMemo(() => (result === undefined || place === undefined ? undefined : imageAt(result, place)), [result, place]);
   const masks = useMasks(results, query.masks === 'off' ? undefined : place);
-  if (result === undefined || filtered === undefined) return <Waiting error={error} what="the detections" />;
+  if (result === undefined || filtered === undefined)
+    return images === undefined || error !== undefined ? <Waiting error={error} what="the detections" /> : <FirstImages images={images} />;
   return (
     <>
       <Filters result={result} filtered={filtered} />
@@ -145,6 +146,24 @@ function Matched({ left, right, isLive }: MatchedProps) {
     </>
   );
 }
+
+/** The images of the data set, until their detections are matched: nothing can be picked or filtered yet. */
+function FirstImages({ images }: { readonly images: readonly ListedImage[] }) {
+  return (
+    <>
+      <p class="empty" role="status">
+        Loading and matching the detections of the images …
+      </p>
+      <div class="results" aria-busy="true">
+        <DataTable label="Images of the data set" rows={images} columns={FIRST_COLUMNS} keyOf={({ id }) => id} visibleRows={16} />
+      </div>
+    </>
+  );
+}
+
+const FIRST_COLUMNS: readonly ColumnSpec<ListedImage>[] = [
+  { name: 'file', title: 'Image', rank: ({ file }) => file, cell: ({ file, id }) => <NameCell name={file || id} /> },
+];
 
 function idOf({ images }: MatchResult): (image: number) => string {
   return image => images[image]?.id ?? '';

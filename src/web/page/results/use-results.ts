@@ -1,12 +1,13 @@
-/** Both sides of a comparison: fetched, matched in a worker, and masks as images are shown. */
+/** Both sides of a comparison: fetched and matched in a worker, and masks as images are shown. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
-import { type ApiError, address, getBytes } from '../api/client.js';
+import { type ApiError, address, getBytes, tokenOf } from '../api/client.js';
+import { isSaved } from '../api/saved.js';
 import { asApiError } from '../api/use-data.js';
 import { startWorker } from '../parts/workers.js';
 import type { MatchAnswer, MatchRequest } from './match-worker.js';
 import workerAddress from './match-worker.ts?worker&url';
-import type { ImageMasks, MatchOrder, MatchResult } from './result-types.js';
+import type { ImageMasks, ListedImage, MatchAddresses, MatchOrder, MatchResult } from './result-types.js';
 
 export interface ResultSide {
   readonly stage: StageRow;
@@ -35,6 +36,8 @@ export function findSides(stages: readonly StageRow[]): readonly ResultSide[] {
 }
 
 export interface Results {
+  /** The images of the data set, as soon as they are known. */
+  readonly images: readonly ListedImage[] | undefined;
   readonly result: MatchResult | undefined;
   readonly error: ApiError | undefined;
   /** The masks that were outlined last. */
@@ -50,6 +53,7 @@ interface OutlinedMasks {
 
 interface Found {
   readonly key: string;
+  readonly images?: readonly ListedImage[];
   readonly result?: MatchResult;
   readonly error?: ApiError;
   readonly masks?: OutlinedMasks;
@@ -63,27 +67,33 @@ export function useResults(left: ResultSide, right: ResultSide): Results {
     const controller = new AbortController();
     const own = startWorker(workerAddress, error => setFound({ key, error }));
     worker.current = own;
+    const giveFiles = (): void => {
+      load(left, right, controller.signal).then(
+        order => own.postMessage(order, [order.left, order.right, order.annotations]),
+        (error: unknown) => {
+          own.terminate();
+          if (!controller.signal.aborted) setFound({ key, error: asApiError(error) });
+        },
+      );
+    };
     own.onmessage = ({ data }: MessageEvent<MatchAnswer>) => {
       if (data.kind === 'problem') setFound({ key, error: asApiError(new Error(data.message)) });
       else if (data.kind === 'matched') setFound({ key, result: data.result });
+      else if (data.kind === 'images') setFound({ key, images: data.images });
+      else if (data.kind === 'not-fetched') giveFiles();
       else setFound(before => (before.key === key ? { ...before, masks: data } : before));
     };
-    load(left, right, controller.signal).then(
-      order => own.postMessage(order, [order.left, order.right, order.annotations]),
-      (error: unknown) => {
-        own.terminate();
-        if (!controller.signal.aborted) setFound({ key, error: asApiError(error) });
-      },
-    );
+    if (isSaved) giveFiles();
+    else own.postMessage(addressesOf(left, right) satisfies MatchRequest);
     return () => {
       controller.abort();
       own.terminate();
       worker.current = undefined;
     };
   }, [key]);
-  const { result, error, masks }: Found = found.key === key ? found : { key };
+  const { images, result, error, masks }: Found = found.key === key ? found : { key };
   const outline = useCallback((image: number): void => worker.current?.postMessage({ masksOf: image } satisfies MatchRequest), []);
-  return { result, error, masks, outline };
+  return { images, result, error, masks, outline };
 }
 
 /** The masks of one image; undefined until they are outlined. @param image undefined: none are wanted. */
@@ -96,10 +106,24 @@ export function useMasks({ result, masks, outline }: Results, image: number | un
 }
 
 async function load(left: ResultSide, right: ResultSide, signal: AbortSignal): Promise<MatchOrder> {
+  const paths = pathsOf(left, right);
   const [one, other, annotations] = await Promise.all([
-    getBytes(address('artifact', { stage: left.stage.id, port: left.port, of: left.of }), signal),
-    getBytes(address('artifact', { stage: right.stage.id, port: right.port, of: right.of }), signal),
-    getBytes(address('input', { stage: right.stage.id, name: right.annotations }), signal),
+    getBytes(paths.left, signal),
+    getBytes(paths.right, signal),
+    getBytes(paths.annotations, signal),
   ]);
   return { left: one, right: other, annotations };
+}
+
+/** The worker has an address of its own, so that paths alone would not lead to the server. */
+function addressesOf(left: ResultSide, right: ResultSide): MatchAddresses {
+  const paths = pathsOf(left, right);
+  const of = (path: string): string => `${location.origin}/api/${path}`;
+  return { addresses: { left: of(paths.left), right: of(paths.right), annotations: of(paths.annotations) }, token: tokenOf() };
+}
+
+function pathsOf(left: ResultSide, right: ResultSide): MatchAddresses['addresses'] {
+  const detections = ({ stage, port, of }: ResultSide): string => address('artifact', { stage: stage.id, port, of });
+  const annotations = address('input', { stage: right.stage.id, name: right.annotations });
+  return { left: detections(left), right: detections(right), annotations };
 }
