@@ -18,6 +18,8 @@ export interface MainThread {
   /** Processor time per frame, in ms. */
   readonly frames: readonly number[];
   readonly totalMs: number;
+  /** The task with most processor time. */
+  readonly longestMs: number;
 }
 
 const CATEGORIES = ['toplevel', 'cc', '__metadata'];
@@ -52,7 +54,8 @@ function readMainThread(events: readonly TraceEvent[]): MainThread {
     const end = edges[index + 1] ?? start;
     return sumOf(tasks.filter(({ ts, dur = 0 }) => ts + dur > start && ts + dur <= end));
   });
-  return { frames: frames.filter(ms => ms >= LEAST_MS), totalMs: sumOf(tasks) };
+  const longestMs = Math.max(0, ...tasks.map(task => sumOf([task])));
+  return { frames: frames.filter(ms => ms >= LEAST_MS), totalMs: sumOf(tasks), longestMs };
 }
 
 /** The value that a share of the values does not exceed. */
