@@ -4,10 +4,11 @@ import { getValue, indexUses, type Use } from '../../onnx/ir/edit.js';
 import type { Constant, Graph, Node, NodeId, ValueId } from '../../onnx/ir/model.js';
 import type { RawTensor } from '../../tensor/tensor.js';
 import { scaleAt } from '../integers/power-of-two.js';
-import { coveredRange, middleOf, type QParams, type Range } from '../integers/qparams.js';
-import type { IntegerScheme } from '../integers/quantized-dtype.js';
+import { coveredRange, middleOf, type QParams, type Range, type TensorQParams } from '../integers/qparams.js';
+import type { IntegerRange, IntegerScheme } from '../integers/quantized-dtype.js';
 import { chooseQParams } from '../range/range.js';
 import type { Chosen, Observation, RangeMethod } from '../range/range-method.js';
+import type { WeightRangeMethod } from '../range/weight-range.js';
 import type { QuantizationScheme } from '../scheme/scheme.js';
 import { isFixedRange, NO_SETTINGS, type TensorSettings } from '../scheme/tensor-settings.js';
 
@@ -16,6 +17,15 @@ export interface PendingWeight {
   readonly role: 'weight' | 'activation';
   /** The axis of output channels, if there is one. */
   readonly axis: number | undefined;
+}
+
+/** The parameters of a constant. */
+export interface WeightParameters {
+  readonly qparams: TensorQParams;
+  /** Where the integers saturate. */
+  readonly limits: IntegerRange;
+  /** 'set' if the user set the range or scale. */
+  readonly method: WeightRangeMethod | 'set';
 }
 
 export interface PendingBias {
@@ -46,6 +56,8 @@ export interface DraftRequest {
   /** Values that stay in float. */
   readonly excludedValues: ReadonlySet<ValueId>;
   readonly settings: ReadonlyMap<ValueId, TensorSettings>;
+  /** Constants that are weights whichever node reads them first, with their axis of output channels. */
+  readonly tied: ReadonlyMap<ValueId, number | undefined>;
   /** Positions that replace those of the range methods. */
   readonly positions?: RefinedPositions;
 }
@@ -68,6 +80,8 @@ export interface Draft extends DraftRequest {
   readonly fusions: Fusion[];
   /** Cache of chosen parameters. */
   readonly chosen: Map<ValueId, Chosen>;
+  /** Cache of the parameters of constants, before a bias widens them. */
+  readonly parameters: Map<ValueId, WeightParameters>;
 }
 
 export function makeDraft(graph: Graph, request: DraftRequest): Draft {
@@ -81,6 +95,7 @@ export function makeDraft(graph: Graph, request: DraftRequest): Draft {
     removals: [],
     fusions: [],
     chosen: new Map(),
+    parameters: new Map(),
   };
 }
 
@@ -132,11 +147,12 @@ export function centeredAt(position: number, integers: IntegerScheme): QParams {
   return { scale: scaleAt(position), zeroPoint: middleOf(integers) };
 }
 
-/** Adds an activation with a range of its own, or a constant in the role of an activation. Values that are not float32 are ignored. */
+/** Adds an activation with a range of its own, or a constant in the role of an activation, unless it is tied to a weight. Values that are not float32 are ignored. */
 export function addActivation(draft: Draft, id: ValueId | undefined): void {
   if (id === undefined || isQuantized(draft, id) || draft.excludedValues.has(id)) return;
   if (getValue(draft.graph, id).constant !== undefined) {
-    if (findFloatConstant(draft.graph, id) !== undefined) draft.weights.set(id, { role: 'activation', axis: undefined });
+    if (findFloatConstant(draft.graph, id) !== undefined)
+      draft.weights.set(id, draft.tied.has(id) ? { role: 'weight', axis: draft.tied.get(id) } : { role: 'activation', axis: undefined });
     return;
   }
   if (draft.observations.has(id)) draft.activations.set(id, undefined);

@@ -1,10 +1,11 @@
 /** The placement of Q and DQ around each operator type, as onnxruntime.quantization's QDQ quantizer defines it. */
-import { getFloat, getInt, getString } from '../../onnx/ir/attribute.js';
+import { getFloat, getString } from '../../onnx/ir/attribute.js';
 import type { Node } from '../../onnx/ir/model.js';
 import type { Range } from '../integers/qparams.js';
 import { decodeFloats } from '../weights/weights.js';
 import { isCopyConv } from './copy-conv.js';
 import { addActivation, addBias, addShared, addWeight, type Draft, findFloatConstant, isQuantized, tryFuse, tryRemove } from './draft.js';
+import { CHOOSING, listWeights } from './weight-reads.js';
 
 /** Adds the tensors of `node` to the draft. Returns a reason if the node stays in float. */
 export type PlacementRule = (node: Node, draft: Draft) => string | undefined;
@@ -34,31 +35,27 @@ const move: PlacementRule = (node, draft) => {
   return moveQuantized(node, draft);
 };
 
-const conv: PlacementRule = (node, draft) => (isCopyConv(draft.graph, node) ? copyConv(node, draft) : weighted(node, draft, 0));
+const conv: PlacementRule = (node, draft) => (isCopyConv(draft.graph, node) ? copyConv(node, draft) : weighted(node, draft));
 
 const copyConv: PlacementRule = (node, draft) => {
-  addWeight(draft, node.inputs[1], undefined);
+  addWeights(draft, node);
   return move(node, draft);
 };
 
-// Weights are [in, out / groups, …]: with groups, a slice along axis 1 is one channel of every group.
-const convTranspose: PlacementRule = (node, draft) => weighted(node, draft, getInt(node, 'group', 1) === 1 ? 1 : undefined);
-
-const gemm: PlacementRule = (node, draft) => weighted(node, draft, getInt(node, 'transB', 0) !== 0 ? 0 : 1);
-
-/** @param axis the weight's output channel axis. */
-function weighted(node: Node, draft: Draft, axis: number | undefined): undefined {
+const weighted: PlacementRule = (node, draft) => {
   addActivation(draft, node.inputs[0]);
   addActivation(draft, node.outputs[0]);
-  addWeight(draft, node.inputs[1], axis);
+  addWeights(draft, node);
   addBias(draft, node);
+  return undefined;
+};
+
+function addWeights(draft: Draft, node: Node): void {
+  for (const { value, axis } of listWeights(draft.graph, node)) addWeight(draft, value, axis);
 }
 
 const matMul: PlacementRule = (node, draft) => {
-  for (const input of node.inputs) {
-    const rank = findFloatConstant(draft.graph, input)?.dims.length ?? 0;
-    addWeight(draft, input, rank > 1 ? rank - 1 : undefined);
-  }
+  addWeights(draft, node);
   addActivation(draft, node.outputs[0]);
   return undefined;
 };
@@ -66,7 +63,7 @@ const matMul: PlacementRule = (node, draft) => {
 /** The scale is a weight and the bias a bias; running mean and variance stay float. */
 const normalization: PlacementRule = (node, draft) => {
   addActivation(draft, node.inputs[0]);
-  addWeight(draft, node.inputs[1], undefined);
+  addWeights(draft, node);
   addBias(draft, node);
   addActivation(draft, node.outputs[0]);
   return undefined;
@@ -128,7 +125,7 @@ function padsWithKnown(node: Node, draft: Draft): boolean {
 
 /**
  * Elements are chosen from a constant table or an activation, and keep its parameters.
- * A table that another node reads as a weight has no parameters of an activation: the elements get a range of their own.
+ * A table that any node reads as a weight is one (see `tied`), with no parameters of an activation: the elements get a range of their own.
  */
 const gather: PlacementRule = (node, draft) => {
   const [table] = node.inputs;
@@ -149,8 +146,8 @@ const where: PlacementRule = (node, draft) => {
 
 const RULES: ReadonlyMap<string, PlacementRule> = new Map<string, PlacementRule>([
   ['Conv', conv],
-  ['ConvTranspose', convTranspose],
-  ['Gemm', gemm],
+  ['ConvTranspose', weighted],
+  ['Gemm', weighted],
   ['MatMul', matMul],
   ['BatchNormalization', normalization],
   ['InstanceNormalization', normalization],
@@ -160,9 +157,7 @@ const RULES: ReadonlyMap<string, PlacementRule> = new Map<string, PlacementRule>
   ['LeakyRelu', leaky],
   ['PRelu', leaky],
   ['Pad', pad],
-  ['Gather', gather],
-  ['GatherElements', gather],
-  ['TopK', gather],
+  ...CHOOSING.map((opType): readonly [string, PlacementRule] => [opType, gather]),
   ['Where', where],
   ['Resize', move],
   ['Split', move],

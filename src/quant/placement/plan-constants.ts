@@ -8,9 +8,9 @@ import type { WeightRangeMethod } from '../range/weight-range.js';
 import type { BiasScheme } from '../scheme/scheme.js';
 import { type QuantizedBias, quantizeBias, quantizeBiasAt, quantizeBiasAtOwnScale, widenForBias } from '../weights/biases.js';
 import { quantizeWeight } from '../weights/weights.js';
-import { type Draft, findFloatConstant, type PendingBias, settingsOf } from './draft.js';
+import { type Draft, findFloatConstant, type PendingBias, settingsOf, type WeightParameters } from './draft.js';
 import type { ActivationPlan } from './plan-activations.js';
-import { type WeightParameters, weightParameters } from './weight-parameters.js';
+import { weightParameters } from './weight-parameters.js';
 
 export interface WeightPlan {
   readonly value: ValueId;

@@ -9,6 +9,7 @@ import { type Draft, type Fusion, makeDraft, type RefinedPositions, type Removal
 import { placementOf } from './placement.js';
 import { type ActivationPlan, adjustObservations, planActivations } from './plan-activations.js';
 import { type BiasPlan, planBiases, planWeights, type WeightPlan } from './plan-constants.js';
+import { findTied } from './weight-reads.js';
 
 export interface QuantizationPlan {
   readonly scheme: QuantizationScheme;
@@ -50,7 +51,15 @@ export function planQuantization(graph: Graph, request: PlanRequest): Quantizati
     return reason === undefined;
   });
   const observations = adjustObservations(graph, chosen, request.observations, settings);
-  const draft = makeDraft(graph, { scheme, observations, settings, excludedValues, ...(positions === undefined ? {} : { positions }) });
+  const tied = findTied(graph, chosen);
+  const draft = makeDraft(graph, {
+    scheme,
+    observations,
+    settings,
+    excludedValues,
+    tied,
+    ...(positions === undefined ? {} : { positions }),
+  });
   for (const node of chosen) {
     const reason = placeNode(node, draft);
     if (reason !== undefined) kept.set(node.id, reason);

@@ -2,24 +2,24 @@
 import { getDefined } from '../../base/invariant.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { ValueId } from '../../onnx/ir/model.js';
-import type { QParams, TensorQParams } from '../integers/qparams.js';
-import { type IntegerRange, type IntegerScheme, saturationRange } from '../integers/quantized-dtype.js';
+import type { QParams } from '../integers/qparams.js';
+import { type IntegerScheme, saturationRange } from '../integers/quantized-dtype.js';
 import { chooseQParams } from '../range/range.js';
-import { isWeightMethod, type WeightRangeMethod } from '../range/weight-range.js';
+import { isWeightMethod } from '../range/weight-range.js';
 import { isFixedRange } from '../scheme/tensor-settings.js';
 import { computeWeightQParams } from '../weights/weights.js';
-import { centeredAt, type Draft, findFloatConstant, integersOf, type PendingWeight, settingsOf } from './draft.js';
+import { centeredAt, type Draft, findFloatConstant, integersOf, type PendingWeight, settingsOf, type WeightParameters } from './draft.js';
 
-export interface WeightParameters {
-  readonly qparams: TensorQParams;
-  /** Where the integers saturate. */
-  readonly limits: IntegerRange;
-  /** 'set' if the user set the range or scale. */
-  readonly method: WeightRangeMethod | 'set';
+/** Before a bias widens them; computed once. @throws QuantError `bad-range` if the constant is not finite. */
+export function weightParameters(draft: Draft, value: ValueId, pending: PendingWeight): WeightParameters {
+  const known = draft.parameters.get(value);
+  if (known !== undefined) return known;
+  const parameters = chooseParameters(draft, value, pending);
+  draft.parameters.set(value, parameters);
+  return parameters;
 }
 
-/** Before a bias widens them. @throws QuantError `bad-range` if the constant is not finite. */
-export function weightParameters(draft: Draft, value: ValueId, { role, axis }: PendingWeight): WeightParameters {
+function chooseParameters(draft: Draft, value: ValueId, { role, axis }: PendingWeight): WeightParameters {
   const { integers: own, perChannel, range, qparams } = settingsOf(draft, value);
   const { weight } = draft.scheme;
   // Constants in the role of an activation use reduceRange like weights: products of both saturate in the same way.

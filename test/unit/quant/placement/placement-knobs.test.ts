@@ -1,4 +1,5 @@
 /** The effect of each placement setting on the graph. */
+import { getDefined } from '../../../../src/base/invariant.js';
 import { int, ints } from '../../../../src/onnx/ir/attribute.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { encodeModel } from '../../../../src/onnx/serde/encode-model.js';
@@ -162,16 +163,51 @@ describe('chosen elements', () => {
     expect(planned.activations.find(({ value }) => value === valueNamed(small.model, 'z').id)?.dtype).toBe('uint16');
   });
 
-  it('rows of a table that is a weight elsewhere get a range of their own', () => {
-    const small = table();
-    small.node('MatMul x table -> m');
-    small.node('Gather table i -> z');
+  /** A table of two rows with different ranges of its columns; the bias does not fit at the scale of the second column. */
+  const tied = (order: 'gather first' | 'product first', product: string): SmallGraph => {
+    const small = convGraph();
+    small.floats('table', [2, 2], [-2, 1e-7, 1, 1e-7]);
+    small.floats('c', [2], [0, 1000]);
+    small.ints('i', [1]);
+    small.input('v', [1, 2]);
+    const nodes = ['Gather table i -> z', product];
+    for (const line of order === 'gather first' ? nodes : nodes.toReversed()) small.node(line);
     small.node('Add z m -> s');
     small.output('s');
-    const planned = plan(small.model, PRESETS['u8s8-per-channel'], { z: { low: 0, high: 0.5 } });
-    const rows = planned.activations.find(({ value }) => value === valueNamed(small.model, 'z').id);
-    expect(rows?.sharedWith).toBeUndefined();
-    expect(rows?.qparams.scale).toBeCloseTo(0.5 / 255, 7);
+    return small;
+  };
+
+  it.each([
+    ['u8s8', 'Gemm v table c -> m'],
+    ['u8s8-per-channel', 'Gemm v table c -> m'],
+    ['u8s8-per-channel', 'MatMul v table -> m'],
+    ['a16w8', 'MatMul v table -> m'],
+    ['xint8', 'Gemm v table c -> m'],
+  ] as const)('rows of a table that is a weight elsewhere get a range of their own, in any order of nodes: %s, %s', (preset, product) => {
+    const planned = (['gather first', 'product first'] as const).map(order => {
+      const { model } = tied(order, product);
+      const made = plan(model, PRESETS[preset], { z: { low: 0, high: 0.5 } });
+      const { value: _, ...weight } = getDefined(
+        made.weights.find(({ value }) => value === valueNamed(model, 'table').id),
+        'table',
+      );
+      const rows = made.activations.find(({ value }) => value === valueNamed(model, 'z').id);
+      return { weight, rows: { shared: rows?.sharedWith, qparams: rows?.qparams, range: rows?.range } };
+    });
+    const [first, second] = planned;
+    expect(first).toEqual(second);
+    expect(first?.weight.role).toBe('weight');
+    expect(first?.weight.qparams.slices).toHaveLength(preset === 'u8s8-per-channel' ? 2 : 1);
+    expect(first?.rows.shared).toBeUndefined();
+    // Not the 2 of the table, nor what the bias widens it to.
+    expect(first?.rows.range?.high).toBeLessThan(0.51);
+  });
+
+  it('a bias widens a table that is a weight, and not its rows', () => {
+    const { model } = tied('gather first', 'Gemm v table c -> m');
+    const made = plan(model, PRESETS['u8s8-per-channel'], { z: { low: 0, high: 0.5 } });
+    expect(made.weights.find(({ value }) => value === valueNamed(model, 'table').id)?.widened).toBe(true);
+    expect(made.activations.find(({ value }) => value === valueNamed(model, 'z').id)?.qparams.scale).toBeCloseTo(0.5 / 255, 7);
   });
 });
 
