@@ -141,8 +141,9 @@ function gatesOf({ id, gate }: PlannedStage, result: StageResult | undefined): r
   return gate.map(one => {
     const bound = `${one.operator} ${one.bound}`;
     if (result === undefined) return { metric: one.metric, bound, verdict: 'unknown' };
-    const { value, verdict } = checkGate(id, one, result.metrics);
-    return { metric: one.metric, bound, ...(value === undefined ? {} : { value }), verdict };
+    const { value, verdict, reasons } = checkGate(id, one, result.metrics);
+    const known = { ...(value === undefined ? {} : { value }), ...(reasons === undefined ? {} : { reasons }) };
+    return { metric: one.metric, bound, ...known, verdict };
   });
 }
 

@@ -4,6 +4,7 @@ import type { PartErrors } from '../../../src/quant/compare/propagated-error.js'
 import type { QuantizationReport } from '../../../src/quant/report/report-entries.js';
 import { mergeSketches, sketchTensor } from '../../../src/quant/sketch/sketch.js';
 import { makeBars } from '../../../src/report/bars.js';
+import { findCosts, findPart } from '../../../src/web/page/quantization/find-part.js';
 import { joinLayers } from '../../../src/web/page/quantization/layers.js';
 
 describe('bars', () => {
@@ -69,19 +70,39 @@ describe('errors', () => {
     joinLayers(...layers).map(({ name, opType, own, propagated }) => [name, opType, own, propagated]);
 
   it('join by name in graph order, and keep values that one side lacks', () => {
-    expect(shown(quantized('y', 'w'), [verified('a', 'x', 'y')], undefined)).toEqual([
+    expect(shown(quantized('y', 'w'), verified('a', 'x', 'y'), undefined)).toEqual([
       ['x', 'Conv', undefined, 10],
       ['y', 'Conv', 30, 11],
       ['w', '', 31, undefined],
     ]);
   });
 
-  it('are of the part with most of the values, where parts have values of the same name', () => {
-    expect(shown(quantized('input', 'b'), [verified('first', 'input', 'a'), verified('second', 'input', 'b')], undefined)).toEqual([
-      ['input', 'Conv', 30, 10],
-      ['b', 'Conv', 31, 11],
-    ]);
-    expect(shown(quantized('y'), [verified('other', 'x')], undefined)).toEqual([['y', '', 30, undefined]]);
+  it('are of the part of the model’s name, else of the one with more than half of its values', () => {
+    const [first, second] = [verified('first', 'input', 'a'), verified('second', 'input', 'b', 'c')];
+    const model = quantized('input', 'b', 'c');
+    expect(findPart(model, [first, second], undefined)).toBe(second);
+    expect(findPart(model, [second, first], 'first')).toBe(first);
+    // One common name of three.
+    expect(findPart(model, [first], 'third')).toBeUndefined();
+    expect(findPart(model, [verified('first', 'other'), second], 'first')).toBe(second);
+    expect(findPart(quantized('y'), [verified('other', 'x')], undefined)).toBeUndefined();
+  });
+
+  it('cost what the report of that name says, else the one with more than half of the values', () => {
+    const costs = (name: string, ...values: readonly string[]) => ({
+      name,
+      value: {
+        format: 'tanren-sensitivity/1' as const,
+        samples: 1,
+        outputs: [],
+        layers: values.map(value => ({ values: [value], nodes: [], ownSqnrDb: 20, share: 0, shares: {} })),
+      },
+    });
+    const [head, backbone] = [costs('head', 'input', 'h'), costs('backbone', 'input', 'b', 'c')];
+    const model = quantized('input', 'b', 'c');
+    expect(findCosts(model, [head, backbone], 'other')).toBe(backbone);
+    expect(findCosts(model, [head, backbone], 'head')).toBe(head);
+    expect(findCosts(model, [head], 'backbone')).toBeUndefined();
   });
 
   it('have the cost of a layer, whether it was measured, and the setting that widens it', () => {

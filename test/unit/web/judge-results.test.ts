@@ -39,4 +39,20 @@ describe('judgments of both sides', () => {
     // A recall of 1, and of a third: the points 0 … 0.33.
     expect(recalls).toEqual([101, 34]);
   });
+
+  it('compare objects in the images of both sides only, and say how many these are', () => {
+    const two = bytes([at(1, 10, 0.9), at(2, 10, 0.8)]);
+    const changesOf = (...images: readonly [number, number]) => {
+      const sides = [
+        { detections: bytes([at(1, 10, 0.9)]), images: images[0] },
+        { detections: two, images: images[1] },
+      ];
+      const { changes, common } = judgeResults({ sides, annotations: bytes(annotations), changes: 9 });
+      return { ...changes?.counts, missed: changes?.missed, common };
+    };
+    const none = { lost: 0, found: 0, changed: 0, extra: 0, resolved: 0, missed: 0 };
+    expect(changesOf(1, 2)).toEqual({ ...none, common: 1 });
+    expect(changesOf(2, 1)).toEqual({ ...none, common: 1 });
+    expect(changesOf(2, 2)).toEqual({ ...none, found: 1, common: undefined });
+  });
 });

@@ -11,7 +11,7 @@ import { Empty, Failed } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
 import { Histogram } from './histogram.js';
 import { findHistograms } from './histograms.js';
-import type { Layer } from './layers.js';
+import { COST_BASIS, type Layer } from './layers.js';
 
 interface PanelProps {
   readonly layer: Layer;
@@ -67,8 +67,6 @@ export function LayerPanel({ layer, stage, canEdit, close }: PanelProps) {
     </aside>
   );
 }
-
-const COST_BASIS = { measured: 'measured', 'first-order': 'to first order' } as const;
 
 function Fact({ term, fact }: { readonly term: string; readonly fact: string }) {
   return (

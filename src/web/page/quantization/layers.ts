@@ -11,6 +11,8 @@ export interface LayerCost {
   readonly setting: string;
 }
 
+export const COST_BASIS: Readonly<Record<LayerCost['basis'], string>> = { measured: 'measured', 'first-order': 'to first order' };
+
 export interface Layer {
   readonly name: string;
   readonly index: number;
@@ -30,11 +32,10 @@ export interface Layer {
 /** In the order of the graph: that of the propagated errors where they are known, else that of the report. */
 export function joinLayers(
   { activations, fused }: QuantizationReport,
-  errors: readonly PartErrors[] | undefined,
+  part: PartErrors | undefined,
   sensitivity: SensitivityReport | undefined,
 ): readonly Layer[] {
   const byName = new Map(activations.map(one => [one.name, one]));
-  const part = findPart(errors ?? [], byName);
   const costs = costsOf(sensitivity);
   const fusedInto = new Map(fused.map(({ input, opType }) => [input, opType]));
   const propagated = new Map((part?.values ?? []).map(one => [one.value, one]));
@@ -55,13 +56,6 @@ export function joinLayers(
       fusedInto: fusedInto.get(name),
     };
   });
-}
-
-/** The part with most of the values: names such as "input" may repeat in other parts. */
-function findPart(parts: readonly PartErrors[], names: ReadonlyMap<string, unknown>): PartErrors | undefined {
-  const ranked = parts.map(part => ({ part, known: part.values.filter(({ value }) => names.has(value)).length }));
-  const [best] = ranked.sort((a, b) => b.known - a.known);
-  return best === undefined || best.known === 0 ? undefined : best.part;
 }
 
 function costsOf(sensitivity: SensitivityReport | undefined): ReadonlyMap<string, LayerCost> {

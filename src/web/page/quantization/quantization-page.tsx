@@ -17,6 +17,7 @@ import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { ErrorChart } from './error-chart.js';
+import { findPart, listReaders, partNameIn } from './find-part.js';
 import { LayerPanel } from './layer-panel.js';
 import { joinLayers, type Layer } from './layers.js';
 import { Weights } from './weights.js';
@@ -73,10 +74,11 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
     'once',
     parseSensitivityReport,
   );
-  const layers = useMemo(
-    () => (report.data === undefined ? [] : joinLayers(report.data, errors.data, sensitivity.data)),
-    [report.data, errors.data, sensitivity.data],
-  );
+  const layers = useMemo(() => {
+    if (report.data === undefined) return [];
+    const part = findPart(report.data, errors.data ?? [], verify === undefined ? undefined : partNameIn(verify, stage.id));
+    return joinLayers(report.data, part, sensitivity.data);
+  }, [report.data, errors.data, sensitivity.data]);
   if (report.data === undefined) return <Waiting error={report.error} what="the report of the stage" />;
   const shown = layers.filter(({ name, opType }) => `${name} ${opType}`.toLowerCase().includes(filter.toLowerCase()));
   // Other views know the node, and not the value that is quantized after it.
@@ -137,15 +139,9 @@ function versionOf({ outputs }: StageRow, port: string): string {
   return outputs.find(one => one.port === port)?.digest?.slice(0, 16) ?? '';
 }
 
-/** The last built stage of a plugin that reads the quantized model. */
+/** The first of the stages of a plugin that read the quantized model whose report the page holds. */
 function findReader(stages: readonly StageRow[], quantize: string, plugin: string): StageRow | undefined {
-  return stages.find(
-    one =>
-      one.plugin === plugin &&
-      one.built &&
-      holdsReport(one.outputs) &&
-      one.inputs.some(({ stage, port, name }) => stage === quantize && port === 'model' && !name.startsWith('reference')),
-  );
+  return listReaders(stages, quantize, plugin).find(({ outputs }) => holdsReport(outputs));
 }
 
 function Summary({

@@ -34,27 +34,27 @@ function OneTarget({ name, stage, value }: Named<CompileReport>) {
       <p class="soft">
         {plainText(`${target.title}, ${target.device}, ${target.dtype}${target.version === '' ? '' : `, software ${target.version}`}`)}
       </p>
-      <ModelsTable
-        report={value}
-        name={({ name: model }) => (
-          <Link view="compile" query={{ stage, model }}>
-            {plainText(model)}
-          </Link>
-        )}
-      />
+      <ModelsTable report={value} name={({ name: model }) => <ModelName stage={stage} model={model} />} />
       {models.map(({ name: model, units, findings }) => {
         const refused = units.filter(unit => unit.device === 'cpu').length;
         return refused + findings.length === 0 ? null : (
           <p key={model}>
-            <Link view="compile" query={{ stage, model }}>
-              {plainText(model)}
-            </Link>
-            : {refused} of {units.length} units are not on the NPU{reasonsOf(units, findings)}.
+            <ModelName stage={stage} model={model} />: {refused} of {units.length} units are not on the NPU{reasonsOf(units, findings)}.
           </p>
         );
       })}
       <Placement report={value} />
     </>
+  );
+}
+
+/** Leads to the view, which shows artifacts of stages only. */
+function ModelName({ stage, model }: { readonly stage: string | undefined; readonly model: string }) {
+  if (stage === undefined) return <>{plainText(model)}</>;
+  return (
+    <Link view="compile" query={{ stage, model }}>
+      {plainText(model)}
+    </Link>
   );
 }
 

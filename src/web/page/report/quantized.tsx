@@ -1,13 +1,16 @@
 /** The quantized parts: what was quantized, and the values with the lowest SQNR, with links to the view that shows all of them. */
 
+import type { PartErrors } from '../../../quant/compare/propagated-error.js';
 import type { QuantizationReport } from '../../../quant/report/report-entries.js';
-import { formatCount, formatDb } from '../../../report/numbers.js';
+import type { SensitivityReport } from '../../../quant/sensitivity/report-schema.js';
+import { formatCount, formatDb, formatShare } from '../../../report/numbers.js';
 import { numberColumn, textColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { Link } from '../parts/link.js';
 import { plainText } from '../parts/text.js';
-import { joinLayers, type Layer } from '../quantization/layers.js';
-import type { ReportResults } from './report-results.js';
+import { findCosts, findPart, listReaders, partNameIn } from '../quantization/find-part.js';
+import { COST_BASIS, joinLayers, type Layer } from '../quantization/layers.js';
+import type { Named, ReportResults } from './report-results.js';
 import { CaptionedTable, ReportSection } from './report-section.js';
 import { describeScheme } from './tiles.js';
 
@@ -33,19 +36,16 @@ export function Quantized({ results }: { readonly results: ReportResults }) {
       <CaptionedTable
         caption="The quantized models, and the value with the lowest SQNR of each."
         rows={parts}
-        columns={parts.some(({ cost }) => cost !== undefined) ? [...COLUMNS, COST] : COLUMNS}
+        columns={parts.some(({ cost }) => cost !== undefined) ? [...COLUMNS, ...COST] : COLUMNS}
         keyOf={({ name }) => name}
       />
     </ReportSection>
   );
 }
 
-function listParts({ quantization, verify, sensitivity }: ReportResults): readonly Part[] {
-  const errors = verify.findLast(({ value }) => (value.propagated ?? []).length > 0)?.value.propagated;
-  return quantization.map(({ name, stage, value }): Part => {
-    const names = new Set(value.activations.map(one => one.name));
-    const costs = sensitivity.find(one => one.value.layers.some(({ values }) => values.some(own => names.has(own))))?.value;
-    const layers = joinLayers(value, errors, costs);
+function listParts(results: ReportResults): readonly Part[] {
+  return results.quantization.map(({ name, stage, value }): Part => {
+    const layers = joinLayers(value, findErrors({ name, stage, value }, results), findSensitivity({ name, stage, value }, results));
     const least = (of: (layer: Layer) => number | null | undefined): Layer | undefined =>
       layers.reduce<Layer | undefined>((found, layer) => ((of(layer) ?? 1e9) < ((found && of(found)) ?? 1e9) ? layer : found), undefined);
     return {
@@ -54,14 +54,49 @@ function listParts({ quantization, verify, sensitivity }: ReportResults): readon
       report: value,
       own: least(({ own }) => own),
       propagated: least(({ propagated }) => propagated),
-      cost: least(({ cost }) => (cost === undefined ? undefined : -cost.share)),
+      cost: findDearest(layers),
     };
   });
+}
+
+/** Measured costs are known of some layers only, and compare with no cost to first order. */
+function findDearest(layers: readonly Layer[]): Layer | undefined {
+  const known = layers.filter(({ cost }) => cost !== undefined);
+  const measured = known.filter(({ cost }) => cost?.basis === 'measured');
+  const shareOf = ({ cost }: Layer): number => cost?.share ?? Number.NEGATIVE_INFINITY;
+  return (measured.length > 0 ? measured : known).reduce<Layer | undefined>(
+    (found, layer) => (found === undefined || shareOf(layer) > shareOf(found) ? layer : found),
+    undefined,
+  );
+}
+
+type Quantization = Named<QuantizationReport>;
+
+/** As in the view "Quantization": of a stage that reads the quantized model, if the report has one; else by names. */
+function findErrors({ name, stage, value }: Quantization, { pipeline, verify }: ReportResults): PartErrors | undefined {
+  const withErrors = verify.filter(one => (one.value.propagated ?? []).length > 0);
+  for (const reader of stage === undefined ? [] : listReaders(pipeline.stages, stage, 'verify')) {
+    const own = withErrors.find(one => one.stage === reader.id)?.value.propagated ?? [];
+    const part = findPart(value, own, partNameIn(reader, stage ?? ''));
+    if (part !== undefined) return part;
+  }
+  return findPart(
+    value,
+    withErrors.flatMap(one => one.value.propagated ?? []),
+    name,
+  );
+}
+
+function findSensitivity({ name, stage, value }: Quantization, { pipeline, sensitivity }: ReportResults): SensitivityReport | undefined {
+  const readers = stage === undefined ? [] : listReaders(pipeline.stages, stage, 'sensitivity');
+  const own = sensitivity.find(one => readers.some(({ id }) => id === one.stage));
+  return (own ?? findCosts(value, sensitivity, name))?.value;
 }
 
 /** A value leads to its histogram. */
 function ValueLink({ part: { stage }, layer }: { readonly part: Part; readonly layer: Layer | undefined }) {
   if (layer === undefined) return <>–</>;
+  if (stage === undefined) return <code>{plainText(layer.name)}</code>;
   return (
     <Link view="quantization" query={{ stage, value: layer.name }}>
       <code>{plainText(layer.name)}</code>
@@ -73,11 +108,14 @@ const COLUMNS: readonly ColumnSpec<Part>[] = [
   textColumn(
     'Part',
     ({ name }) => name,
-    ({ name, stage }) => (
-      <Link view="quantization" query={{ stage }}>
-        {plainText(name)}
-      </Link>
-    ),
+    ({ name, stage }) =>
+      stage === undefined ? (
+        plainText(name)
+      ) : (
+        <Link view="quantization" query={{ stage }}>
+          {plainText(name)}
+        </Link>
+      ),
   ),
   textColumn('Types', ({ report }) => plainText(describeScheme(report)), undefined, { hint: 'Data types of activations / weights' }),
   numberColumn('Activations', ({ report }) => report.activations.length, formatCount),
@@ -97,9 +135,13 @@ const COLUMNS: readonly ColumnSpec<Part>[] = [
   numberColumn('Propagated (dB)', ({ propagated }) => propagated?.propagated ?? undefined, formatDb, { first: 'up' }),
 ];
 
-const COST: ColumnSpec<Part> = textColumn(
-  'Costs most',
-  ({ cost }) => cost?.name ?? '',
-  part => <ValueLink part={part} layer={part.cost} />,
-  { hint: 'The value with the largest share in the error of the outputs' },
-);
+const COST: readonly ColumnSpec<Part>[] = [
+  textColumn(
+    'Costs most',
+    ({ cost }) => cost?.name ?? '',
+    part => <ValueLink part={part} layer={part.cost} />,
+    { hint: 'The value with the largest share in the error of the outputs; among measured ones where there are any' },
+  ),
+  numberColumn('Share', ({ cost }) => cost?.cost?.share, formatShare, { hint: 'In the error of the outputs' }),
+  textColumn('Basis', ({ cost }) => (cost?.cost === undefined ? '' : COST_BASIS[cost.cost.basis])),
+];

@@ -13,9 +13,11 @@ interface ChangesProps {
   readonly names: readonly [string, string];
   /** Whose images are shown. */
   readonly side: ResultSide;
+  /** How many images they are of, where one side was evaluated on more. */
+  readonly common?: number | undefined;
 }
 
-export function Changes({ list, names, side }: ChangesProps) {
+export function Changes({ list, names, side, common }: ChangesProps) {
   const { counts, kept, missed, rows, iouType, minScore } = list;
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const count = (kind: ChangeRow['kind']): string => formatCount(counts[kind]);
@@ -25,6 +27,7 @@ export function Changes({ list, names, side }: ChangesProps) {
       <p class="soft">
         {`Objects from ${names[0]} to ${names[1]}: lost ${count('lost')}, found ${count('found')}, changed ${count('changed')}, kept ${formatCount(kept)}, missed by both ${formatCount(missed)}; false positives: new ${count('extra')}, resolved ${count('resolved')}. `}
         {`Detections count from a score of ${minScore}; an object is found where ${iouType === 'segm' ? 'masks' : 'boxes'} of its class overlap by half.`}
+        {common !== undefined && ` Of the first ${formatCount(common)} images, on which both were evaluated.`}
       </p>
       {rows.length > 0 && (
         <>

@@ -24,6 +24,8 @@ export interface JudgeOrder {
 export interface Judged {
   readonly judgments: readonly Judgment[];
   readonly changes?: ChangeList;
+  /** The first images by id that the changes are of, where one side was evaluated on more of them than the other. */
+  readonly common?: number;
 }
 
 /** Of boxes. */
@@ -46,7 +48,11 @@ export function judgeResults({ sides, annotations, changes }: JudgeOrder): Judge
   const [first, last] = [read[0], read.at(-1)];
   if (changes === undefined || first === undefined || last === undefined) return { judgments };
   const rule = { iouType: 'bbox', minScore: CHANGE_RULE.minScore, most: changes } as const;
-  return { judgments, changes: listChanges(last.dataset, first.results, last.results, rule) };
+  // An object in an image that only one side was evaluated on is neither lost nor found.
+  const [fewer, more] =
+    first.dataset.images.length < last.dataset.images.length ? [first.dataset, last.dataset] : [last.dataset, first.dataset];
+  const common = fewer.images.length === more.images.length ? {} : { common: fewer.images.length };
+  return { judgments, changes: listChanges(fewer, first.results, last.results, rule), ...common };
 }
 
 /** `evaluate` takes the first images by id. @param count undefined: all. */

@@ -50,7 +50,9 @@ function Judged({ left, right }: JudgmentsProps) {
   const names = [nameOf(left), nameOf(right)];
   return (
     <>
-      {found.changes !== undefined && <Changes list={found.changes} names={[nameOf(left), nameOf(right)]} side={right} />}
+      {found.changes !== undefined && (
+        <Changes list={found.changes} names={[nameOf(left), nameOf(right)]} side={right} common={found.common} />
+      )}
       <Curves judgments={found.judgments} names={names} />
       <ErrorKinds sides={found.judgments} names={names} iouType="bbox" />
     </>
