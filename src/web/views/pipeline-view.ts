@@ -137,7 +137,10 @@ function figuresOf({ plugin, params }: PlannedStage, result: StageResult | undef
   });
 }
 
-function gatesOf({ id, gate }: PlannedStage, result: StageResult | undefined): readonly GateView[] {
+export function gatesOf(
+  { id, gate }: Pick<PlannedStage, 'id' | 'gate'>,
+  result: Pick<StageResult, 'metrics'> | undefined,
+): readonly GateView[] {
   return gate.map(one => {
     const bound = `${one.operator} ${one.bound}`;
     if (result === undefined) return { metric: one.metric, bound, verdict: 'unknown' };

@@ -92,3 +92,28 @@ it('the view says which of its results are out of date, and which are not built'
     textOf(render({ results: { pipeline: { ...pipeline, project: { ...pipeline.project, access: 'saved' } }, ...none } })),
   ).not.toContain('out of date old');
 });
+
+describe('the tile of the gates', () => {
+  const gate = { metric: 'bbox.AP', bound: '>= 0.3', value: 0.4, verdict: 'met' } as const;
+  const none = { metrics: [], verify: [], quantization: [], recovery: [], sensitivity: [], compile: [], bench: [], sweeps: [], unread: [] };
+  const [met, stale] = [row('met', 'evaluate', [], { gates: [gate] }), row('old', 'evaluate', [], { gates: [gate], state: 'stale' })];
+  const missing = row('gone', '', [], { built: false, state: 'impossible' });
+
+  it.each([
+    ['every bound of the pipeline holds', 'full', [met, row('other', 'export', [], { state: 'stale' })]],
+    ['by results that are out of date', 'full', [met, stale]],
+    ['of the stages that are built', 'saved', [met, missing]],
+  ] as const)('says "%s"', async (note, access, stages) => {
+    const render = await loadComponent('report/tiles.js', 'Tiles');
+    const pipeline = pipelineOf(stages);
+    const text = textOf(render({ results: { ...none, pipeline: { ...pipeline, project: { ...pipeline.project, access } } } }));
+    expect(text).toContain(`met ${note}`);
+  });
+
+  it('counts for the notice of what is out of date', async () => {
+    const render = await loadComponent('report/report-body.js', 'ReportBody');
+    // Its figures are not in the report.
+    const pipeline = pipelineOf([stale], { stage: 'report', title: 'T', entries: [] });
+    expect(textOf(render({ results: { ...none, pipeline } }))).toMatch(/^out of date old /);
+  });
+});

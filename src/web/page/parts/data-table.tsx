@@ -1,17 +1,16 @@
 /** Sortable tables for many rows: only visible rows are in the document. */
 import type { ComponentChildren } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { findColumnHint } from '../../../report/column-hints.js';
 import { isStatic } from '../api/saved.js';
+import { makeSorter, type RankedColumn, type RowOrder } from './sort-rows.js';
+import { usePrinting } from './use-printing.js';
 
-export interface ColumnSpec<Row> {
-  readonly name: string;
+export interface ColumnSpec<Row> extends RankedColumn<Row> {
   readonly title: ComponentChildren;
   /** Explanation for the head. */
   readonly hint?: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** What is sorted by; a column without it cannot be sorted. Rows without a value come last. */
-  readonly rank?: (row: Row) => number | string | undefined;
   /** The first click sorts in this direction. */
   readonly first?: 'up' | 'down';
   readonly numeric?: boolean;
@@ -26,6 +25,8 @@ interface TableProps<Row> {
   readonly pick?: (row: Row) => void;
   /** Height of the visible part, in rows. */
   readonly visibleRows?: number;
+  /** 'varies': rows are higher than a line of text, so all of them are in the document. */
+  readonly rowHeight?: 'line' | 'varies';
 }
 
 const ROW_PX = 29;
@@ -36,15 +37,17 @@ const MARGIN = 12;
 /** Fewer rows are all in the document. */
 const FEW = 80;
 
-export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visibleRows = 18 }: TableProps<Row>) {
-  const [order, setOrder] = useState<{ readonly column: string; readonly direction: 'up' | 'down' }>();
+export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visibleRows = 18, rowHeight = 'line' }: TableProps<Row>) {
+  const [order, setOrder] = useState<RowOrder>();
   const [top, setTop] = useState(0);
   const box = useRef<HTMLDivElement>(null);
-  const sorted = useMemo(() => sortRows(rows, columns.find(({ name }) => name === order?.column)?.rank, order?.direction), [rows, order]);
-  const isLong = sorted.length > FEW && !isStatic;
+  const [sort] = useState(() => makeSorter<Row>());
+  const sorted = sort(rows, columns, order);
+  const isPrinting = usePrinting();
+  const isLong = sorted.length > FEW && rowHeight === 'line' && !isStatic && !isPrinting;
   const start = isLong ? Math.max(0, Math.min(Math.floor(top / ROW_PX) - MARGIN, sorted.length - visibleRows)) : 0;
   const end = isLong ? Math.min(sorted.length, start + visibleRows + 2 * MARGIN) : sorted.length;
-  const sort = ({ name, first = 'up' }: ColumnSpec<Row>): void =>
+  const sortBy = ({ name, first = 'up' }: ColumnSpec<Row>): void =>
     setOrder(before =>
       before?.column !== name
         ? { column: name, direction: first }
@@ -76,7 +79,7 @@ export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visi
                 {column.rank === undefined || column.title === '' || isStatic ? (
                   column.title
                 ) : (
-                  <button type="button" onClick={() => sort(column)}>
+                  <button type="button" onClick={() => sortBy(column)}>
                     {column.title}
                     <span aria-hidden="true">{order?.column === column.name ? (order.direction === 'up' ? ' ▴' : ' ▾') : ''}</span>
                   </button>
@@ -122,22 +125,7 @@ function Gap({ height, columns }: { readonly height: number; readonly columns: n
   );
 }
 
-function sortOf(
-  order: { readonly column: string; readonly direction: 'up' | 'down' } | undefined,
-  name: string,
-): 'ascending' | 'descending' | undefined {
+function sortOf(order: RowOrder | undefined, name: string): 'ascending' | 'descending' | undefined {
   if (order?.column !== name) return undefined;
   return order.direction === 'up' ? 'ascending' : 'descending';
-}
-
-function sortRows<Row>(rows: readonly Row[], rank: ColumnSpec<Row>['rank'], direction: 'up' | 'down' | undefined): readonly Row[] {
-  if (rank === undefined || direction === undefined) return rows;
-  const sign = direction === 'up' ? 1 : -1;
-  return rows
-    .map(row => ({ row, value: rank(row) }))
-    .sort((a, b) => {
-      if (a.value === undefined || b.value === undefined) return Number(a.value === undefined) - Number(b.value === undefined);
-      return a.value === b.value ? 0 : sign * (a.value < b.value ? -1 : 1);
-    })
-    .map(({ row }) => row);
 }

@@ -77,7 +77,8 @@ export function ReportBody({ results }: { readonly results: ReportResults }) {
 
 /** In the live page: what the report shows of former inputs, and what it lacks. */
 function Outdated({ pipeline }: Pick<ReportResults, 'pipeline'>) {
-  const rows = [...new Set(listEntries(pipeline).flatMap(entry => rowOfEntry(entry, pipeline.stages) ?? []))];
+  const shown = listEntries(pipeline).flatMap(entry => rowOfEntry(entry, pipeline.stages) ?? []);
+  const rows = [...new Set([...shown, ...pipeline.stages.filter(({ gates }) => gates.length > 0)])];
   if (pipeline.project.access === 'saved') return null;
   const [stale, unbuilt] = [rows.filter(({ built, state }) => built && state !== 'up-to-date'), rows.filter(({ built }) => !built)];
   const named = (what: string, those: readonly StageRow[]) =>

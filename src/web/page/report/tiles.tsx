@@ -42,14 +42,14 @@ function listTiles({ pipeline, metrics, quantization, compile, bench }: ReportRe
     ...gateTile(pipeline),
     ...(['bbox', 'segm'] as const).flatMap(kind => accuracyTile(kind, metrics)),
     ...quantizationTile(quantization),
-    ...compile.flatMap(({ value }) => partitionTile(value)),
+    ...compile.flatMap(({ name, value }) => partitionTile(compile.length > 1 ? name : undefined, value)),
     ...bench.flatMap(({ name, value }) => latencyTile(bench.length > 1 ? name : undefined, value)),
-    ...compile.flatMap(({ value }) => estimateTile(value)),
+    ...compile.flatMap(({ name, value }) => estimateTile(compile.length > 1 ? name : undefined, value)),
     ...buildTile(pipeline),
   ];
 }
 
-function gateTile({ stages }: ReportResults['pipeline']): readonly Tile[] {
+export function gateTile({ project, stages }: Pick<ReportResults['pipeline'], 'project' | 'stages'>): readonly Tile[] {
   const gates = listGates(stages);
   if (gates.length === 0) return [];
   const count = (verdict: string): number => gates.filter(({ gate }) => gate.verdict === verdict).length;
@@ -57,13 +57,12 @@ function gateTile({ stages }: ReportResults['pipeline']): readonly Tile[] {
   if (missed > 0)
     return [{ label: 'Gates', value: <span class="bad">{`✗ ${missed} of ${gates.length} missed`}</span>, note: 'named below' }];
   if (unknown > 0) return [{ label: 'Gates', value: `${unknown} of ${gates.length} unknown`, note: 'their stages are not built' }];
-  return [
-    {
-      label: 'Gates',
-      value: <span class="good">{`✓ ${gates.length} of ${gates.length} met`}</span>,
-      note: 'every bound of the pipeline holds',
-    },
-  ];
+  const value = `✓ ${gates.length} of ${gates.length} met`;
+  const isStale = project.access !== 'saved' && stages.some(stage => stage.gates.length > 0 && stage.state !== 'up-to-date');
+  if (isStale) return [{ label: 'Gates', value, note: 'by results that are out of date' }];
+  // A saved page does not know the gates of stages without a result.
+  if (stages.some(({ built }) => !built)) return [{ label: 'Gates', value, note: 'of the stages that are built' }];
+  return [{ label: 'Gates', value: <span class="good">{value}</span>, note: 'every bound of the pipeline holds' }];
 }
 
 /** From the first entry to the last. */
@@ -107,14 +106,14 @@ export function describeScheme({ scheme }: QuantizationReport): string {
   return `${dtypeOf('activation')} / ${dtypeOf('weight')}`;
 }
 
-function partitionTile({ target, models }: CompileReport): readonly Tile[] {
+function partitionTile(name: string | undefined, { target, models }: CompileReport): readonly Tile[] {
   const add = (of: (counts: CompileReport['models'][number]['counts']) => number): number =>
     models.reduce((sum, { counts }) => sum + of(counts), 0);
   const [macs, onNpu] = [add(counts => counts.macs), add(counts => counts.npuMacShare * counts.macs)];
   const [nodes, npuNodes] = [add(counts => counts.nodes - counts.edgeNodes), add(counts => counts.npuNodes)];
   return [
     {
-      label: 'On the NPU',
+      label: name === undefined ? 'On the NPU' : `${plainText(name)}, on the NPU`,
       value: macs === 0 ? '–' : `${formatShare(onNpu / macs)} of the MACs`,
       note: `${formatCount(npuNodes)} of ${formatCount(nodes)} nodes; ${plainText(target.title)}, ${plainText(target.device)}`,
     },
@@ -154,14 +153,14 @@ function formatLatency(ms: number): string {
   return `${formatNumber(Number(ms.toPrecision(3)))} ms`;
 }
 
-function estimateTile({ models }: CompileReport): readonly Tile[] {
+function estimateTile(name: string | undefined, { models }: CompileReport): readonly Tile[] {
   const images = models.filter(({ replacedBy }) => replacedBy === undefined).map(({ estimate }) => estimate.image?.perImage);
   if (!images.every(image => image !== undefined)) return [];
   const { ms, lowMs, highMs } = sumEstimates(images);
   if (ms === 0) return [];
   return [
     {
-      label: 'On the target, estimate',
+      label: name === undefined ? 'On the target, estimate' : `${plainText(name)}, on the target, estimate`,
       value: `${formatMs(ms)} ms`,
       note: `${formatMs(lowMs)} to ${formatMs(highMs)} ms per image, without the host's own work; not measured`,
     },

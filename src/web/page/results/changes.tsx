@@ -40,6 +40,7 @@ export function Changes({ list, names, side, common }: ChangesProps) {
             columns={columnsOf(names, side)}
             keyOf={row => String(rows.indexOf(row))}
             visibleRows={Math.min(60, 4 * rows.length + 2)}
+            rowHeight="varies"
           />
         </>
       )}

@@ -1,6 +1,8 @@
 /** The view "Results": images with the detections of two stages side by side, filtered by what changed. */
 import { useMemo } from 'preact/hooks';
+import type { JudgedSides } from '../../../detection/coco/judged-sides.js';
 import { setQuery, usePlace } from '../api/router.js';
+import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
@@ -23,9 +25,12 @@ import { findSides, nameOf, type ResultSide, useMasks, useResults } from './use-
 export function ResultsPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
   const sides = useMemo(() => findSides(pipeline.stages), [pipeline]);
+  // A saved page holds the lost and found objects of two sides: those are shown first.
+  const judged = useData<JudgedSides>(pipeline.project.access === 'saved' ? 'judgments' : undefined, 'once').data?.sides ?? [];
+  const find = (id: string | undefined): ResultSide | undefined => sides.find(({ stage }) => stage.id === id);
   const [leftSide, rightSide] = [
-    sides.find(({ stage }) => stage.id === query.left) ?? sides[0],
-    sides.find(({ stage }) => stage.id === query.right) ?? sides.at(-1),
+    find(query.left) ?? find(judged[0]?.stage) ?? sides[0],
+    find(query.right) ?? find(judged.at(-1)?.stage) ?? sides.at(-1),
   ];
   const classifiers = findClassifiers(pipeline.stages);
   if (sides.length === 0 && classifiers.length > 0) return <ClassPage stages={classifiers} />;
