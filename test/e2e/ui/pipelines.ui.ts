@@ -1,5 +1,5 @@
 /** Every view on other pipelines than the default one: YOLACT's, a classifier's, and one that is empty. */
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeInBrowser } from '../../support/browser.js';
@@ -99,6 +99,12 @@ describeInBrowser("the page of a classifier's pipeline", path => {
     ]);
     await opened.go('/results?kind=right');
     await tab.getByRole('button', { name: 'r.png' }).waitFor();
+    const figures = tab.getByRole('region', { name: 'Figures' });
+    expect(await figures.locator('tbody tr').first().innerText()).toMatch(/^top-1.*0\.75.*0\.75/is);
+    const download = tab.waitForEvent('download');
+    await tab.getByRole('button', { name: 'Export the list' }).click();
+    const lines = readFileSync(await (await download).path(), 'utf8').split('\r\n');
+    expect(lines.slice(1, -1).map(line => line.split(',').slice(1, 3).join())).toEqual(['2,right', '1,right', '0,right']);
     expect(await tab.locator('.results .data tbody tr').count()).toBe(3);
     expect(opened.heard).toEqual([]);
   });

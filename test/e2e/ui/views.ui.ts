@@ -133,6 +133,36 @@ describeInBrowser('the page of the default pipeline', path => {
     }
   });
 
+  it('colors a model by the errors of the stage that compared its values, and leads to what other views say of a node', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    // verify-tiles reads the model too, and compares no inner values.
+    await opened.go('/model?stage=quantize@backbone&color=error&node=backbone/body/layer1/0/bn3');
+    await tab
+      .locator('.canvas .picked')
+      .getByText(/^\d+\.\d dB$/)
+      .waitFor();
+    const panel = tab.getByRole('complementary');
+    await panel.getByText(/on the NPU; .* ms estimated for its unit; error \d+\.\d dB/).waitFor();
+    await panel.getByRole('link', { name: 'where it runs' }).click();
+    await tab.getByRole('complementary', { name: /^Unit backbone\/body\/layer1/ }).waitFor();
+    await tab.goBack();
+    await panel.getByRole('link', { name: 'its range and errors' }).click();
+    await tab.getByText('elements, logarithmic').waitFor();
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('keeps the names of a comparison in one line, and breaks long values', async () => {
+    const opened = await page.open();
+    await opened.go('/runs?of=r1,now&all=yes');
+    await opened.page.locator('.comparison tbody').first().waitFor();
+    const sizes = await opened.page.evaluate<readonly (readonly [name: string, rows: number])[]>(
+      "[...document.querySelectorAll('.comparison tbody th code')].map(code => [code.textContent, code.getClientRects().length])",
+    );
+    expect(sizes.length).toBeGreaterThan(50);
+    expect(sizes.filter(([name, rows]) => name.length < 20 && rows > 1)).toEqual([]);
+  });
+
   it.each(['backbone', 'box_head', 'mask_head'])('cuts off no text of the call of %s over time', async model => {
     const opened = await page.open();
     await opened.go(`/compile?model=${model}`);

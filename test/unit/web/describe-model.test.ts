@@ -53,7 +53,7 @@ describe('a described model', () => {
     });
     const view = describeModel(free);
     expect([view.macs, ...view.nodes.map(({ macs }) => macs)]).toEqual([null, null, 0]);
-    const look = makeLook(view, 'macs', { unitOf: undefined, sqnrOf: undefined, totalMs: 0 }, undefined);
+    const look = makeLook(view, 'macs', { unitOf: undefined, sqnrOf: undefined, compiled: undefined, totalMs: 0 }, undefined);
     const noteOf = (nodes: readonly NodeView[]) => look({ id: 'b', kind: 'scope', title: '', nodes, hidden: 0 }).note;
     const known = { ...node('known', ['x']), macs: 1_000 };
     expect([noteOf(view.nodes), noteOf([...view.nodes, known]), noteOf([known])]).toEqual([

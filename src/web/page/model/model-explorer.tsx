@@ -94,6 +94,7 @@ export function ModelExplorer({ model, before, picked, artifact, stages }: Explo
             model={model}
             id={node}
             show={show}
+            facts={facts}
             stage={artifact.stage}
             stages={stages}
             close={() => setQuery({ node: undefined }, 'replace')}

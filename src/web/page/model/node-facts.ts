@@ -1,12 +1,14 @@
 /** What other stages say about the nodes of a model: device and estimated time by `compile`, errors by `verify`. */
 import { useMemo } from 'preact/hooks';
-import { findPropagatedErrors } from '../../../quant/compare/propagated-error.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
 import { parseCompileReport } from '../compile/compile-report.js';
+import { usePropagated } from '../quantization/use-propagated.js';
 
 export interface NodeUnit {
+  /** In the report of `compile`. */
+  readonly id: number;
   readonly device: 'NPU' | 'CPU' | 'edge';
   readonly ms: number | undefined;
 }
@@ -14,6 +16,8 @@ export interface NodeUnit {
 export interface NodeFacts {
   /** By the first output of a node. undefined: no stage compiled the model. */
   readonly unitOf: ReadonlyMap<string, NodeUnit> | undefined;
+  /** Where the units are; undefined like `unitOf`. */
+  readonly compiled: { readonly stage: string; readonly model: string } | undefined;
   readonly totalMs: number;
   /** SQNR in dB by value, infinite for equal values. undefined: no stage compared the values. */
   readonly sqnrOf: ReadonlyMap<string, number> | undefined;
@@ -36,19 +40,22 @@ export function useNodeFacts({ stage, port }: Place, stages: readonly StageRow[]
     one.inputs.some(input => input.stage === stage && input.port === port && name.test(input.name));
   const compile = stages.find(one => one.plugin === 'compile' && reads(one, /^models?\b/));
   const entry = compile?.inputs.find(input => input.stage === stage && input.port === port)?.name.split('.')[1];
-  const verify = stages.findLast(one => one.plugin === 'verify' && reads(one, /^candidate\b/));
   const compiled = useData(reportOf(compile), 'once', parseCompileReport).data;
-  const errors = useData(reportOf(verify), 'once', findPropagatedErrors).data;
+  const { found } = usePropagated(stages, { stage, port });
+  const errors = found?.parts;
   return useMemo(() => {
     const models = compiled?.models ?? [];
     const model = models.find(({ name }) => name === entry) ?? (models.length === 1 ? models[0] : undefined);
-    const units = (model?.units ?? []).map(({ nodes, device, edge, estimate, callMs }) => ({
+    const units = (model?.units ?? []).map(({ id, nodes, device, edge, estimate, callMs }) => ({
       nodes,
-      unit: { device: edge ? 'edge' : device === 'npu' ? 'NPU' : 'CPU', ms: callMs ?? estimate?.ms } as const,
+      unit: { id, device: edge ? 'edge' : device === 'npu' ? 'NPU' : 'CPU', ms: callMs ?? estimate?.ms } as const,
     }));
-    const values = (errors ?? []).flatMap(part => part.values);
+    // Names such as "input" repeat in other parts.
+    const own = errors?.find(({ part }) => part === found?.entry) ?? (errors?.length === 1 ? errors[0] : undefined);
+    const values = own?.values ?? [];
     return {
       unitOf: model === undefined ? undefined : new Map(units.flatMap(({ nodes, unit }) => nodes.map(name => [name, unit] as const))),
+      compiled: compile === undefined || model === undefined ? undefined : { stage: compile.id, model: model.name },
       totalMs: units.reduce((sum, { unit }) => sum + (unit.ms ?? 0), 0),
       sqnrOf:
         values.length === 0
@@ -60,5 +67,5 @@ export function useNodeFacts({ stage, port }: Place, stages: readonly StageRow[]
               }),
             ),
     };
-  }, [compiled, errors, entry]);
+  }, [compiled, errors, entry, compile?.id]);
 }

@@ -1,29 +1,29 @@
 /** One node: attributes, inputs and outputs with shapes, statistics of its weights, and links to its neighbors and other views. */
 import { formatBytes } from '../../../base/text/format.js';
-import type { ModelView, ValueView } from '../../../onnx/describe/model-view.js';
-import { formatCount, formatNumber } from '../../../report/numbers.js';
+import type { ModelView, NodeView, ValueView } from '../../../onnx/describe/model-view.js';
+import { formatCount, formatDb, formatNumber } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
 import { plainText } from '../parts/text.js';
+import type { NodeFacts } from './node-facts.js';
+import { quantizedValueOf } from './quantized-value.js';
 
 interface PanelProps {
   readonly model: ModelView;
   readonly id: string;
   readonly show: (id: string) => void;
+  readonly facts: NodeFacts;
   readonly stage: StageRow;
   readonly stages: readonly StageRow[];
   readonly close: () => void;
 }
 
-export function NodePanel({ model, id, show, stage, stages, close }: PanelProps) {
+export function NodePanel({ model, id, show, facts, stage, stages, close }: PanelProps) {
   const node = model.nodes.find(one => one.id === id);
   if (node === undefined) return null;
   const attributes = Object.entries(node.attributes);
-  const quantize = stages.find(
-    ({ plugin, inputs, built }) => plugin === 'quantize' && built && inputs.some(one => one.name === 'model' && one.stage === stage.id),
-  );
   const producer = (name: string): string | undefined => model.nodes.find(({ outputs }) => outputs.includes(name))?.id;
   const readers = (name: string): readonly string[] => model.nodes.filter(({ inputs }) => inputs.includes(name)).map(one => one.id);
   return (
@@ -38,22 +38,9 @@ export function NodePanel({ model, id, show, stage, stages, close }: PanelProps)
       </div>
       <p class="soft">
         {node.macs === null ? 'MACs unknown' : `${formatNumber(node.macs)} MAC`}, {formatCount(node.parameters)} parameters
-        {quantize !== undefined && node.outputs[0] !== undefined && (
-          <>
-            ;{' '}
-            <Link view="quantization" query={{ stage: quantize.id, value: node.outputs[0] ?? undefined }}>
-              its range and errors
-            </Link>
-          </>
-        )}
+        {describeFacts(node, facts).map(fact => `; ${fact}`)}
       </p>
-      {node.outputs[0] !== undefined && node.outputs[0] !== null && (
-        <p>
-          <Link view="tensor" query={{ stage: stage.id, value: node.outputs[0] }}>
-            its values on a sample
-          </Link>
-        </p>
-      )}
+      <OtherViews node={node} model={model} facts={facts} stage={stage} stages={stages} />
       <section>
         <h3>Attributes</h3>
         {attributes.length === 0 ? (
@@ -84,6 +71,47 @@ export function NodePanel({ model, id, show, stage, stages, close }: PanelProps)
       />
       <Values title="Outputs" names={node.outputs} model={model} ends={readers} show={show} />
     </aside>
+  );
+}
+
+/** What the colors of the graph say, in words. */
+function describeFacts({ outputs }: NodeView, { unitOf, sqnrOf }: NodeFacts): readonly string[] {
+  const unit = unitOf?.get(outputs[0] ?? '');
+  const db = outputs.flatMap(name => (name === null ? [] : (sqnrOf?.get(name) ?? [])))[0];
+  return [
+    ...(unit === undefined ? [] : [unit.device === 'edge' ? 'on the edge of an NPU part' : `on the ${unit.device}`]),
+    ...(unit?.ms === undefined ? [] : [`${formatNumber(unit.ms)} ms estimated for its unit`]),
+    ...(db === undefined ? [] : [db === Number.POSITIVE_INFINITY ? 'equal to the float value' : `error ${formatDb(db)} dB`]),
+  ];
+}
+
+type OtherViewsProps = Pick<PanelProps, 'model' | 'facts' | 'stage' | 'stages'> & { readonly node: NodeView };
+
+function OtherViews({ node, model, facts: { unitOf, compiled }, stage, stages }: OtherViewsProps) {
+  const output = node.outputs[0] ?? undefined;
+  const reader = ({ plugin, inputs, built }: StageRow): boolean =>
+    plugin === 'quantize' && built && inputs.some(one => one.name === 'model' && one.stage === stage.id);
+  const quantize = stage.plugin === 'quantize' ? stage : stages.find(reader);
+  const value = quantizedValueOf(node, model);
+  const unit = unitOf?.get(output ?? '');
+  return (
+    <p class="tools">
+      {quantize !== undefined && value !== undefined && (
+        <Link view="quantization" query={{ stage: quantize.id, value }}>
+          its range and errors
+        </Link>
+      )}
+      {compiled !== undefined && unit !== undefined && (
+        <Link view="compile" query={{ stage: compiled.stage, model: compiled.model, unit: String(unit.id) }}>
+          where it runs
+        </Link>
+      )}
+      {output !== undefined && (
+        <Link view="tensor" query={{ stage: stage.id, value: output }}>
+          its values on a sample
+        </Link>
+      )}
+    </p>
   );
 }
 

@@ -1,7 +1,6 @@
 /** The view "Quantization": the values of one model with their ranges and errors, in graph order or by cost, and one of them in detail. */
 import { useMemo, useState } from 'preact/hooks';
 import { isJsonObject, type Json } from '../../../base/json.js';
-import { findPropagatedErrors } from '../../../quant/compare/propagated-error.js';
 import { parseQuantizationReport, type QuantizationReport } from '../../../quant/report/report-entries.js';
 import { parseSensitivityReport } from '../../../quant/sensitivity/report-schema.js';
 import { formatCount, formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
@@ -17,9 +16,10 @@ import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { ErrorChart } from './error-chart.js';
-import { findPart, listReaders, partNameIn } from './find-part.js';
+import { findPart, listReaders } from './find-part.js';
 import { LayerPanel } from './layer-panel.js';
 import { joinLayers, type Layer } from './layers.js';
+import { type LoadedPropagated, usePropagated } from './use-propagated.js';
 import { Weights } from './weights.js';
 
 export function QuantizationPage({ pipeline }: ViewProps) {
@@ -62,12 +62,7 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   const [filter, setFilter] = useState('');
   const version = versionOf(stage, 'report');
   const report = useData(address('artifact', { stage: stage.id, port: 'report', v: version }), 'once', readReport);
-  const verify = findReader(all, stage.id, 'verify');
-  const errors = useData(
-    verify === undefined ? undefined : address('artifact', { stage: verify.id, port: 'report', v: versionOf(verify, 'report') }),
-    'once',
-    findPropagatedErrors,
-  );
+  const errors = usePropagated(all, { stage: stage.id, port: 'model' });
   const costs = findReader(all, stage.id, 'sensitivity');
   const sensitivity = useData(
     costs === undefined ? undefined : address('artifact', { stage: costs.id, port: 'report', v: versionOf(costs, 'report') }),
@@ -76,9 +71,9 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   );
   const layers = useMemo(() => {
     if (report.data === undefined) return [];
-    const part = findPart(report.data, errors.data ?? [], verify === undefined ? undefined : partNameIn(verify, stage.id));
+    const part = findPart(report.data, errors.found?.parts ?? [], errors.found?.entry);
     return joinLayers(report.data, part, sensitivity.data);
-  }, [report.data, errors.data, sensitivity.data]);
+  }, [report.data, errors.found?.parts, errors.found?.entry, sensitivity.data]);
   if (report.data === undefined) return <Waiting error={report.error} what="the report of the stage" />;
   const shown = layers.filter(({ name, opType }) => `${name} ${opType}`.toLowerCase().includes(filter.toLowerCase()));
   // Other views know the node, and not the value that is quantized after it.
@@ -87,7 +82,7 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   return (
     <div class={picked === undefined ? '' : 'view split wide-panel'}>
       <div class="main-column">
-        <Summary report={report.data} verify={verify} sensitivity={costs} />
+        <Summary report={report.data} errors={errors} sensitivity={costs} />
         <ErrorChart layers={layers} picked={picked?.name} pick={pick} />
         <div class="tools">
           <FilterField what="values" hint="filter by name or operator" value={filter} set={setFilter} />
@@ -146,11 +141,11 @@ function findReader(stages: readonly StageRow[], quantize: string, plugin: strin
 
 function Summary({
   report: { scheme, activations, weights, inFloat, samples, positions },
-  verify,
+  errors: { found, problem },
   sensitivity,
 }: {
   readonly report: QuantizationReport;
-  readonly verify: StageRow | undefined;
+  readonly errors: LoadedPropagated;
   readonly sensitivity: StageRow | undefined;
 }) {
   const preset = isJsonObject(scheme.preset) ? scheme.preset.name : undefined;
@@ -164,9 +159,10 @@ function Summary({
       {formatCount(activations.length)} activations, {formatCount(weights.length)} weights, {formatCount(inFloat.length)} nodes in float;
       calibrated on {samples} samples.
       {positions !== undefined && ` ${positions.moves.length} scales were moved into the bounds of the target.`}{' '}
-      {verify === undefined
+      {found === undefined
         ? 'Propagated errors need a “verify” stage with values: all.'
-        : `Propagated errors are those of ${verify.id}${verify.state === 'up-to-date' ? '' : ', which is out of date'}.`}{' '}
+        : `Propagated errors are those of ${found.verify.id}${found.verify.state === 'up-to-date' ? '' : ', which is out of date'}.`}{' '}
+      {problem !== undefined && `A report of verify cannot be read: ${plainText(problem)}. `}
       {sensitivity === undefined && 'A “sensitivity” stage would add what each value costs at the outputs.'}
     </p>
   );

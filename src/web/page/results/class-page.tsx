@@ -1,13 +1,16 @@
 /** The view "Results" of classifiers: the predictions of two stages side by side, filtered by what changed, and what they confuse. */
 import { useMemo } from 'preact/hooks';
+import type { Figure } from '../../../base/figure.js';
 import { formatFixed } from '../../../report/numbers.js';
-import type { StageRow } from '../../../report/views/pipeline-data.js';
+import type { FigureView, StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { FigureText } from '../parts/figure.js';
 import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
+import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
@@ -18,9 +21,11 @@ import {
   type Confusion,
   joinPredictions,
   listConfusions,
+  listPredictions,
   type Prediction,
   parsePredictions,
 } from './class-results.js';
+import { ExportButton } from './export-list.js';
 import { Picture } from './picture.js';
 
 export function findClassifiers(stages: readonly StageRow[]): readonly StageRow[] {
@@ -76,7 +81,8 @@ function Classified({ left, right }: { readonly left: StageRow; readonly right: 
   const picked = shown.find(({ file }) => file === query.image) ?? shown[0];
   return (
     <>
-      <Kinds images={images} />
+      <PlainTable label="Figures" rows={figuresOf(left, right)} columns={figureColumns(left.id, right.id)} keyOf={({ metric }) => metric} />
+      <Kinds images={images} shown={shown} />
       {picked === undefined ? (
         <Empty>No image is of this kind.</Empty>
       ) : (
@@ -117,7 +123,31 @@ function Classified({ left, right }: { readonly left: StageRow; readonly right: 
   );
 }
 
-function Kinds({ images }: { readonly images: readonly ClassifiedImage[] }) {
+interface FigureRow {
+  readonly metric: string;
+  readonly label: string;
+  readonly unit: FigureView['unit'];
+  readonly left: Figure | undefined;
+  readonly right: Figure | undefined;
+}
+
+/** The headlines of the right side, such as the accuracy of its best class, beside those of the left side. */
+function figuresOf(left: StageRow, right: StageRow): readonly FigureRow[] {
+  const figureOf = ({ figures }: StageRow, metric: string) => figures.find(one => one.metric === metric)?.value;
+  return right.figures.map(({ metric, label, unit, value }) => ({ metric, label, unit, left: figureOf(left, metric), right: value }));
+}
+
+function figureColumns(left: string, right: string): readonly PlainColumn<FigureRow>[] {
+  const cell = (value: Figure | undefined, unit: FigureView['unit'], previous?: Figure) =>
+    value === undefined ? '–' : <FigureText value={value} unit={unit} {...(previous === undefined ? {} : { previous })} />;
+  return [
+    { title: 'Figure', cell: ({ label }) => plainText(label) },
+    { title: left, look: 'n', cell: row => cell(row.left, row.unit) },
+    ...(left === right ? [] : [{ title: right, look: 'n', cell: (row: FigureRow) => cell(row.right, row.unit, row.left) }]),
+  ];
+}
+
+function Kinds({ images, shown }: { readonly images: readonly ClassifiedImage[]; readonly shown: readonly ClassifiedImage[] }) {
   const { query } = usePlace();
   const pick = (kind: string | undefined) => () => setQuery({ kind, image: undefined }, 'replace');
   return (
@@ -133,6 +163,7 @@ function Kinds({ images }: { readonly images: readonly ClassifiedImage[] }) {
           </button>
         ))}
       </fieldset>
+      <ExportButton file="images.csv" hint="These images with the best class of each side" list={() => listPredictions(shown)} />
     </div>
   );
 }

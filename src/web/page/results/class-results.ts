@@ -4,6 +4,7 @@ import type { Json } from '../../../base/json.js';
 import { anyList, integer, number, openObject, text } from '../../../base/schema/build-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { ApiError } from '../api/client.js';
+import { type CsvLine, encodeCsv } from './encode-csv.js';
 
 const PREDICTIONS = anyList(
   openObject({ file: text(), label: integer(0), classes: anyList(integer(0)), scores: anyList(number()) }),
@@ -59,6 +60,14 @@ function kindOf(left: Prediction, right: Prediction): ClassKind {
   if (isLeft) return 'lost';
   if (isRight) return 'found';
   return left.classes[0] === right.classes[0] ? 'wrong' : 'changed';
+}
+
+const LIST_HEAD = ['file', 'label', 'kind', 'left class', 'left score', 'right class', 'right score'];
+
+/** A line of comma-separated values per image, with the best class of each side. */
+export function listPredictions(images: readonly ClassifiedImage[]): string {
+  const best = ({ classes, scores }: Prediction): CsvLine => [classes[0], scores[0]];
+  return encodeCsv([LIST_HEAD, ...images.map(({ file, label, kind, left, right }) => [file, label, kind, ...best(left), ...best(right)])]);
 }
 
 export interface Confusion {

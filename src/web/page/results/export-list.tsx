@@ -1,24 +1,23 @@
-/** Saves the objects that the filters keep as a file, for scripts and spreadsheets. */
-import type { Filtered } from './filter-rows.js';
-import { listObjects } from './object-list.js';
-import type { MatchResult } from './result-types.js';
+/** Saves what the filters keep as a file, for scripts and spreadsheets. */
 
 interface ExportProps {
-  readonly result: MatchResult;
-  readonly filtered: Filtered;
+  readonly file: string;
+  /** What the file holds. */
+  readonly hint: string;
+  readonly list: () => string;
 }
 
-export function ExportButton({ result, filtered }: ExportProps) {
+export function ExportButton({ file, hint, list }: ExportProps) {
   const save = (): void => {
-    const address = URL.createObjectURL(new Blob([listObjects(result, filtered)], { type: 'text/csv' }));
+    const address = URL.createObjectURL(new Blob([list()], { type: 'text/csv' }));
     const link = document.createElement('a');
     link.href = address;
-    link.download = 'objects.csv';
+    link.download = file;
     link.click();
     URL.revokeObjectURL(address);
   };
   return (
-    <button type="button" onClick={save} title="The objects of these images as comma-separated values">
+    <button type="button" onClick={save} title={`${hint} as comma-separated values`}>
       Export the list
     </button>
   );

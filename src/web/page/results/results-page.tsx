@@ -18,6 +18,7 @@ import { countOf, type Filtered, filterRows, SIZES } from './filter-rows.js';
 import { ImagePair } from './image-pair.js';
 import { Judgments } from './judgments.js';
 import { imageAt } from './object-columns.js';
+import { listObjects } from './object-list.js';
 import { type ListedImage, type MatchResult, OBJECT_KINDS } from './result-types.js';
 import { Subset } from './subset.js';
 import { findSides, nameOf, type ResultSide, useMasks, useResults } from './use-results.js';
@@ -219,7 +220,7 @@ function Filters({ result, filtered }: FiltersProps) {
       />
       <Select label="Size" value={query.size ?? ''} choices={Object.keys(SIZES)} none="all" pick={set('size')} />
       <Select label="Score from" value={query.score ?? ''} choices={['0.1', '0.3', '0.5', '0.7']} none="0" pick={set('score')} />
-      <ExportButton result={result} filtered={filtered} />
+      <ExportButton file="objects.csv" hint="The objects of these images" list={() => listObjects(result, filtered)} />
     </div>
   );
 }

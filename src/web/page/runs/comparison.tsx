@@ -72,7 +72,7 @@ function Rows({ moments, all }: { readonly moments: readonly MomentView[]; reado
   if (shown.length === 0) return <Empty>They are equal in every parameter and figure.</Empty>;
   return (
     <Scroll label="Comparison">
-      <table>
+      <table class="comparison">
         <thead>
           <tr>
             <th scope="col">
@@ -120,7 +120,7 @@ function ComparisonRow({ row: { name, cells, numbers, spread } }: { readonly row
         const hasChange = index > 0 && typeof first === 'number' && typeof number === 'number' && number !== first;
         const isNoise = hasChange && spread !== undefined && Math.abs(number - first) <= spread;
         return (
-          <td key={index} class="n">
+          <td key={index} class={numbers === undefined ? 'n wrapped' : 'n'}>
             {cell === undefined ? <span class="soft">–</span> : plainText(cell)}
             {hasChange && (
               <span class={isNoise ? 'change soft' : 'change strong'}> {isNoise ? '(noise)' : formatChange(first, number)}</span>
