@@ -45,7 +45,8 @@ async function matchFetched({ addresses, token }: MatchAddresses): Promise<Match
     const [bytes, known] = await Promise.all([file, dataset]);
     return readDetections(bytes, known);
   });
-  return matchSides(await dataset, await Promise.all(results));
+  const [known, ...sides] = await Promise.all([dataset, ...results]);
+  return matchSides(known, sides);
 }
 
 function announce(dataset: CocoDataset): CocoDataset {
