@@ -171,6 +171,7 @@ function makeOrder(session: Session, stage: PlannedStage, read: PinnedStage, run
     partStore: helpers.partStore,
     reaper: helpers.reaper,
     starters: helpers.starters,
+    standby: ports.standby,
     lentSlots: helpers.lentSlots,
     guard,
     signal,

@@ -1,4 +1,5 @@
 /** The services that the engine needs from outside. The composition root supplies them; tests supply doubles. */
+import type { ChildProcess } from 'node:child_process';
 import type { BuildEvent } from './events.js';
 
 export interface EnginePorts {
@@ -11,6 +12,8 @@ export interface EnginePorts {
   readonly runtime?: RuntimePort;
   /** 'links': published files are links to the store's own files, read-only, where the file system supports it. Copies if absent. */
   readonly artifacts?: 'copies' | 'links';
+  /** Processes that were started ahead; without it, each worker is started when its stage runs. */
+  readonly standby?: StandbyPort;
   /** Receives every event in order. Must not throw. */
   readonly emit: (event: BuildEvent) => void;
   /** The clock, in ms since 1970. Its dates are shown and stored, and never decide what is built. */
@@ -25,6 +28,23 @@ export interface PlatformClassPort {
   readonly guard: () => string;
   /** Runs the probe models. Slow, because it loads ONNX Runtime. */
   readonly compute: () => Promise<string>;
+}
+
+/** Fresh processes that become workers. */
+export interface StandbyPort {
+  /** Makes one of them the process of a worker, as if it had been started so. @returns undefined if none is ready. */
+  begin(order: StandbyOrder): ChildProcess | undefined;
+}
+
+export interface StandbyOrder {
+  /** Absolute path of the main module of a worker, one CommonJS file. */
+  readonly main: string;
+  /** The run folder. */
+  readonly folder: string;
+  /** The working folder. */
+  readonly scratch: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** @param worker the main module of the worker that runs the plugin; undefined for a plugin without one. */

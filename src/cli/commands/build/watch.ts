@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../../../engine/build.js';
+import type { StandbyWorkers } from '../../../engine/execute/standby/standby-workers.js';
 import { type Diagnostic, formatDiagnostic } from '../../../engine/model/diagnostic.js';
 import type { Plan, StageId } from '../../../engine/model/plan.js';
 import type { BuildReport } from '../../../engine/model/report.js';
@@ -25,6 +26,7 @@ import { type MetricsForm, printBuildReport } from '../../render/build-report.js
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
 import { KEYS_HINT, type Keys, listenToKeys } from './watch-keys.js';
+import { openStandby } from './watch-standby.js';
 import { buildSubset, SUBSET_IMAGES, type SubsetOrder } from './watch-subset.js';
 
 export interface WatchCommandOptions extends PipelineOptions {
@@ -51,6 +53,7 @@ interface Watch {
   readonly console: Console;
   readonly hints: Hints;
   readonly signal: AbortSignal;
+  readonly standby: StandbyWorkers;
   /** The plan, and the last round in which something ran; undefined while one runs. */
   last: { readonly plan: Plan; readonly report: BuildReport } | undefined;
   /** Images of the subset that is evaluated first; undefined: none is. */
@@ -76,10 +79,11 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
   const watcher = createFileWatcher({ hint: hints.hint, polls }, options.poll ? 'poll' : 'events');
   let keys: Keys | undefined;
   const page = options.ui ? await openPageOf(options, console) : undefined;
+  const standby = openStandby(options);
   try {
     const look = createLook(targets, options, console, watcher, signal);
     const subset = { subset: options.subset, subsetFigures: new Map() };
-    const watch: Watch = { targets, options, console, hints, signal, last: undefined, ...subset, hint: 'Ctrl-C ends', look };
+    const watch: Watch = { targets, options, console, hints, signal, standby, last: undefined, ...subset, hint: 'Ctrl-C ends', look };
     keys = listenToKeys({
       options,
       console,
@@ -91,6 +95,7 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
     await runRounds(watch);
   } finally {
     keys?.close();
+    standby.close();
     watcher.close();
     await page?.close();
   }
@@ -190,10 +195,11 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
       revisions,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
-    makeEnginePorts(renderer.emit, signal),
+    { ...makeEnginePorts(renderer.emit, signal), standby: watch.standby },
   ).finally(() => done.abort());
   const following = followEdits(watch, revisions, AbortSignal.any([signal, done.signal]));
   const report = await building.finally(renderer.end);
+  watch.standby.refillLater();
   const followed = await following;
   if (revisions.hasNews()) hints.hint('input');
   const isNews = [...report.stages.values()].some(({ outcome }) => outcome.kind !== 'up-to-date');

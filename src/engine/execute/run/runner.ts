@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../base/json.js';
 import type { Mask } from '../../../stage/mask.js';
 import type { Failure } from '../../model/failure.js';
+import type { StandbyPort } from '../../model/ports.js';
 import type { RunGuard } from '../guard/guard.js';
 import type { RunPartStore } from '../parts/part-service.js';
 import type { Starters } from '../starter/starters.js';
@@ -48,6 +49,8 @@ export interface RunOrder {
   readonly signal: AbortSignal;
   readonly reaper: Reaper;
   readonly starters: Starters;
+  /** Processes that were started ahead. */
+  readonly standby?: StandbyPort | undefined;
   /** Slots for the parts of the stage; undefined if they are computed one after the other, or elsewhere. */
   readonly lentSlots: LentSlots | undefined;
   /** Defined if the processes of the run are guarded. */

@@ -11,6 +11,7 @@ import { baseEnvironment } from '../../../stage/tool-runner.js';
 import { EngineError } from '../../model/engine-error.js';
 import type { Failure } from '../../model/failure.js';
 import { toFailure } from '../../model/failure.js';
+import type { StandbyOrder } from '../../model/ports.js';
 import { RUN_LAYOUT } from '../worker/action-document.js';
 import { isFromWorker, type ToWorker } from '../worker/messages.js';
 import { linkInputs, writeDocuments } from './run-folder.js';
@@ -49,16 +50,8 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   if (order.signal.aborted) return toFailure(order.signal.reason);
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const main = order.bundle ?? workerMain(order.installRoot);
-  const command = [process.execPath, ...WORKER_FLAGS, main, order.folder];
-  const [execPath = '', ...execArgv] = order.guard?.wrap(command, scratch) ?? command;
-  const child = fork(main, [order.folder], {
-    cwd: scratch,
-    env: { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv },
-    execPath,
-    execArgv: execArgv.slice(0, -2),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    detached: true,
-  });
+  const env = { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv };
+  const child = beginStandby(order, { main, folder: order.folder, scratch, env }) ?? forkWorker(order, main, scratch, env);
   const stop = (): void => killGroup(child, 'group', WORKER_GRACE_MS);
   order.signal.addEventListener('abort', stop, { once: true });
   const unwatch = child.pid === undefined ? undefined : order.reaper.watch(child.pid);
@@ -69,6 +62,25 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
     order.signal.removeEventListener('abort', stop);
     order.partStore.release();
   }
+}
+
+function forkWorker(order: RunOrder, main: string, scratch: string, env: Readonly<Record<string, string>>): ChildProcess {
+  const command = [process.execPath, ...WORKER_FLAGS, main, order.folder];
+  const [execPath = '', ...execArgv] = order.guard?.wrap(command, scratch) ?? command;
+  return fork(main, [order.folder], {
+    cwd: scratch,
+    env: { ...env },
+    execPath,
+    execArgv: execArgv.slice(0, -2),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+  });
+}
+
+/** A guard, and variables that a stage declares, may have effects where a process starts; other modules than a bundle have a guard of loads. */
+function beginStandby({ guard, bundle, declaredEnv, standby }: RunOrder, order: StandbyOrder): ChildProcess | undefined {
+  if (guard !== undefined || bundle === undefined || Object.keys(declaredEnv).length > 0) return undefined;
+  return standby?.begin(order);
 }
 
 /** Returns the main module of a worker that loads its plugin from a module. */

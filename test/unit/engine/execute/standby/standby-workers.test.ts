@@ -1,0 +1,96 @@
+/** Standby workers: each becomes one worker, with the environment, folder and arguments of one that is started then, and is never used again. */
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openStandbyWorkers, type StandbyWorkers } from '../../../../../src/engine/execute/standby/standby-workers.js';
+import { DIST } from '../../../../support/shapes-project.js';
+
+/** What a process says about itself. */
+const MAIN = `process.send({
+  pid: process.pid, env: { ...process.env }, cwd: process.cwd(), argv: process.argv.slice(1), execArgv: process.execArgv,
+}, () => process.exit(0));`;
+
+let folder: string;
+let workers: StandbyWorkers;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-standby-')));
+  writeFileSync(join(folder, 'main.cjs'), MAIN);
+  workers = open(2);
+});
+afterEach(() => {
+  workers.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function open(count: number): StandbyWorkers {
+  return openStandbyWorkers({
+    installRoot: DIST,
+    environment: { PATH: '/usr/bin', HOME: '/root', SECRET: 'of the shell' },
+    flags: ['--single-threaded'],
+    libraries: [],
+    count,
+    refillAfterMs: 0,
+  });
+}
+
+const order = () => ({ main: join(folder, 'main.cjs'), folder, scratch: folder, env: { PATH: '/bin', TMPDIR: folder } });
+
+/** The first one that is ready. */
+async function begin() {
+  for (let tries = 0; tries < 500; tries++) {
+    const child = workers.begin(order());
+    if (child !== undefined) return child;
+    await wait(20);
+  }
+  throw new Error('no standby worker became ready');
+}
+
+describe('standby workers', () => {
+  it('are not started before a build has asked for one', async () => {
+    workers.refillLater();
+    await wait(300);
+    expect(workers.begin(order())).toBeUndefined();
+  });
+
+  it('become workers with exactly the given environment, arguments and folder', async () => {
+    workers.begin(order());
+    workers.refillLater();
+    const child = await begin();
+    const [said] = (await once(child, 'message')) as [Record<string, unknown>];
+    expect(said).toEqual({
+      pid: child.pid,
+      env: order().env,
+      cwd: folder,
+      argv: [order().main, folder],
+      execArgv: ['--single-threaded'],
+    });
+    await once(child, 'exit');
+    expect(child.exitCode).toBe(0);
+  });
+
+  it('are used once', async () => {
+    workers.begin(order());
+    workers.refillLater();
+    const first = await begin();
+    expect(workers.begin(order())).toBeUndefined();
+    await once(first, 'exit');
+    workers.refillLater();
+    const second = await begin();
+    expect(second.pid).not.toBe(first.pid);
+    await once(second, 'exit');
+  });
+
+  it('that were begun outlive the end of those that wait', async () => {
+    workers.begin(order());
+    workers.refillLater();
+    const child = await begin();
+    workers.close();
+    await once(child, 'exit');
+    expect(child.exitCode).toBe(0);
+    workers.refillLater();
+    await wait(300);
+    expect(workers.begin(order())).toBeUndefined();
+  });
+});
