@@ -4,12 +4,28 @@ import type { Node, ValueId } from './model.js';
 
 const RANDOM = new Set(['RandomNormal', 'RandomUniform', 'RandomNormalLike', 'RandomUniformLike', 'Multinomial', 'Bernoulli']);
 
+/** Their results are sequences or optional values. */
+const WITHOUT_TENSORS = new Set([
+  'Optional',
+  'SequenceConstruct',
+  'SequenceEmpty',
+  'SequenceErase',
+  'SequenceInsert',
+  'SequenceMap',
+  'SplitToSequence',
+]);
+
 /** These nodes state how a value is quantized; folding them would lose the scale. */
 const QUANTIZERS = new Set(['QuantizeLinear', 'DequantizeLinear', 'DynamicQuantizeLinear']);
 
 /** Whether the node computes the same outputs from the same inputs on every run; false for unknown domains. */
 export function isDeterministic(node: Node): boolean {
   return node.domain === '' && !RANDOM.has(node.opType) && !isTrainingDropout(node);
+}
+
+/** Whether the node gives sequences or optional values, by its operator. Others may pass one on that they get. */
+export function givesNoTensors(node: Node): boolean {
+  return node.domain === '' && WITHOUT_TENSORS.has(node.opType);
 }
 
 export function isQuantizer(node: Node): boolean {

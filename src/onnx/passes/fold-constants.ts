@@ -6,7 +6,7 @@ import { countElements } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { addInitializer, addNode, findValueByName, getValue, indexUses, makeModel, removeNode } from '../ir/edit.js';
 import type { Constant, Graph, Model, Node, Value, ValueId } from '../ir/model.js';
-import { hasSubgraph, isDeterministic, isQuantizer } from '../ir/operator-traits.js';
+import { givesNoTensors, hasSubgraph, isDeterministic, isQuantizer } from '../ir/operator-traits.js';
 import { findVisibleValue, type Scope, scopesOf } from '../ir/scope.js';
 import { findConstantIn } from '../rewrite/graph-view.js';
 import { isStatic } from '../shape-inference/context/dims.js';
@@ -171,13 +171,17 @@ function toConstant(tensor: Tensor): Constant {
   return tensor.dtype === 'string' ? tensor : encodeRawTensor(tensor);
 }
 
-/** Outputs of `nodes` that other nodes or subgraphs read, or that are outputs of the graph: only these become initializers. */
+/**
+ * Tensors of `nodes` that other nodes or subgraphs read, or that are outputs of the graph: only these become initializers.
+ * No initializer holds a sequence or an optional value, and ONNX Runtime ends the process where it is asked for an empty optional one.
+ */
 function outputsReadOutside(graph: Graph, nodes: readonly Node[], folded: ReadonlySet<Node['id']>): Value[] {
   const read = new Set<ValueId>(graph.outputs);
   for (const [value, uses] of indexUses(graph)) if (uses.some(use => !folded.has(use.node.id) || use.index < 0)) read.add(value);
-  return nodes.flatMap(node =>
-    node.outputs.filter(output => output !== undefined && read.has(output)).map(id => getValue(graph, id as ValueId)),
-  );
+  return nodes
+    .filter(node => !givesNoTensors(node))
+    .flatMap(node => node.outputs.filter(output => output !== undefined && read.has(output)).map(id => getValue(graph, id as ValueId)))
+    .filter(value => value.type?.kind !== 'other');
 }
 
 /** A model without inputs that computes `wanted` with copies of `nodes`. */

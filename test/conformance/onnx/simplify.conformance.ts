@@ -125,7 +125,7 @@ const TOLERANCE = 2e-5;
     const original = await readModel(at(path));
     expect(count(original)).toEqual([2243, 238]);
     const model = await simplified(path, []);
-    expect(count(model)).toEqual([595, 97]);
+    expect(count(model)).toEqual([595, 94]);
     const { dims, data } = (await readNpz(at('shapes/maskrcnn/stages_1000.npz'))).getFloat32('input');
     const [mean, deviation] = [
       [0.485, 0.456, 0.406],
