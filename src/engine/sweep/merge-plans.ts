@@ -20,8 +20,13 @@ export function sweepName(pipeline: string): string {
   return `.sweep-${pipeline}`;
 }
 
-/** @param base the pipeline as it stands. Of a stage with several forms, `quantize~2` is the second one. */
-export function mergePlans(base: Plan, plans: readonly Plan[]): MergedPlans {
+/** The same of a subset that `watch` evaluates: an interrupted sweep of the pipeline keeps what it has. */
+export function subsetName(pipeline: string): string {
+  return `.subset-${pipeline}`;
+}
+
+/** @param base the pipeline as it stands. @param name that of the plan. Of a stage with several forms, `quantize~2` is the second one. */
+export function mergePlans(base: Plan, plans: readonly Plan[], name = sweepName(base.pipeline)): MergedPlans {
   const forms = plans.map(formsOf);
   const known = new Map<StageId, string[]>();
   for (const one of forms) {
@@ -46,7 +51,7 @@ export function mergePlans(base: Plan, plans: readonly Plan[]): MergedPlans {
   }
   const plan: Plan = {
     ...base,
-    pipeline: sweepName(base.pipeline),
+    pipeline: name,
     stages: merged,
     targets: new Map([...merged.keys()].map(id => [id, [id]])),
   };

@@ -105,13 +105,18 @@ export function checkEffect(graph: Graph, plan: QuantizationPlan, { hits }: Reso
   }
 }
 
+/** What can be set of a constant whose elements activations hold. */
+const OF_TABLE = '`dtype`, `symmetric`, `reduceRange`, `scale`, a fixed `range`, or the methods of weights';
+
 /** Why `knobs` have no effect on `value`; undefined if they have one. */
 function whyUnaffected(graph: Graph, plan: QuantizationPlan, value: Value, knobs: OverrideKnobs): string | undefined {
   const { bias, perChannel, ...others } = knobs;
   const activation = plan.activations.find(one => one.value === value.id);
   const weight = plan.weights.find(one => one.value === value.id);
   if (activation?.sharedWith !== undefined) {
-    return `it takes scale and zero point from "${getValue(graph, activation.sharedWith).name}": set them there`;
+    const provider = getValue(graph, activation.sharedWith);
+    const what = provider.constant === undefined ? 'set them there' : `a constant: there, set ${OF_TABLE}`;
+    return `it takes scale and zero point from "${provider.name}"${provider.constant === undefined ? ': ' : ', '}${what}`;
   }
   if (activation !== undefined) return Object.keys(others).length > 0 ? undefined : 'perChannel and bias do not apply to an activation';
   if (weight !== undefined) return whyNoEffectOnWeight(knobs);

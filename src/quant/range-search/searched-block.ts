@@ -38,7 +38,10 @@ const RANGE_SEARCH = object({
   trials: integer(0, 'Ranges that were tried.'),
   outputs: RECOVERY_FIELDS.outputs,
   blocks: anyList(SEARCHED_BLOCK),
-  skipped: anyList(text(), 'Tensors that several blocks read or compute: their ranges stay.'),
+  skipped: anyList(
+    text(),
+    'Tensors whose ranges stay: several blocks read or compute them, or they take the parameters of a constant table.',
+  ),
 });
 
 /** The report of `search-ranges`. */

@@ -21,7 +21,7 @@ export interface SearchedTensor {
 /** Per block, in the order of its steps: weights before the value that they compute. */
 export interface SearchedTensors {
   readonly byBlock: readonly (readonly SearchedTensor[])[];
-  /** Tensors with several readers in different blocks. */
+  /** Tensors with several readers in different blocks, and rows with the parameters of a constant table. */
   readonly skipped: readonly string[];
 }
 
@@ -46,8 +46,12 @@ export function findSearchedTensors({ models, blocks, report, weights }: TensorR
   for (const entry of weights ? report.weights : [])
     if (entry.role === 'weight')
       take([entry.name], { name: entry.name, role: 'weight', scales: scalesOf(entry), at: moves => moveWeight(entry, moves) });
+  const owners = new Set(report.activations.map(({ name }) => name));
   for (const entry of report.activations) {
-    if (entry.sharedWith !== undefined) continue;
+    if (entry.sharedWith !== undefined) {
+      if (!owners.has(entry.sharedWith) && places.has(entry.name)) skipped.push(entry.name);
+      continue;
+    }
     const others = report.activations.filter(({ sharedWith }) => sharedWith === entry.name).map(({ name }) => name);
     take([entry.name, ...others], {
       name: entry.name,

@@ -2,7 +2,8 @@
 import { getDefined } from '../../base/invariant.js';
 import { countMacs } from '../../onnx/analysis/macs.js';
 import { getValue, indexUses } from '../../onnx/ir/edit.js';
-import type { Dim, Graph, Node, ValueId } from '../../onnx/ir/model.js';
+import type { Dim, Graph, Node, Value, ValueId } from '../../onnx/ir/model.js';
+import { countElements } from '../../tensor/shape.js';
 import type { ActivationEntry, QuantizationReport } from '../report/report-entries.js';
 import type { StepErrors } from '../sensitivity/error-flow.js';
 import { shareErrors } from '../sensitivity/error-shares.js';
@@ -14,7 +15,7 @@ import { NOTHING_WIDER, type WidenedTypes } from './widened-types.js';
 /** 'int16': 16-bit integers of the same signedness. 'float': no integers, so that the nodes which touch the tensor run in float. */
 export type WideType = 'int16' | 'float';
 
-/** 'bytes': those that activations take more. 'macs': multiply-accumulates of the nodes that read or compute a wider tensor, and one per output element. */
+/** 'bytes': those that activations, and constant tables with the range of their rows, take more. 'macs': multiply-accumulates of the nodes that read or compute a wider tensor, and one per output element. */
 export type WideCost = 'bytes' | 'macs';
 
 export interface WideBlock extends Block {
@@ -56,7 +57,8 @@ export function findWideBlocks({ models, report, errors, to, cost }: BlocksReque
     const [first] = entries;
     const nodes = [...new Set(ids.flatMap(id => touching.get(id) ?? []))];
     const elements = entries.reduce((sum, { elements = 0 }) => sum + elements, 0) / Math.max(1, report.samples);
-    const bytes = elements * (to === 'int16' ? 1 : 3);
+    const [ownerId] = ids;
+    const bytes = (elements + countConstant(getValue(graph, ownerId))) * (to === 'int16' ? 1 : 3);
     const items =
       cost === 'bytes'
         ? [[`tensor ${owner}`, bytes] as const]
@@ -73,6 +75,11 @@ export function findWideBlocks({ models, report, errors, to, cost }: BlocksReque
     };
   });
   return { blocks, orders: orderBlocks(models, errors, blocks), total: totalOf(blocks, nodeCosts, cost) };
+}
+
+/** The table itself becomes wider with its rows. */
+function countConstant({ constant }: Value): number {
+  return constant === undefined ? 0 : countElements(constant.dims);
 }
 
 /** What `quantize` must be told for a set. */

@@ -1,4 +1,8 @@
-/** SQNR of the detector's int8 parts against those of onnxruntime.quantization with the same calibration data, and what the methods of recovery add in xint8. */
+/**
+ * SQNR of the detector's int8 parts against those of onnxruntime.quantization with the same calibration data, and what the methods of recovery add in xint8.
+ * CI, which plays a share of the rounds, plays the recovery on 16 images, whose bound is 1.2 dB on average and 0.7 dB for each output.
+ * The whole suite, without TANREN_ROUNDS_SHARE, also plays the one with searched ranges, whose bound is 1.5 dB on average.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

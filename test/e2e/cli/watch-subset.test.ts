@@ -1,6 +1,12 @@
 /** `tanren watch --subset`: the figures on the first images come before those on all, are marked, and are no results of the pipeline. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getDefined } from '../../../src/base/invariant.js';
+import { buildSubset } from '../../../src/cli/commands/build/watch-subset.js';
+import { load } from '../../../src/cli/pipeline/open-plan.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 import { addSmallClassifier } from '../../support/small-classifier.js';
+import { makeTextConsole } from '../../support/text-console.js';
 
 let world: CliWorld;
 beforeEach(async () => {
@@ -11,6 +17,10 @@ afterEach(() => world.remove());
 
 const READY = 'watching; Ctrl-C ends';
 const MARK = 'subset: the first 2 images; these figures enter no gate, lock file or history';
+
+/** Artifacts of subsets, and the state that a next build would continue with. Logs stay, as those of a sweep do. */
+const subsetFiles = (): readonly string[] =>
+  world.listing().filter(line => /^artifacts\/\.subset-|^cache\/state\/\.subset-.*\.log /.test(line));
 
 interface Metrics {
   readonly images: number;
@@ -35,7 +45,7 @@ it('evaluates the first images before all, and of the stages that run after an e
   expect(second).toMatch(/classes-int8\s+top-1 accuracy 50 % \(\+0\.0000\), top-5/);
   const runs = JSON.parse(world.run('history', '-f', 'classifier.yaml', '--json').stdout) as { readonly runs: readonly unknown[] };
   expect(runs.runs).toHaveLength(2);
-  expect(world.exists('artifacts/.sweep-classifier')).toBe(false);
+  expect(subsetFiles()).toEqual([]);
 });
 
 it('evaluates no subset where all images are no more, or nothing is to be evaluated', async () => {
@@ -48,4 +58,59 @@ it('evaluates no subset where all images are no more, or nothing is to be evalua
   );
   const watch = world.start('watch', '-f', 'classifier.yaml', '--subset', '2');
   expect(await watch.waitFor(READY)).not.toContain('subset');
+});
+
+describe('a subset that is stopped', () => {
+  /** The labels wait for the model, so that something is placed before, and for the pipe `go`, unless the file says `plain`. */
+  function addWaiting(): void {
+    const file = world.read('classifier.yaml');
+    const run = `[ "$MODE" = plain ] || { echo x > ${world.makePipe('started')}; cat ${world.makePipe('go')}; }; cp in.txt out.txt`;
+    const labels = `  labels:
+    uses: command
+    with: {run: ['${run}'], shell: sh, env: {MODE: wait}, inputs: {labels: in.txt, model: m.onnx}, outputs: {labels: {path: out.txt, kind: file}}}
+    inputs: {labels: "\${sources.labels}", model: simplify.model}
+`;
+    world.write('classifier.yaml', `${file.replaceAll('labels: "${sources.labels}"', 'labels: labels.labels')}${labels}`);
+  }
+  const interruptedSweep = async (): Promise<void> => {
+    const sweep = world.start('sweep', '-f', 'classifier.yaml', '-m', 'quantize.preset=a8w8,u8s8', 'classes-int8');
+    await sweep.waitFor('✓ quantize~2');
+    sweep.signal('SIGINT');
+    await sweep.ended;
+  };
+
+  it('by an edit leaves nothing, and what an interrupted sweep has stays', async () => {
+    addWaiting();
+    await interruptedSweep();
+    const sweeps = () => world.listing().filter(line => /^artifacts\/\.sweep-|^cache\/state\/\.sweep-/.test(line));
+    const before = sweeps();
+    expect(before.length).toBeGreaterThan(1);
+    const watch = world.start('watch', '-f', 'classifier.yaml', '--subset', '2');
+    await readFile(join(world.folder, 'started'));
+    expect(subsetFiles()).not.toEqual([]);
+    world.write('classifier.yaml', world.read('classifier.yaml').replace('MODE: wait', 'MODE: plain'));
+    expect(await watch.waitFor(READY)).toContain(MARK);
+    expect(subsetFiles()).toEqual([]);
+    expect(sweeps()).toEqual(before);
+  });
+
+  it('by Ctrl-C leaves nothing', async () => {
+    addWaiting();
+    const watch = world.start('watch', '-f', 'classifier.yaml', '--subset', '2');
+    await readFile(join(world.folder, 'started'));
+    expect(subsetFiles()).not.toEqual([]);
+    watch.signal('SIGINT');
+    expect(await watch.ended).toBe(130);
+    expect(subsetFiles()).toEqual([]);
+  });
+});
+
+it('a subset that cannot be planned says why', async () => {
+  const options = { file: join(world.folder, 'classifier.yaml'), param: [], paramsFile: [] };
+  const { plan } = await load(options, 'read-only');
+  const console = makeTextConsole();
+  world.write('classifier.yaml', world.read('classifier.yaml').replace('uses: simplify', 'uses: simplfy'));
+  const revision = { plan: getDefined(plan, 'plan'), targets: 'all' } as const;
+  await buildSubset({ revision, images: 2, options, console, signal: new AbortController().signal, before: new Map() });
+  expect(console.text()).toMatch(/^no subset of 2 images: .*"simplfy"/);
 });

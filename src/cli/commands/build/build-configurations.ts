@@ -37,7 +37,12 @@ interface BuildManner {
   readonly console: Console;
   readonly signal: AbortSignal;
   readonly lines?: RenderedLines;
+  /** 'unless-interrupted' (default): an interrupted build continues with what it has placed. */
+  readonly remove?: 'unless-interrupted' | 'always';
 }
+
+/** How long the removal after an interruption waits for another build to end. */
+const REMOVAL_MS = 5000;
 
 export interface BuiltSweep {
   readonly report: BuildReport;
@@ -73,19 +78,22 @@ async function buildMerged(
   plan: Plan,
   targets: SweepTargets,
   options: BuildOptions,
-  { console, signal, lines = 'all' }: BuildManner,
+  { console, signal, lines = 'all', remove = 'unless-interrupted' }: BuildManner,
 ): Promise<BuildReport> {
   const renderer = makeBuildRenderer(console, widest(plan.stages.keys()), lines);
   const ports = { ...makeEnginePorts(renderer.emit, signal), artifacts: 'links' as const };
   const { jobs } = options;
   const sharedCache = findSharedCache(options.cache);
-  const report = await build(
+  const cache = cacheFolderAt(`${plan.projectFolder}/cache`);
+  const building = build(
     plan,
     { targets: targets.build, failures: 'keep-going', force: 'never', sharedCache, ...(jobs === undefined ? {} : { jobs }) },
     ports,
   ).finally(renderer.end);
-  // An interrupted sweep continues with what it has placed.
-  if (!signal.aborted) await removeSweep(plan, cacheFolderAt(`${plan.projectFolder}/cache`), ports);
+  const removeWith = (until: AbortSignal): Promise<void> => removeSweep(plan, cache, { ...ports, signal: until });
+  if (remove === 'always') return building.finally(() => removeWith(signal.aborted ? AbortSignal.timeout(REMOVAL_MS) : signal));
+  const report = await building;
+  if (!signal.aborted) await removeWith(signal);
   return report;
 }
 

@@ -3,7 +3,7 @@ import { examineStages } from '../../../engine/insight/status/status.js';
 import { selectStages } from '../../../engine/model/dependencies.js';
 import type { Plan, PlannedStage, StageId } from '../../../engine/model/plan.js';
 import type { Revision } from '../../../engine/model/revisions.js';
-import { mergePlans } from '../../../engine/sweep/merge-plans.js';
+import { mergePlans, subsetName } from '../../../engine/sweep/merge-plans.js';
 import type { SweepRow } from '../../../engine/sweep/sweep-rows.js';
 import { chooseTargets } from '../../../engine/sweep/sweep-targets.js';
 import { withCheckedParams } from '../../../stage/define-stage.js';
@@ -37,17 +37,26 @@ export async function buildSubset({ revision, images, options, console, signal, 
   const stages = await findEvaluations(revision, images, options, signal);
   const [first] = stages;
   if (first === undefined) return;
-  const { plan } = await loaderOf(options)({ number: 1, values: [], assignments: [], settings: settingsOf(revision.plan, images) });
-  if (plan === undefined) return;
+  const { plan, diagnostics } = await loaderOf(options)({
+    number: 1,
+    values: [],
+    assignments: [],
+    settings: settingsOf(revision.plan, images),
+  });
+  if (plan === undefined) {
+    const [error] = diagnostics.filter(({ severity }) => severity === 'error');
+    console.line(`no subset of ${images} images: ${error?.message ?? 'the pipeline cannot be planned'}`);
+    return;
+  }
   const ids = stages.map(({ id }) => id);
   console.line(`${console.style('bold', `subset of ${images} images first:`)} ${ids.join(', ')}`);
   const ungated: Plan = { ...plan, stages: new Map([...plan.stages].map(([id, stage]) => [id, { ...stage, gate: [] }])) };
-  const merged = mergePlans(revision.plan, [ungated]);
+  const merged = mergePlans(revision.plan, [ungated], subsetName(revision.plan.pipeline));
   const targets = chooseTargets([ungated], merged, [ids]);
   // Its number and values are those of a sweep without axes.
   const configuration = { number: 1, values: [], assignments: [], settings: [] };
   const sweep = { planned: [{ configuration, plan: ungated }], refused: [] };
-  const { rows } = await buildConfigurations(sweep, { merged, targets }, options, { console, signal, lines: 'progress' });
+  const { rows } = await buildConfigurations(sweep, { merged, targets }, options, { console, signal, lines: 'progress', remove: 'always' });
   const figures = rows[0]?.figures;
   if (figures === undefined || signal.aborted) return;
   printSubset(stages, figures, images, before, console);
