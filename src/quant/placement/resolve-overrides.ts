@@ -135,7 +135,7 @@ function whyUnaffected(graph: Graph, plan: QuantizationPlan, value: Value, knobs
 
 function whyNoEffectOnWeight({ range, bias, ...others }: OverrideKnobs): string | undefined {
   if (range !== undefined && !isFixedRange(range) && !isWeightMethod(range)) {
-    return `it is a constant: its range method must be min-max or power-of-two, not ${range.kind}`;
+    return `it is a constant: its range method must be one of weights (min-max, clip, mse or power-of-two), not ${range.kind}`;
   }
   return range === undefined && Object.keys(others).length === 0 && bias !== undefined ? 'it is not a bias' : undefined;
 }
