@@ -141,7 +141,7 @@ describe('overrides', () => {
       'a weight by percentile',
       { tensor: 'first.weight', set: { range: { kind: 'percentile', percentile: 99, sides: 'each' } } },
       'override-without-effect',
-      /min-max or power-of-two, not percentile/,
+      /min-max, clip, mse or power-of-two\), not percentile/,
     ],
     ['an activation per channel', { tensor: 'y', set: { perChannel: true } }, 'override-without-effect', /perChannel and bias/],
     [
