@@ -26,13 +26,6 @@ export const COLORS = {
 
 export type Color = keyof typeof COLORS;
 
-/** Colors of data series, chosen to be distinguishable, also with color blindness. */
-export const SERIES: readonly Color[] = ['blue', 'orange', 'green', 'violet', 'red', 'teal', 'pink', 'olive'];
-
-export function seriesColor(index: number): Color {
-  return SERIES[index % SERIES.length] ?? 'blue';
-}
-
 /** The color as a CSS variable, for styles and SVG attributes. */
 export function variable(color: Color): string {
   return `var(--${color})`;
@@ -45,20 +38,4 @@ export function declareColors(): string {
   return `:root{${of('light')}}
 @media (prefers-color-scheme:dark){:root:not([data-scheme]){${of('dark')}}}
 :root[data-scheme=dark]{${of('dark')}}`;
-}
-
-/**
- * A placeholder for a color in libraries that do not support CSS variables. Placeholders differ only in the last digits and are not used as real colors.
- */
-export function standIn(color: Color): string {
-  return `#01fe${Object.keys(COLORS).indexOf(color).toString(16).padStart(2, '0')}`;
-}
-
-/** Replaces every placeholder in a drawing by its variable. */
-export function replaceStandIns(drawing: string): string {
-  const names = Object.keys(COLORS) as readonly Color[];
-  return drawing.replace(/="#01fe([0-9a-f]{2})"/g, (text, digits: string) => {
-    const name = names[Number.parseInt(digits, 16)];
-    return name === undefined ? text : `="${variable(name)}"`;
-  });
 }

@@ -19,8 +19,6 @@ export function trusted(markup: string): Html {
   return { markup };
 }
 
-export const NOTHING: Html = { markup: '' };
-
 function markupOf(value: HtmlValue): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return escapeHtml(value);

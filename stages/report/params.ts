@@ -18,7 +18,8 @@ export const REPORT_PARAMS = {
       minimum: 0,
       maximum: 100_000,
       default: 1000,
-      description: 'Number of values of each quantized model whose histograms the page holds: those with the largest loss.',
+      description:
+        'Number of values of each quantized model whose histograms the page holds: those with the largest loss. All, if its report is a source.',
     },
     overlays: {
       type: 'object',
@@ -31,7 +32,7 @@ export const REPORT_PARAMS = {
           minimum: 0,
           maximum: 100,
           default: 4,
-          description: 'Number of larger images, besides those with changed objects.',
+          description: 'Number of larger images, besides those with changed objects; at most `views.images`.',
         },
         choose: {
           type: 'string',

@@ -359,7 +359,7 @@ const sensitivity: Json = {
       shares: { [HOSTILE]: 0.5 },
       alone: { cost: 0.625, outputs: [outputError] },
     },
-    { values: ['a', 'b'], nodes: [], ownSqnrDb: 'equal', share: 0.25, shares: { [HOSTILE]: 0.25 } },
+    { values: ['a/b/wide', 'b'], nodes: [], ownSqnrDb: 'equal', share: 0.25, shares: { [HOSTILE]: 0.25 } },
   ],
 };
 

@@ -1,28 +1,13 @@
 /** The twelve COCO figures of a detector's results, equal to those of pycocotools. */
 import type { Curves } from './accumulate.js';
 import type { CocoDataset } from './dataset.js';
+import type { CocoFigureName } from './figure-names.js';
 import { type CocoEvaluation, type EvaluatedCategory, measureCoco } from './measure.js';
 import { type AreaRange, COCO_PARAMS, type CocoParams, type IouType, KEYPOINT_PARAMS } from './params.js';
 import type { CocoResult } from './results.js';
 
 /** Average precision and recall in 0…1; −1 where there is no object. */
 export type CocoFigures = { readonly [Name in CocoFigureName]: number };
-
-export const COCO_FIGURE_NAMES = [
-  'AP',
-  'AP50',
-  'AP75',
-  'APsmall',
-  'APmedium',
-  'APlarge',
-  'AR1',
-  'AR10',
-  'AR100',
-  'ARsmall',
-  'ARmedium',
-  'ARlarge',
-] as const;
-export type CocoFigureName = (typeof COCO_FIGURE_NAMES)[number];
 
 /** Measures and summarizes over all categories. @throws as `measureCoco`. */
 export function evaluateCoco(

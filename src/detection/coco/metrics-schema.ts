@@ -1,7 +1,8 @@
 /** The metrics of `evaluate`: the 12 COCO figures per IoU type, counts, and differences to a baseline. */
 import { integer, mapOf, number, openObject } from '../../base/schema/build-schema.js';
 import { type FromSchema, schemaOf } from '../../base/schema/from-schema.js';
-import { COCO_FIGURE_NAMES, type CocoFigures, KEYPOINT_FIGURE_NAMES, type KeypointFigures } from './evaluate.js';
+import { type CocoFigures, KEYPOINT_FIGURE_NAMES, type KeypointFigures } from './evaluate.js';
+import { COCO_FIGURE_NAMES } from './figure-names.js';
 
 const FIGURES = Object.fromEntries(COCO_FIGURE_NAMES.map(name => [name, number()]));
 

@@ -29,7 +29,8 @@ export {
 export type { CocoId } from './coco-id.js';
 export { type CocoAnnotation, type CocoBox, type CocoCategory, type CocoDataset, type CocoImage, parseCocoDataset } from './dataset.js';
 export { ERROR_OPTIONS, type ErrorCost, type ErrorOptions, type ErrorSplit, splitErrors } from './errors.js';
-export { COCO_FIGURE_NAMES, type CocoFigureName, type CocoFigures, evaluateCoco, summarize, summarize as summarise } from './evaluate.js';
+export { type CocoFigures, evaluateCoco, summarize, summarize as summarise } from './evaluate.js';
+export { COCO_FIGURE_NAMES, type CocoFigureName } from './figure-names.js';
 export { ERROR_KINDS, type ErrorKind } from './image-errors.js';
 export { type CocoEvaluation, type EvaluatedCategory, measureCoco } from './measure.js';
 export { countOddities, type NoteOddity, type OddityCounter, type OddityKind } from './oddities.js';

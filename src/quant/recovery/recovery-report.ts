@@ -44,3 +44,8 @@ export const ROUNDINGS_SCHEMA = openObject({
 });
 
 export type RoundingsReport = FromSchema<typeof ROUNDINGS_SCHEMA>;
+
+/** Of either stage; `format` tells which. */
+export const RECOVERY_SCHEMA = anyOf([CORRECTIONS_SCHEMA, ROUNDINGS_SCHEMA]);
+
+export type RecoveryReport = FromSchema<typeof RECOVERY_SCHEMA>;

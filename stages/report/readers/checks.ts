@@ -1,9 +1,9 @@
 /** What the entries of each port have to be. */
 import { isJsonObject, type Json } from '../../../src/base/json.js';
-import { anyOf, mapOf, openObject } from '../../../src/base/schema/build-schema.js';
+import { mapOf, openObject } from '../../../src/base/schema/build-schema.js';
 import { DETECTION_FIGURES_SCHEMA } from '../../../src/detection/compare/detection-figures.js';
 import { PROPAGATED_SCHEMA } from '../../../src/quant/compare/propagated-error.js';
-import { CORRECTIONS_SCHEMA, ROUNDINGS_SCHEMA } from '../../../src/quant/recovery/recovery-report.js';
+import { RECOVERY_SCHEMA } from '../../../src/quant/recovery/recovery-report.js';
 import { withPresentNames } from '../../../src/quant/report/former-names.js';
 import { QUANTIZATION_SCHEMA } from '../../../src/quant/report/report-entries.js';
 import { parseSensitivityReport } from '../../../src/quant/sensitivity/report-schema.js';
@@ -31,7 +31,7 @@ export const CHECKS: Readonly<Record<ReportPort, (value: Json) => void>> = {
   verify: parserOf(VERIFY_SCHEMA, 'verify'),
   // Also with former names of fields, which the page reads too.
   quantization: value => parseQuantization(withPresentNames(value).report),
-  recovery: parserOf(anyOf([CORRECTIONS_SCHEMA, ROUNDINGS_SCHEMA]), 'correct-biases` or `round-weights'),
+  recovery: parserOf(RECOVERY_SCHEMA, 'correct-biases` or `round-weights'),
   sensitivity: parseSensitivityReport,
   compile: parserOf(COMPILE_REPORT_OF_ANY_VERSION, 'compile'),
   bench: parserOf(BENCH_REPORT_SCHEMA, 'bench'),

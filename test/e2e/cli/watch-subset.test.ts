@@ -114,3 +114,10 @@ it('a subset that cannot be planned says why', async () => {
   await buildSubset({ revision, images: 2, options, console, signal: new AbortController().signal, before: new Map() });
   expect(console.text()).toMatch(/^no subset of 2 images: .*"simplfy"/);
 });
+
+it('says of a data set with fewer images that it has no such subset, and evaluates all', async () => {
+  const watch = world.start('watch', '-f', 'classifier.yaml', '--subset', '8');
+  const first = await watch.waitFor(READY);
+  expect(first).toMatch(/classes-float\s+no figures: 8 images are requested, but the data set has only 4/);
+  expect(first).toContain('built: ');
+});

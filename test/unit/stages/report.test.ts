@@ -44,6 +44,7 @@ describe('the document', () => {
       'accuracy',
       'verification',
       'quantization',
+      'sensitivity',
       'recovery',
       'partition',
       'latency',
@@ -145,6 +146,7 @@ describe('the document', () => {
     expect(row.slice(0, 5)).toEqual(['backbone', 'uint8 / int8', '3', '1', '1']);
     expect([row[6], row[7], row[8]]).toEqual(['20.0', 'a/b/wide', '16.0']);
     expect(row[9]).toContain('alert(1)');
+    expect(row.slice(10)).toEqual(['62.5\u202F%', 'measured']);
   });
 
   it('has a row for each configuration of a sweep, and marks the front', async () => {
@@ -284,9 +286,9 @@ it('batchings of RoIs are measured each, with padded RoIs, and the fastest one i
 it('models have their nodes by device, and an estimate with its bounds', async () => {
   const page = documentOf(await pageOf({ compile: inputs.compile ?? {} }));
   expect(rowsOf(page, 'Models, with estimated times')).toEqual([
-    ['backbone', '9', '4', '3', '2', '2 (1 NPU)', '1,000', '75.0\u202F%', '1', '1.50', '1.00', '2.00', ''],
+    ['backbone', '9', '4', '3', '2', '2 (1 NPU)', '1,000', '75.0\u202F%', '1', '1.50', '1.00', '2.00', '1 of 3 units are not', ''],
   ]);
-  expect(textOf(page)).toContain('backbone : 1 of 3 units are not on the NPU: ');
+  expect(textOf(page)).toContain('backbone: 1 of 3 units are not on the NPU: ');
 });
 
 describe('the data of the views', () => {

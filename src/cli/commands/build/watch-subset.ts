@@ -32,7 +32,10 @@ export interface SubsetOrder {
   readonly before: Map<StageId, SweepRow['figures']>;
 }
 
-/** Evaluates the stages that would run on their first images alone, and prints the figures. Does nothing if no evaluation would run, or has more images. */
+/**
+ * Evaluates the stages that would run on their first images alone, and prints the figures. Does nothing if no evaluation would run, or if none has more
+ * images by its own `samples`. An evaluation whose data set has fewer images fails, and says so; the whole evaluation follows.
+ */
 export async function buildSubset({ revision, images, options, console, signal, before }: SubsetOrder): Promise<void> {
   const stages = await findEvaluations(revision, images, options, signal);
   const [first] = stages;
@@ -57,9 +60,9 @@ export async function buildSubset({ revision, images, options, console, signal, 
   const configuration = { number: 1, values: [], assignments: [], settings: [] };
   const sweep = { planned: [{ configuration, plan: ungated }], refused: [] };
   const { rows } = await buildConfigurations(sweep, { merged, targets }, options, { console, signal, lines: 'progress', remove: 'always' });
-  const figures = rows[0]?.figures;
-  if (figures === undefined || signal.aborted) return;
-  printSubset(stages, figures, images, before, console);
+  const [row] = rows;
+  if (row === undefined || signal.aborted) return;
+  printSubset(stages, row, images, before, console);
 }
 
 /** The evaluations that a build would run, on more images than the subset has. */
@@ -94,7 +97,7 @@ function settingsOf(plan: Plan, images: number) {
 
 function printSubset(
   stages: readonly PlannedStage[],
-  figures: SweepRow['figures'],
+  { figures, problems }: Pick<SweepRow, 'figures' | 'problems'>,
   images: number,
   before: SubsetOrder['before'],
   console: Console,
@@ -109,11 +112,17 @@ function printSubset(
       const text = formatHeadline({ flat, previous }, headline);
       return text === '' ? [] : [`${headline.label} ${text}`];
     });
-    const text = texts.length === 0 ? 'no figures: a stage has failed' : texts.join(', ');
+    const text = texts.length === 0 ? `no figures: ${describeProblem(stage.id, problems)}` : texts.join(', ');
     for (const line of wrapBehind(`  ${padEnd(stage.id, width)}`, text, console.width())) console.line(line);
     if (texts.length > 0) before.set(stage.id, figures);
   }
   console.line('');
+}
+
+/** What stopped an evaluation: its own problem, or a stage before it. */
+export function describeProblem(id: StageId, problems: SweepRow['problems']): string {
+  const message = problems.find(({ stage }) => stage === id)?.message.split('\n')[0];
+  return message ?? `${problems.find(({ stage }) => stage !== undefined)?.stage ?? 'a stage'} has failed`;
 }
 
 function headlinesOf({ plugin, params }: PlannedStage) {

@@ -121,13 +121,17 @@ async function runRounds(watch: Watch): Promise<void> {
   const { hints, signal } = watch;
   let news: readonly Hint[] = ['input'];
   let good: readonly StageId[] = [];
-  for (let round = 0; !signal.aborted; round++) {
+  // An edit during the first subset comes before the first round.
+  let next: 'first' | 'again' = 'first';
+  while (!signal.aborted) {
     const revision = await watch.look();
     if (news.includes('input')) {
       if (revision === undefined) printReady(watch);
       // After an edit while the subset was evaluated, everything is looked at again.
-      else if ((await runSubset(watch, revision)) === 'quiet')
-        good = goodStages((await runRound(watch, revision, round === 0 ? 'first' : 'again')).report);
+      else if ((await runSubset(watch, revision)) === 'quiet') {
+        good = goodStages((await runRound(watch, revision, next)).report);
+        next = 'again';
+      }
     } else if (revision !== undefined) {
       // Only stages that were built successfully before. None of them runs unless its files were changed.
       const targets = good.filter(stage => revision.plan.stages.has(stage));

@@ -5,13 +5,13 @@ import { CodedError } from '../../../base/coded-error.js';
 import { countOf } from '../../../base/text/count-of.js';
 import { type ErrorSplit, splitErrors } from '../../../detection/coco/errors.js';
 import {
-  COCO_FIGURE_NAMES,
   type CocoFigures,
   KEYPOINT_FIGURE_NAMES,
   type KeypointFigures,
   summarize,
   summarizeKeypoints,
 } from '../../../detection/coco/evaluate.js';
+import { COCO_FIGURE_NAMES } from '../../../detection/coco/figure-names.js';
 import { ERROR_KINDS, type ErrorKind } from '../../../detection/coco/image-errors.js';
 import { type CocoEvaluation, measureCoco } from '../../../detection/coco/measure.js';
 import { COCO_PARAMS, type CocoParams, KEYPOINT_PARAMS, type OverlapType, splitAreas } from '../../../detection/coco/params.js';

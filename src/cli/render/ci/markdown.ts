@@ -3,7 +3,7 @@
 import { EQUAL, type Figure } from '../../../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../base/json.js';
 import { formatDuration } from '../../../base/text/format.js';
-import { COCO_FIGURE_NAMES } from '../../../detection/coco/evaluate.js';
+import { COCO_FIGURE_NAMES } from '../../../detection/coco/figure-names.js';
 import type { SnapshotDifference } from '../../../engine/insight/history/compare-snapshots.js';
 import { formatDiagnostic } from '../../../engine/model/diagnostic.js';
 import { describeOutcome } from '../../../engine/model/outcome.js';

@@ -21,7 +21,7 @@ import { Fixes } from './fixes.js';
 import { Gantt } from './gantt.js';
 import { MemoryChart } from './memory-chart.js';
 import { MemoryFacts } from './memory-facts.js';
-import { ModelsTable } from './models-table.js';
+import { describeLegality, ModelsTable } from './models-table.js';
 import { PartsTable } from './parts-table.js';
 import { Placement } from './placement.js';
 import { Origin, Reasons } from './reasons.js';
@@ -92,7 +92,7 @@ function CompiledStage({ stage, stages, pipeline }: StageProps) {
       ) : (
         <ModelReport key={model.name} model={model} stage={stage} pipeline={pipeline} />
       )}
-      <Placement report={data} />
+      <Placement report={data} level={2} />
       <BoardTimes report={data} stages={pipeline.stages} />
       <BoardNodes report={data} stages={pipeline.stages} />
     </View>
@@ -184,7 +184,7 @@ function findSource({ inputs }: StageRow, model: string, stages: readonly StageR
   return stage === undefined || input?.port === undefined ? undefined : { stage, port: input.port };
 }
 
-function Tiles({ model: { counts, parts, estimate } }: { readonly model: CompiledModel }) {
+function Tiles({ model: { counts, parts, estimate, legal, units } }: { readonly model: CompiledModel }) {
   const perImage = estimate?.image?.perImage;
   return (
     <dl class="facts tiles">
@@ -192,6 +192,11 @@ function Tiles({ model: { counts, parts, estimate } }: { readonly model: Compile
         term="On the NPU"
         value={`${formatShare(counts.npuMacShare)} of the work`}
         note={`${formatCount(counts.npuUnits)} of ${formatCount(counts.units)} units`}
+      />
+      <Fact
+        term="Legal"
+        value={legal ? 'all units' : 'not all units'}
+        note={legal ? 'none is refused or undocumented' : describeLegality(units)}
       />
       <Fact term="Parts" value={formatCount(parts.length)} note={`${formatCount(counts.npuParts)} on the NPU`} />
       <Fact term="Multiply-accumulates" value={formatNumber(counts.macs)} note="per call" />

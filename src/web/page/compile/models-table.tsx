@@ -53,8 +53,17 @@ const COLUMNS: readonly ColumnSpec<CompiledModel>[] = [
   }),
   numberColumn('Lower bound', model => perImage(model)?.lowMs, formatMs),
   numberColumn('Upper bound', model => perImage(model)?.highMs, formatMs),
+  textColumn('Legal', ({ legal, units }) => (legal ? 'all units' : describeLegality(units)), undefined, {
+    hint: 'Whether a unit is refused, or undocumented',
+  }),
   textColumn('', ({ replacedBy }) => (replacedBy === undefined ? '' : plainText(`tiles instead: ${replacedBy.join(', ')}`))),
 ];
+
+/** Of a model that is not legal as a whole. */
+export function describeLegality(units: CompiledModel['units']): string {
+  const illegal = units.filter(({ findings }) => findings.some(({ severity }) => severity !== 'warning')).length;
+  return illegal === 0 ? 'not as a whole' : `${formatCount(illegal)} of ${formatCount(units.length)} units are not`;
+}
 
 function formatCalls(calls: number): string {
   return Number.isInteger(calls) ? formatCount(calls) : calls.toFixed(1);

@@ -3,6 +3,7 @@ import { formatMs } from '../../../report/numbers.js';
 import { sumEstimates } from '../../../target/estimate/estimate.js';
 import { numberColumn, textColumn } from '../parts/columns.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { Heading } from '../parts/heading.js';
 import { Badge } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
 import type { CompiledModel, CompileReport } from './compile-report.js';
@@ -17,7 +18,7 @@ interface Place {
 }
 
 /** Nothing where all parts run on the NPU because `place` says nothing. */
-export function Placement({ report }: { readonly report: CompileReport }) {
+export function Placement({ report, level }: { readonly report: CompileReport; readonly level: 2 | 4 }) {
   const places = listPlaces(report);
   if (places.length === 0) return null;
   const { target, models, placements } = report;
@@ -26,8 +27,8 @@ export function Placement({ report }: { readonly report: CompileReport }) {
     { basis: 'estimate', look: 'warn', rows: places.filter(({ basis }) => basis !== 'measured') },
   ] as const;
   return (
-    <section class="placement">
-      <h2>Placement</h2>
+    <section>
+      <Heading level={level}>Placement</Heading>
       <p class="soft">
         {placements === undefined ? 'The pipeline file declares the devices' : 'Each part runs where an image takes less time'}: on the NPU
         of {plainText(target.device)}, or on the CPU beside it.
@@ -36,9 +37,9 @@ export function Placement({ report }: { readonly report: CompileReport }) {
         ({ basis, look, rows }) =>
           rows.length > 0 && (
             <div key={basis} data-basis={basis}>
-              <h3>
+              <Heading level={level === 2 ? 3 : 5}>
                 Times per image <Badge look={look}>{basis}</Badge>
-              </h3>
+              </Heading>
               <DataTable label={`Placement, ${basis}`} rows={rows} columns={columnsOf(models)} keyOf={({ part }) => part} />
             </div>
           ),

@@ -40,6 +40,9 @@ export interface GraphContent {
   costOf(tile: Tile, side: number): number;
 }
 
+/** Tiles whose content is kept: several screens of 4K, which show 135 tiles of 256 pixels and those around them. */
+const MOST_KEPT = 600;
+
 /** Drawn tile by tile, and kept until the graph, its colors, the picked box or the sight change. */
 export function useGraphContent({ graph, layout, lookOf, picked, press, arrow, sight }: GraphContentProps): GraphContent {
   const onPress = useRef(press);
@@ -60,7 +63,11 @@ export function useGraphContent({ graph, layout, lookOf, picked, press, arrow, s
     const at = (tile: Tile, side: number): TileContent => {
       const key = `${side} ${tile.key}`;
       const known = kept.get(key) ?? draw(tile, side);
+      // The last is the one asked for last: tiles that are drawn are asked for in every frame.
+      kept.delete(key);
       kept.set(key, known);
+      const [oldest] = kept.keys();
+      if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
       return known;
     };
     const costOf = (tile: Tile, side: number): number => {

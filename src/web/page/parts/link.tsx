@@ -10,11 +10,13 @@ interface LinkProps {
   readonly query?: Query;
   readonly class?: string;
   readonly current?: boolean;
+  /** After it is followed, also to the present address. */
+  readonly then?: () => void;
   readonly children: ComponentChildren;
 }
 
 /** Nothing where the view needs a project and the page is a saved one. Without a script, there are no other views: the text alone. */
-export function Link({ view, query = {}, class: look, current, children }: LinkProps) {
+export function Link({ view, query = {}, class: look, current, then, children }: LinkProps) {
   const isSaved = useStore(access) === 'saved';
   if (isSaved && LIVE_VIEWS.has(view)) return null;
   if (isStatic) return <span class={look}>{children}</span>;
@@ -22,6 +24,7 @@ export function Link({ view, query = {}, class: look, current, children }: LinkP
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     go(view, query);
+    then?.();
   };
   return (
     <a href={hrefOf(view, query)} class={look} aria-current={current === true ? 'page' : undefined} onClick={follow}>

@@ -73,7 +73,7 @@ function costsOf(sensitivity: SensitivityReport | undefined): ReadonlyMap<string
 }
 
 /** Entries of the param `overrides`: the values of the layer in 16 bits. Values that a Concat joins may also keep a scale each. */
-function settingOf({ values, nodes }: LayerSensitivity): string {
+export function settingOf({ values, nodes }: LayerSensitivity): string {
   const wider = values.map(value => `{tensor: ${JSON.stringify(value)}, set: {dtype: int16}}`).join(', ');
   return `${nodes.some(({ opType }) => opType === 'Concat') ? 'joins: separate, or ' : ''}overrides: [${wider}]`;
 }

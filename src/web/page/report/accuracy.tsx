@@ -2,13 +2,14 @@
 import type { Figure } from '../../../base/figure.js';
 import { isFigure } from '../../../base/figure.js';
 import { isJsonObject, type Json } from '../../../base/json.js';
+import { COCO_FIGURE_NAMES } from '../../../detection/coco/figure-names.js';
 import { findColumnHint } from '../../../report/column-hints.js';
 import { formatCount, formatDelta, formatFigure, formatFixed } from '../../../report/numbers.js';
 import { numberColumn, textColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
 import { AccuracyBars } from './accuracy-bars.js';
-import { COCO_FIGURES, findCocoFigure } from './coco-figures.js';
+import { findCocoFigure } from './coco-figures.js';
 import type { ReportResults } from './report-results.js';
 import { CaptionedTable, ReportSection } from './report-section.js';
 
@@ -31,7 +32,7 @@ export function Accuracy({ metrics }: { readonly metrics: Metrics }) {
           <AccuracyBars title={KINDS[kind] ?? kind} kind={kind} metrics={metrics} />
           <CaptionedTable
             caption={`${KINDS[kind]}: the 12 COCO figures. AP is the mean over IoU 0.50 to 0.95; AR is the recall at that number of detections per image.`}
-            rows={COCO_FIGURES}
+            rows={COCO_FIGURE_NAMES}
             columns={cocoColumns(kind, metrics)}
             keyOf={name => name}
           />

@@ -1,21 +1,6 @@
 /** Figures of COCO in metrics. */
 import { isJsonObject, type JsonObject } from '../../../base/json.js';
 
-export const COCO_FIGURES = [
-  'AP',
-  'AP50',
-  'AP75',
-  'APsmall',
-  'APmedium',
-  'APlarge',
-  'AR1',
-  'AR10',
-  'AR100',
-  'ARsmall',
-  'ARmedium',
-  'ARlarge',
-];
-
 /** @returns undefined without the figure, and if there are no such objects (−1). */
 export function findCocoFigure(metrics: JsonObject, kind: string, name: string): number | undefined {
   const figures = metrics[kind];

@@ -43,7 +43,7 @@ function OneTarget({ name, stage, value }: Named<CompileReport>) {
           </p>
         );
       })}
-      <Placement report={value} />
+      <Placement report={value} level={4} />
     </>
   );
 }

@@ -1,9 +1,10 @@
 /** What `correct-biases` and `round-weights` changed, and the error before and after. */
+import type { RecoveryReport } from '../../../quant/recovery/recovery-report.js';
 import { formatCount, formatDb } from '../../../report/numbers.js';
 import { numberColumn, textColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
-import type { Named, RecoveryReport, ReportResults } from './report-results.js';
+import type { Named, ReportResults } from './report-results.js';
 import { CaptionedTable, ReportSection } from './report-section.js';
 import { StageName } from './stage-name.js';
 

@@ -12,6 +12,8 @@ import { listEntries, rowOfEntry } from './list-entries.js';
 import { Quantized } from './quantized.js';
 import { Recovery } from './recovery.js';
 import type { ReportResults } from './report-results.js';
+import { showSection } from './report-section.js';
+import { Sensitivity } from './sensitivity.js';
 import { StageName } from './stage-name.js';
 import { Stages } from './stages.js';
 import { Swept } from './swept.js';
@@ -19,11 +21,12 @@ import { Tiles } from './tiles.js';
 import { Verification } from './verification.js';
 
 export function ReportBody({ results }: { readonly results: ReportResults }) {
-  const { pipeline, metrics, verify, recovery, compile, bench, sweeps, quantization, unread } = results;
+  const { pipeline, metrics, verify, sensitivity, recovery, compile, bench, sweeps, quantization, unread } = results;
   const sections = [
     { id: 'accuracy', title: 'Accuracy', has: metrics },
     { id: 'verification', title: 'Verification', has: verify },
     { id: 'quantization', title: 'Quantization', has: quantization },
+    { id: 'sensitivity', title: 'Cost per layer', has: sensitivity },
     { id: 'recovery', title: 'Recovered accuracy', has: recovery },
     { id: 'partition', title: 'Partition and estimates', has: compile },
     { id: 'latency', title: 'Latency', has: bench },
@@ -49,7 +52,7 @@ export function ReportBody({ results }: { readonly results: ReportResults }) {
                 {title}
               </a>
             ) : (
-              <Link key={id} view="report" query={{ at: id }}>
+              <Link key={id} view="report" query={{ at: id }} then={() => showSection(id)}>
                 {title}
               </Link>
             ),
@@ -60,6 +63,7 @@ export function ReportBody({ results }: { readonly results: ReportResults }) {
       <Accuracy metrics={metrics} />
       <Verification verify={verify} />
       <Quantized results={results} />
+      <Sensitivity sensitivity={sensitivity} />
       <Recovery recovery={recovery} />
       <Compiled compile={compile} />
       <Latency bench={bench} />

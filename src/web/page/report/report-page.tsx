@@ -7,6 +7,7 @@ import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { ReportBody } from './report-body.js';
+import { showSection } from './report-section.js';
 import { useReport } from './use-results.js';
 
 export function ReportPage({ pipeline }: ViewProps) {
@@ -15,7 +16,7 @@ export function ReportPage({ pipeline }: ViewProps) {
   useEffect(() => {
     if (results === undefined) return;
     reportShown.set(true);
-    if (query.at !== undefined) document.getElementById(query.at)?.scrollIntoView();
+    if (query.at !== undefined) showSection(query.at);
   }, [results === undefined, query.at]);
   return (
     <View title={plainText(pipeline.report?.title ?? 'Report')} tools={null}>

@@ -2,12 +2,12 @@
 import { isCodedError } from '../../../base/coded-error.js';
 import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../base/json.js';
-import { anyOf, mapOf, openObject } from '../../../base/schema/build-schema.js';
+import { mapOf, openObject } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { DETECTION_FIGURES_SCHEMA } from '../../../detection/compare/detection-figures.js';
 import { PROPAGATED_SCHEMA } from '../../../quant/compare/propagated-error.js';
-import { CORRECTIONS_SCHEMA, ROUNDINGS_SCHEMA } from '../../../quant/recovery/recovery-report.js';
+import { RECOVERY_SCHEMA, type RecoveryReport } from '../../../quant/recovery/recovery-report.js';
 import { parseQuantizationReport, type QuantizationReport } from '../../../quant/report/report-entries.js';
 import { parseSensitivityReport, type SensitivityReport } from '../../../quant/sensitivity/report-schema.js';
 import type { SweepDocument } from '../../../report/sweep-document.js';
@@ -31,10 +31,8 @@ const VERIFY_SCHEMA = openObject(
   { values: mapOf(COMPARISON_SCHEMA) },
   { detections: DETECTION_FIGURES_SCHEMA, propagated: PROPAGATED_SCHEMA },
 );
-const RECOVERY_SCHEMA = anyOf([CORRECTIONS_SCHEMA, ROUNDINGS_SCHEMA]);
 
 export type VerifyReport = FromSchema<typeof VERIFY_SCHEMA>;
-export type RecoveryReport = FromSchema<typeof RECOVERY_SCHEMA>;
 
 interface ResultTypes {
   readonly metrics: JsonObject;

@@ -14,7 +14,7 @@ interface SectionProps {
 
 export function ReportSection({ id, title, view, children }: SectionProps) {
   return (
-    <section id={id} class="report-section" aria-labelledby={`${id}-title`}>
+    <section id={id} class="report-section" tabIndex={-1} aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>
         {title}
         {view !== undefined && !isStatic && (
@@ -29,6 +29,13 @@ export function ReportSection({ id, title, view, children }: SectionProps) {
       {children}
     </section>
   );
+}
+
+/** Scrolls to a section, and goes on from there with the keyboard. */
+export function showSection(id: string): void {
+  const section = document.getElementById(id);
+  section?.focus({ preventScroll: true });
+  section?.scrollIntoView();
 }
 
 interface TableProps<Row> {

@@ -18,7 +18,7 @@ export function Swept({ sweeps }: Pick<ReportResults, 'sweeps'>) {
           <div key={name}>
             <h3>{plainText(name)}</h3>
             <p>{`${built} of ${value.configurations.length} configurations were built.`}</p>
-            <SweepRows name={plainText(name)} sweep={value} />
+            <SweepRows name={plainText(name)} sweep={value} prefix={`${name}.`} level={4} />
           </div>
         );
       })}

@@ -1,6 +1,7 @@
 /** Runs or configurations as points: two figures as a scatter with the Pareto front, and parameters and figures on parallel axes. */
 import { useMemo } from 'preact/hooks';
 import { usePlace } from '../api/router.js';
+import { Heading, type HeadingLevel } from '../parts/heading.js';
 import { ParallelAxes } from './parallel-axes.js';
 import { axesOf, findFront, type Point } from './point-axes.js';
 import { PointScatter, ScatterAxes } from './run-scatter.js';
@@ -14,9 +15,10 @@ interface PointsProps {
   readonly prefix: string;
   readonly picked: readonly string[];
   readonly toggle: (name: string) => void;
+  readonly level: HeadingLevel;
 }
 
-export function Points({ title, points, figures, prefix, picked, toggle }: PointsProps) {
+export function Points({ title, points, figures, prefix, picked, toggle, level }: PointsProps) {
   const { query } = usePlace();
   const names = useMemo(() => [...new Set(points.flatMap(({ figures: own }) => Object.keys(own)))].sort(), [points]);
   const [x, y] = [query[`${prefix}x`], query[`${prefix}y`]];
@@ -26,7 +28,7 @@ export function Points({ title, points, figures, prefix, picked, toggle }: Point
   const axes = useMemo(() => axesOf(points, shown), [points, shown.join(' ')]);
   return (
     <section>
-      <h2>{title}</h2>
+      <Heading level={level}>{title}</Heading>
       <ScatterAxes names={names} prefix={prefix} goals={goals} />
       <PointScatter points={points} front={front} names={[x, y]} picked={picked} toggle={toggle} />
       <ParallelAxes points={points} axes={axes} front={front} picked={picked} toggle={toggle} />

@@ -73,6 +73,7 @@ export function RunsPage({ pipeline }: ViewProps) {
           points={points}
           figures={figures.map(({ key }) => key)}
           prefix=""
+          level={2}
           picked={picked}
           toggle={toggle}
         />

@@ -7,6 +7,7 @@ import { setQuery, usePlace } from '../api/router.js';
 import { isStatic } from '../api/saved.js';
 import { BrokenName } from '../parts/broken-name.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import type { HeadingLevel } from '../parts/heading.js';
 import { plainText } from '../parts/text.js';
 import { numberOf, type Point, textOf } from './point-axes.js';
 import { Points } from './points.js';
@@ -16,14 +17,23 @@ type Row = SweepDocument['configurations'][number];
 /** The name of the size of the models among the objectives. */
 const SIZE = 'size';
 
-export function SweepRows({ name, sweep }: { readonly name: string; readonly sweep: SweepDocument }) {
+interface SweepProps {
+  readonly name: string;
+  readonly sweep: SweepDocument;
+  /** Before what the address holds of this sweep. */
+  readonly prefix: string;
+  readonly level: HeadingLevel;
+}
+
+export function SweepRows({ name, sweep, prefix, level }: SweepProps) {
   const { query } = usePlace();
   const { axes, objectives, configurations } = sweep;
   const points = useMemo(() => configurations.map(pointOf), [configurations]);
-  const picked = (query.config ?? '').split(',').filter(one => one !== '');
+  const key = `${prefix}config`;
+  const picked = (query[key] ?? '').split(',').filter(one => one !== '');
   const toggle = (one: string): void =>
     setQuery(
-      { config: (picked.includes(one) ? picked.filter(other => other !== one) : [...picked, one]).join(',') || undefined },
+      { [key]: (picked.includes(one) ? picked.filter(other => other !== one) : [...picked, one]).join(',') || undefined },
       'replace',
     );
   const columns = useMemo(() => columnsOf(sweep), [sweep]);
@@ -44,7 +54,8 @@ export function SweepRows({ name, sweep }: { readonly name: string; readonly swe
           title={`Configurations of ${name}`}
           points={points}
           figures={metrics.slice(0, 6)}
-          prefix="s"
+          prefix={`${prefix}s`}
+          level={level}
           picked={picked}
           toggle={toggle}
         />

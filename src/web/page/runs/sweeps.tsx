@@ -67,7 +67,11 @@ function ChosenSweep({ sweep: { name, state, line, said } }: { readonly sweep: S
         </details>
       )}
       {state === 'ended' &&
-        (data === undefined ? <Waiting error={error} what="the configurations" /> : <SweepRows name={name} sweep={data} />)}
+        (data === undefined ? (
+          <Waiting error={error} what="the configurations" />
+        ) : (
+          <SweepRows name={name} sweep={data} prefix="" level={3} />
+        ))}
     </>
   );
 }
