@@ -467,6 +467,35 @@ describeInBrowser('the page of the default pipeline', path => {
       expect(live.length).toBeGreaterThan(30);
     });
 
+    it('has all rows of a long table in the document when it is printed, and the visible ones afterwards', async () => {
+      const opened = await page.openAt(file());
+      await opened.go('/quantization?stage=quantize@backbone');
+      const counts = await opened.page.evaluate<readonly number[]>(`(() => {
+        const table = document.querySelector('.data[aria-label="Values"] table');
+        const rows = () => table.querySelectorAll('tbody tr:not(.gap)').length;
+        const before = rows();
+        dispatchEvent(new Event('beforeprint'));
+        const printed = rows();
+        dispatchEvent(new Event('afterprint'));
+        return [before, printed, Number(table.getAttribute('aria-rowcount'))];
+      })()`);
+      const [before = 0, printed = 0, all = 0] = counts;
+      expect(before).toBeLessThan(all);
+      expect(printed).toBe(all);
+    });
+
+    it('goes to a section by its link again and again, and takes the focus there', async () => {
+      const opened = await page.openAt(file());
+      await opened.go('/report');
+      const link = opened.page.locator('main:not([hidden]) .contents').getByText('Latency');
+      for (let time = 0; time < 2; time++) {
+        await opened.page.evaluate('scrollTo(0, 0)');
+        await link.click();
+        await opened.page.waitForFunction('scrollY > 0 && document.activeElement.id === "latency"');
+        await opened.page.evaluate('document.activeElement.blur()');
+      }
+    });
+
     it('has the report of the live page', async () => {
       const texts = async (opened: OpenedPage): Promise<string> => {
         await opened.go('/report');
