@@ -40,6 +40,15 @@ const ADDED_SINCE: Readonly<Record<string, readonly Json[]>> = {
   opTypes: ['GatherElements', 'TopK'],
 };
 
+/** Digests of files that changed on purpose since the recording. */
+const CHANGED_SINCE: Readonly<Record<string, string>> = {
+  // Outputs of branches that depend on no input became initializers: three nodes fewer.
+  'import/model.onnx': 'c769ce5f4505398579dd58cb050b1a929b52558492f7146cccab75f26a5e5b77',
+  'parts-with-host-models/rest.onnx': 'd5aed0a384406e10aff0fd12ae1b3b4a063a642d7ae317a25148bbd585ca0f82',
+  'parts-with-host-models/to_box.onnx': '3cd0777d79eeacc878d03b64d666d8da71e93a2c49bea84608bfdd57e7c1a668',
+  'parts-with-host-models/to_mask.onnx': '1f5de0a6de3f59c4d97d786deed84a8cf6d06db2fdfa23071b83e029811a566b',
+};
+
 function withoutAdditions(report: Json): Json {
   if (Array.isArray(report)) return report.map(withoutAdditions);
   if (report === null || typeof report !== 'object') return report;
@@ -72,7 +81,7 @@ function comparable<T>(name: string, entries: Readonly<Record<string, T>>): read
 function changedFiles(name: string, recorded: PipelineRecord, found: PipelineRecord): readonly string[] {
   return comparable(name, recorded.files).flatMap(([path, digest]) => {
     const now = found.files[path];
-    return now === digest ? [] : [`${path}: ${now === undefined ? 'missing' : 'other bytes'}`];
+    return now === (CHANGED_SINCE[path] ?? digest) ? [] : [`${path}: ${now === undefined ? 'missing' : 'other bytes'}`];
   });
 }
 

@@ -81,7 +81,7 @@ describeInBrowser('the report page', path => {
     const overflow = (): Promise<number> =>
       page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     await settled(page);
-    expect(await page.locator('.report-section').count()).toBe(8);
+    expect(await page.locator('.report-section').count()).toBe(9);
     for (const view of VIEWS) {
       await page.goto(`${address}${view}`);
       await settled(page);
