@@ -49,6 +49,12 @@ const CHANGED_SINCE: Readonly<Record<string, string>> = {
   'parts-with-host-models/to_mask.onnx': '1f5de0a6de3f59c4d97d786deed84a8cf6d06db2fdfa23071b83e029811a566b',
 };
 
+/** What the same change adds to the report of `import`. */
+const LONGER_SINCE = new Set([
+  'import/report.json/folded/0/changed: recorded 827 entries, found 829',
+  'import/report.json/folded/2/changed: recorded 15 entries, found 16',
+]);
+
 function withoutAdditions(report: Json): Json {
   if (Array.isArray(report)) return report.map(withoutAdditions);
   if (report === null || typeof report !== 'object') return report;
@@ -89,7 +95,9 @@ function changedReports(name: string, recorded: PipelineRecord, found: PipelineR
   const renamed = readRenamedFields();
   return comparable(name, recorded.reports).flatMap(([path, report]) => {
     const now = found.reports[path];
-    return differences(withPresentNames(report, pluginOf(path), renamed), now && withoutAdditions(now), path);
+    return differences(withPresentNames(report, pluginOf(path), renamed), now && withoutAdditions(now), path).filter(
+      difference => !LONGER_SINCE.has(difference),
+    );
   });
 }
 
