@@ -17,7 +17,7 @@ import { interleave, type Samples } from './timing.js';
 
 const SAMPLES = 2;
 const ROUNDS = 5;
-const AIM_MS = 1000;
+const AIM_MS = 300;
 
 const CHANGES: Readonly<Record<string, JsonObject>> = {
   'u8s8, min-max': { preset: 'u8s8' },
