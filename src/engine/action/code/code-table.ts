@@ -125,7 +125,8 @@ function ownDependencies(installRoot: string): readonly string[] {
   return isJsonObject(dependencies) ? Object.keys(dependencies).sort() : [];
 }
 
-function installedVersion(name: string, installRoot: string): Json | undefined {
+/** The version that the manifest of an installed package states now. */
+export function installedVersion(name: string, installRoot: string): Json | undefined {
   const file = findPackageFile(name, installRoot);
   return file === undefined ? undefined : readManifest(file)?.version;
 }

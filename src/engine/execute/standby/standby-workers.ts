@@ -21,6 +21,8 @@ export interface StandbyOptions {
   readonly flags: readonly string[];
   /** Packages that they load when they start. */
   readonly libraries: readonly string[];
+  /** Versions of the libraries that are installed now: a process that was started with others is ended, not used. */
+  readonly versions: () => string;
   /** At most. */
   readonly count: number;
   readonly refillAfterMs: number;
@@ -28,13 +30,14 @@ export interface StandbyOptions {
 
 /** None is started before a build has asked for one. */
 export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
-  const { installRoot, environment, flags, libraries, count, refillAfterMs } = options;
-  const waiting = new Map<ChildProcess, 'starting' | 'ready'>();
+  const { installRoot, environment, flags, libraries, versions, count, refillAfterMs } = options;
+  const waiting = new Map<ChildProcess, { state: 'starting' | 'ready'; readonly versions: string }>();
   let stopTimer: (() => void) | undefined;
   let [asked, wanted] = [0, 0];
   let state: 'open' | 'closed' = 'open';
 
   const start = (): void => {
+    const started = { state: 'starting' as 'starting' | 'ready', versions: versions() };
     const child = fork(join(installRoot, 'src/engine/execute/standby/main.js'), [...libraries], {
       cwd: installRoot,
       // The loader of the system reads some variables when a process starts; `begin` sets all of them.
@@ -43,12 +46,12 @@ export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
     });
-    waiting.set(child, 'starting');
+    waiting.set(child, started);
     const forget = (): void => void waiting.delete(child);
     child.once('error', forget);
     child.once('exit', forget);
     child.once('message', message => {
-      if (isStandbyReady(message) && waiting.has(child)) waiting.set(child, 'ready');
+      if (isStandbyReady(message)) started.state = 'ready';
     });
   };
   const refill = (): void => {
@@ -59,8 +62,14 @@ export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
   return {
     begin(order) {
       asked++;
-      for (const [child, how] of waiting) {
-        if (how !== 'ready' || !child.connected || hasExited(child)) continue;
+      const installed = versions();
+      for (const [child, started] of waiting) {
+        if (started.versions !== installed) {
+          waiting.delete(child);
+          sweepGroup(child);
+          continue;
+        }
+        if (started.state !== 'ready' || !child.connected || hasExited(child)) continue;
         waiting.delete(child);
         child.removeAllListeners('error').removeAllListeners('exit');
         child.send({ kind: 'begin', ...order } satisfies BeginOrder, () => undefined);

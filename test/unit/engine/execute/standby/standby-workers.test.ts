@@ -14,9 +14,11 @@ const MAIN = `process.send({
 
 let folder: string;
 let workers: StandbyWorkers;
+let installed: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-standby-')));
   writeFileSync(join(folder, 'main.cjs'), MAIN);
+  installed = '1.0.0';
   workers = open(2);
 });
 afterEach(() => {
@@ -30,6 +32,7 @@ function open(count: number): StandbyWorkers {
     environment: { PATH: '/usr/bin', HOME: '/root', SECRET: 'of the shell' },
     flags: ['--single-threaded'],
     libraries: [],
+    versions: () => installed,
     count,
     refillAfterMs: 0,
   });
@@ -80,6 +83,20 @@ describe('standby workers', () => {
     const second = await begin();
     expect(second.pid).not.toBe(first.pid);
     await once(second, 'exit');
+  });
+
+  it('are ended where other versions of their libraries are installed since', async () => {
+    workers.begin(order());
+    workers.refillLater();
+    await once(await begin(), 'exit');
+    workers.refillLater();
+    await wait(500);
+    installed = '1.0.1';
+    expect(workers.begin(order())).toBeUndefined();
+    workers.refillLater();
+    const child = await begin();
+    await once(child, 'message');
+    await once(child, 'exit');
   });
 
   it('that were begun outlive the end of those that wait', async () => {
