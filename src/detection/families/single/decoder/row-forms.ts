@@ -202,7 +202,7 @@ export const findBoxes: Form = (outputs, input) => {
 function findBoxOutput(outputs: readonly Shape[]): Shape | undefined {
   const [one, other] = outputs.filter(({ dims }) => dims.length === 3 && dims[2] === BOX);
   if (one === undefined || other === undefined) return one;
-  const [box, ...boxes] = [one, other].filter(({ name }) => /box|loc|coord/i.test(name));
+  const [box, ...boxes] = [one, other].filter(({ name }) => /box|(?<!b)loc|coord/i.test(name));
   if (box !== undefined) return boxes.length === 0 ? box : undefined;
   const [rest, ...others] = [one, other].filter(({ name }) => !/score|logit|class|cls|conf|prob/i.test(name));
   return others.length === 0 ? rest : undefined;

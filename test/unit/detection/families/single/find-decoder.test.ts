@@ -118,6 +118,7 @@ describe('a decoder is found by the outputs', () => {
     ['pred_boxes', 'logits'],
     ['scores', 'o1'],
     ['o0', 'bboxes'],
+    ['block.0.scores', 'pred_boxes'],
   ])('boxes of four classes by the names %s, %s', (...names) => {
     const found = findDecoder(named(...names), square(640));
     const boxes = names.find(name => name.includes('boxes') || name === 'o1');
