@@ -1,4 +1,5 @@
 /** Detections, ground truth and images for the view "Results": masks and pixels of the images that are shown. */
+import { withoutUndefined } from '../../../src/base/json/without-undefined.js';
 import { type CocoId, compareIds } from '../../../src/detection/coco/coco-id.js';
 import type { CocoAnnotation, CocoBox, CocoDataset, CocoImage } from '../../../src/detection/coco/dataset.js';
 import type { CocoResult } from '../../../src/detection/coco/results.js';
@@ -104,9 +105,15 @@ function roundBox(box: readonly number[]): number[] {
 }
 
 function resultOf(result: CocoResult, image: CocoImage | undefined) {
-  const { imageId, categoryId, score } = result;
+  const { imageId, categoryId, score, maskScore } = result;
   const box = image === undefined ? result.box : boxOf(result, image);
-  return { image_id: imageId, category_id: categoryId, ...(box === undefined ? {} : { bbox: roundBox(box) }), score };
+  return {
+    image_id: imageId,
+    category_id: categoryId,
+    ...(box === undefined ? {} : { bbox: roundBox(box) }),
+    score,
+    ...withoutUndefined({ mask_score: maskScore }),
+  };
 }
 
 /** As a file of COCO that `parseCocoDataset` reads. */

@@ -117,13 +117,13 @@ it('exports one line per object that is kept, quoted, and no text that a spreads
   const { result } = match({
     images,
     left: [found(7, 1, 0.5, [1, 2, 3, 4.5]), found(7, 2, 0.25, [1, 2, 3, 4.5])],
-    right: [found(7, 2, 0.75, [1, 2, 3, 4.5])],
+    right: [found(7, 2, 0.75, [1, 2, 3, 4.5], { mask_score: 0.625 })],
   });
   const lines = listObjects(result, filterRows(result, {})).split('\r\n');
   expect(lines).toEqual([
-    'image,file,kind,class,left score,right score,iou,x,y,width,height',
-    `7,'=SUM(1).jpg,changed,two,0.25,0.75,1,1,2,3,4.5`,
-    `7,'=SUM(1).jpg,lost,"a, ""b""",0.5,,,1,2,3,4.5`,
+    'image,file,kind,class,left score,right score,left mask score,right mask score,iou,x,y,width,height',
+    `7,'=SUM(1).jpg,changed,two,0.25,0.75,,0.625,1,1,2,3,4.5`,
+    `7,'=SUM(1).jpg,lost,"a, ""b""",0.5,,,,,1,2,3,4.5`,
     '',
   ]);
   expect(listObjects(result, filterRows(result, { kind: 'lost' })).split('\r\n')).toEqual([lines[0], lines[2], '']);

@@ -68,3 +68,18 @@ describe('the section "Quantization"', () => {
     expect(markup).not.toContain('<a ');
   });
 });
+
+describe('the list of objects', () => {
+  const side = (score: number, more: object = {}) => ({ box: [0, 0, 1, 1], category: '1', score, crowd: false, ...more });
+  const nameOf = () => 'square';
+
+  it('has scores of masks where masks have their own', async () => {
+    const render = await loadComponent('results/object-table.js', 'ObjectTable');
+    const shown = (left: object, right: object) =>
+      textOf(render({ shown: [{ index: 0, kind: 'changed', left, right, iou: 0.5 }], nameOf }));
+    expect(shown(side(0.5), side(0.25))).toMatch(/Left Right IoU .*square changed 0\.500 0\.250 0\.500/);
+    expect(shown(side(0.5, { maskScore: 0.375 }), side(0.25, { maskScore: 0.125 }))).toMatch(
+      /Left Right Mask score, left Mask score, right IoU .*square changed 0\.500 0\.250 0\.375 0\.125 0\.500/,
+    );
+  });
+});

@@ -3,18 +3,10 @@ import { useState } from 'preact/hooks';
 import { setQuery, usePlace } from '../api/router.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
-import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { plainText } from '../parts/text.js';
+import { type NameOf, ObjectTable, TONES } from './object-table.js';
 import { usePicture } from './picture.js';
-import {
-  type Category,
-  type ImageMasks,
-  type ImageRow,
-  type MatchedObject,
-  OBJECT_KINDS,
-  type ObjectBox,
-  type ObjectKind,
-} from './result-types.js';
+import { type Category, type ImageMasks, type ImageRow, type MatchedObject, OBJECT_KINDS, type ObjectBox } from './result-types.js';
 import { nameOf as nameOfSide, type ResultSide } from './use-results.js';
 
 interface PairProps {
@@ -114,13 +106,10 @@ export function ImagePair({ row, kept, masks, hasMasks, sides, categories, isLiv
         ))}
         {withTruth && <span>▭ ground truth, dashed</span>}
       </p>
-      <ObjectList shown={shown.map(({ object }) => object)} nameOf={nameOf} />
+      <ObjectTable shown={shown.map(({ object }) => object)} nameOf={nameOf} />
     </div>
   );
 }
-
-/** The name of an object's class. */
-type NameOf = (box: ObjectBox | undefined) => string;
 
 interface OverlayProps {
   readonly row: ImageRow;
@@ -165,37 +154,8 @@ function Overlay({ row: { width, height }, boxes, truth, picture, nameOf, label 
   );
 }
 
-const TONES: Readonly<Record<ObjectKind, string>> = { lost: 'bad', found: 'warn', changed: 'violet', equal: 'good' };
-
 function placeOf({ box: [x, y, width, height] }: ObjectBox) {
   return { x, y, width, height };
-}
-
-const MOST_LISTED = 100;
-
-const SCORES = (
-  [
-    ['Left', ({ left }) => left?.score],
-    ['Right', ({ right }) => right?.score],
-    ['IoU', ({ iou }) => iou],
-  ] as readonly (readonly [string, (object: MatchedObject) => number | undefined])[]
-).map(([title, of]): PlainColumn<MatchedObject> => ({ title, look: 'n', cell: object => of(object)?.toFixed(3) ?? '–' }));
-
-function ObjectList({ shown, nameOf }: { readonly shown: readonly MatchedObject[]; readonly nameOf: NameOf }) {
-  const columns: readonly PlainColumn<MatchedObject>[] = [
-    { title: 'Object', cell: ({ left, right }) => nameOf(left ?? right) },
-    { title: 'What', cell: ({ kind }) => <span class={TONES[kind]}>{kind}</span> },
-    ...SCORES,
-  ];
-  return (
-    <PlainTable
-      label="Objects of the image"
-      class="short"
-      rows={shown.slice(0, MOST_LISTED)}
-      columns={columns}
-      keyOf={(_, index) => index}
-    />
-  );
 }
 
 function namesOf(categories: readonly Category[]): NameOf {

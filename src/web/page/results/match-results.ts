@@ -96,7 +96,7 @@ function matchImage(
   const { pairs, missed, extra } = matchDetections(toBoxes(left, labels), toBoxes(right, labels), LEAST_IOU);
   const partners = pairs.map(({ reference, candidate, iou }): MatchedPair => {
     const [one, other] = [left[reference], right[candidate]];
-    const change = Math.abs((one?.score ?? 0) - (other?.score ?? 0));
+    const change = Math.max(Math.abs((one?.score ?? 0) - (other?.score ?? 0)), Math.abs((one?.maskScore ?? 0) - (other?.maskScore ?? 0)));
     return { kind: change > MOST_SCORE_CHANGE || iou < LEAST_EQUAL_IOU ? 'changed' : 'equal', left: one, right: other, iou };
   });
   return [
@@ -206,6 +206,7 @@ function rankScore(side: CocoResult | undefined): number {
 function putSide(columns: SideColumns, at: number, side: CocoResult | undefined): void {
   if (side === undefined) return;
   columns.scores[at] = side.score;
+  columns.maskScores[at] = side.maskScore ?? Number.NaN;
   putBox(columns.boxes, at, side.box);
 }
 

@@ -12,7 +12,11 @@ import {
 } from './result-types.js';
 
 export function newObjectColumns(count: number): ObjectColumns {
-  const side = (): SideColumns => ({ scores: new Float64Array(count), boxes: new Float64Array(4 * count) });
+  const side = (): SideColumns => ({
+    scores: new Float64Array(count),
+    maskScores: new Float64Array(count).fill(Number.NaN),
+    boxes: new Float64Array(4 * count),
+  });
   return {
     kinds: new Uint8Array(count),
     classes: new Uint32Array(count),
@@ -31,7 +35,7 @@ export function newTruthColumns(count: number): TruthColumns {
 /** The memory of the columns, for a message that hands it over instead of copying it. */
 export function buffersOf({ objects, truth, objectStarts, truthStarts }: MatchResult): readonly ArrayBufferLike[] {
   const { kinds, classes, left, right, ious, areas, scores } = objects;
-  const sides = [left, right].flatMap(side => [side.scores, side.boxes]);
+  const sides = [left, right].flatMap(side => [side.scores, side.maskScores, side.boxes]);
   return [kinds, classes, ious, areas, scores, ...sides, truth.classes, truth.boxes, truth.crowds, objectStarts, truthStarts].map(
     ({ buffer }) => buffer,
   );
@@ -54,10 +58,11 @@ export function objectAt(result: MatchResult, index: number): MatchedObject {
   const { kinds, classes, left, right, ious } = result.objects;
   const kind = OBJECT_KINDS[kinds[index] ?? 0] ?? 'equal';
   const category = categoryAt(result, classes, index);
-  const of = ({ scores, boxes }: SideColumns): ObjectBox => ({
+  const of = ({ scores, maskScores, boxes }: SideColumns): ObjectBox => ({
     box: boxAt(boxes, index),
     category,
     score: scores[index] ?? 0,
+    ...(Number.isNaN(maskScores[index]) ? {} : { maskScore: maskScores[index] }),
     crowd: false,
   });
   const iou = ious[index] ?? Number.NaN;

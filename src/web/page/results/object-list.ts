@@ -4,7 +4,21 @@ import type { Filtered } from './filter-rows.js';
 import { objectAt } from './object-columns.js';
 import type { MatchResult, ObjectBox } from './result-types.js';
 
-const HEAD = ['image', 'file', 'kind', 'class', 'left score', 'right score', 'iou', 'x', 'y', 'width', 'height'];
+const HEAD = [
+  'image',
+  'file',
+  'kind',
+  'class',
+  'left score',
+  'right score',
+  'left mask score',
+  'right mask score',
+  'iou',
+  'x',
+  'y',
+  'width',
+  'height',
+];
 
 /** A line per object; the box is that of the left side, or of the right where the left lacks it. */
 export function listObjects(result: MatchResult, { images, kept }: Pick<Filtered, 'images' | 'kept'>): string {
@@ -17,7 +31,18 @@ export function listObjects(result: MatchResult, { images, kept }: Pick<Filtered
       if (kept[at] !== 1) continue;
       const { kind, left, right, iou } = objectAt(result, at);
       const box = left ?? right;
-      lines.push([id, file, kind, names.get(box?.category ?? '') ?? '', left?.score, right?.score, iou, ...placeOf(box)]);
+      lines.push([
+        id,
+        file,
+        kind,
+        names.get(box?.category ?? '') ?? '',
+        left?.score,
+        right?.score,
+        left?.maskScore,
+        right?.maskScore,
+        iou,
+        ...placeOf(box),
+      ]);
     }
   }
   return encodeCsv(lines);

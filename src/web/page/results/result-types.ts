@@ -20,6 +20,8 @@ export interface ObjectBox {
   /** Id of the class, as text: ids of COCO files are numbers, or any text. */
   readonly category: string;
   readonly score: number;
+  /** Of its mask, where masks have a score of their own. */
+  readonly maskScore?: number;
   readonly crowd: boolean;
 }
 
@@ -49,6 +51,8 @@ export type Category = { readonly id: string; readonly name: string };
 /** Boxes of one side: of each object four numbers. Zeros where the side lacks the object. */
 export interface SideColumns {
   readonly scores: Float64Array;
+  /** NaN without a score of the mask. */
+  readonly maskScores: Float64Array;
   readonly boxes: Float64Array;
 }
 
