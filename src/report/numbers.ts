@@ -39,7 +39,7 @@ export function formatShare(share: number): string {
   const percent = 100 * share;
   if (share > 0 && percent < 0.05) return '<\u20090.1\u202F%';
   if (share < 1 && percent > 99.95) return '>\u200999.9\u202F%';
-  return `${percent.toFixed(1)}\u202F%`;
+  return `${formatFixed(percent, 1)}\u202F%`;
 }
 
 /** SQNR in dB; "equal" for null, which means no difference. */

@@ -1,8 +1,10 @@
 /** Comparison of tensors: sums in double precision that can be merged over samples, and figures derived from them. */
+
 import { EQUAL, type Figure } from '../base/figure.js';
 import { integer, number, openObject } from '../base/schema/build-schema.js';
 import { FIGURE_SCHEMA } from '../base/schema/figure-schema.js';
 import type { FromSchema } from '../base/schema/from-schema.js';
+import { fixed } from '../base/text/fixed.js';
 
 /** Sums over pairs of elements (reference, candidate). Immutable: merging and adding return new sums. */
 export interface Comparison {
@@ -145,7 +147,7 @@ function limitDb(db: number): number {
 
 /** "34.12 dB", or "equal". */
 export function formatSqnr(db: Figure, digits: number): string {
-  return db === EQUAL ? EQUAL : `${db.toFixed(digits)} dB`;
+  return db === EQUAL ? EQUAL : `${fixed(db, digits)} dB`;
 }
 
 /** Count, mean and sum of squared deviations, with numerically stable merging (Chan, Golub and LeVeque 1979). */

@@ -1,8 +1,10 @@
 /** Runs `search-ranges`: one kept part per block, then the outputs before and after. */
+
 import { join } from 'node:path';
 import { digestFile } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
+import { fixed } from '../../src/base/text/fixed.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -104,7 +106,7 @@ async function compare({ context }: Job, { manifest, paths }: DescribedPair, mod
 }
 
 function describeOutput(name: string, { before, after }: { before: number | null; after: number | null }): ['info' | 'warning', string] {
-  const text = (db: number | null): string => (db === null ? 'equal' : `${db.toFixed(1)} dB`);
+  const text = (db: number | null): string => (db === null ? 'equal' : `${fixed(db, 1)} dB`);
   const isWorse = (after ?? Number.POSITIVE_INFINITY) < (before ?? Number.POSITIVE_INFINITY);
   return [isWorse ? 'warning' : 'info', `output "${name}": SQNR ${text(before)} before, ${text(after)} after`];
 }

@@ -2,6 +2,7 @@
 
 import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
+import { fixed } from '../../src/base/text/fixed.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { QuantError } from '../../src/quant/integers/quant-error.js';
 import { describePair, type PairPaths } from '../../src/quant/recovery/model-pair.js';
@@ -54,7 +55,7 @@ export async function runSensitivity({ params, inputs, outputs, context }: Stage
   });
   const report = reportSensitivity(samples.list.files.length, baseline, shares, alone);
   for (const { name, sqnrDb } of baseline)
-    context.log('info', `output "${name}": SQNR ${sqnrDb === 'equal' ? sqnrDb : `${sqnrDb.toFixed(1)} dB`}`);
+    context.log('info', `output "${name}": SQNR ${sqnrDb === 'equal' ? sqnrDb : `${fixed(sqnrDb, 1)} dB`}`);
   await writeJsonFile(getOutputPath(outputs, 'report'), report);
 }
 

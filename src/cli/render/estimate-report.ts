@@ -1,5 +1,7 @@
 /** Formats estimates by layer, and the fit of estimates to measurements. */
+
 import { countOf } from '../../base/text/count-of.js';
+import { fixed } from '../../base/text/fixed.js';
 import type { Recalibrated } from '../../target/estimate/fit/recalibrate.js';
 import { type LayerRow, listLayers } from '../../target/estimate/layer-rows.js';
 import type { CompileReport, LatencyEstimate, TargetIdentity } from '../../target/report/compile-report.js';
@@ -122,7 +124,8 @@ function share(value: number): string {
 }
 
 function formatPercent(value: number): string {
-  return `${value < 0 ? '−' : '+'}${(100 * Math.abs(value)).toFixed(0)} %`;
+  const text = fixed(100 * Math.abs(value), 0);
+  return text === '0' ? '0 %' : `${value < 0 ? '−' : '+'}${text} %`;
 }
 
 function formatMs(ms: number): string {

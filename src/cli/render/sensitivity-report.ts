@@ -1,5 +1,7 @@
 /** Formats the costs of layers as a table, the most expensive first. */
+
 import { countOf } from '../../base/text/count-of.js';
+import { fixed } from '../../base/text/fixed.js';
 import type { LayerSensitivity, SensitivityReport } from '../../quant/sensitivity/report-schema.js';
 import { formatSqnr } from '../../tensor/compare.js';
 import { formatTable } from '../terminal/text-table.js';
@@ -41,5 +43,5 @@ function summarize(operators: readonly string[]): string {
 }
 
 function percent(part: number): string {
-  return `${(100 * part).toFixed(2)} %`;
+  return `${fixed(100 * part, 2)} %`;
 }

@@ -1,5 +1,7 @@
 /** Formats everything that is known of one tensor of a quantized model: one fact per line, label first. */
+
 import { assertNever } from '../../base/assert-never.js';
+import { fixed } from '../../base/text/fixed.js';
 import type { PropagatedError } from '../../quant/compare/propagated-error.js';
 import { findPosition } from '../../quant/integers/power-of-two.js';
 import { coveredRange } from '../../quant/integers/qparams.js';
@@ -126,7 +128,7 @@ function qualityFacts(report: TensorEntry | undefined): Fact[] {
 }
 
 function formatDb(db: Decibels): string {
-  return db === null ? 'none: every element is exact' : `SQNR ${db.toFixed(2)} dB`;
+  return db === null ? 'none: every element is exact' : `SQNR ${fixed(db, 2)} dB`;
 }
 
 function propagatedFact({ stage, samples, error }: Propagated): Fact {

@@ -1,10 +1,12 @@
 /** The error of a model's outputs against those of another, such as a quantized model's against float, over samples. */
+
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../base/json.js';
 import { anyOf, mapOf, NULL, number } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';
+import { fixed } from '../../base/text/fixed.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { openSweep } from '../../runtime/capture/sweep.js';
@@ -96,5 +98,5 @@ function toNumber(sqnrDb: number | null | undefined): number {
 }
 
 function formatDb(sqnrDb: number | null | undefined): string {
-  return sqnrDb === null || sqnrDb === undefined ? 'without error' : `${sqnrDb.toFixed(1)} dB`;
+  return sqnrDb === null || sqnrDb === undefined ? 'without error' : `${fixed(sqnrDb, 1)} dB`;
 }

@@ -1,4 +1,5 @@
 /** Moved positions as entries of reports, and as lines of the log. */
+import { fixed } from '../../base/text/fixed.js';
 import type { Refinement } from '../positions/refine-positions.js';
 import type { Decibels, PositionsEntry } from './report-entries.js';
 
@@ -52,4 +53,4 @@ export function summarizeRefinement({ method, moves, unmet, isOptimal }: Positio
   return lines;
 }
 
-const formatDb = (db: Decibels): string => (db === null ? 'no error' : `${db.toFixed(1)} dB`);
+const formatDb = (db: Decibels): string => (db === null ? 'no error' : `${fixed(db, 1)} dB`);

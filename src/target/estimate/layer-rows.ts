@@ -38,7 +38,8 @@ export function listLayers({ units, estimate }: Estimated): { readonly rows: rea
   return { rows, fixedMs: Math.max(0, total - rows.reduce((sum, { ms }) => sum + ms, 0)) };
 }
 
-function boundOf({ estimate }: UnitReport): LayerRow['bound'] {
+/** Undefined without an estimate. */
+export function boundOf({ estimate }: { readonly estimate?: UnitReport['estimate'] | undefined }): LayerRow['bound'] {
   if (estimate === undefined) return undefined;
   const { ms, bound, computeMs = 0, memoryMs = 0 } = estimate;
   return ms > 2 * Math.max(computeMs, memoryMs) ? 'layer' : bound;

@@ -18,6 +18,8 @@ it.each([
   [formatShare(0.99999), '>\u200999.9\u202F%'],
   [formatShare(0.0001), '<\u20090.1\u202F%'],
   [formatShare(0), '0.0\u202F%'],
+  [formatShare(-0.0004), '0.0\u202F%'],
+  [formatShare(-0.0016), '−0.2\u202F%'],
   [formatDb('equal'), 'equal'],
   [formatDb(null), 'equal'],
   [formatDb(-3.25), '−3.3'],

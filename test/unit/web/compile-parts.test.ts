@@ -28,6 +28,51 @@ it('memory has arena, bound and gap, the tensors of the peak, and units beyond o
   ]);
 });
 
+it('memory of all parts is one table', async () => {
+  const render = await loadComponent('compile/memory-table.js', 'MemoryTable');
+  const rows = rowsOf(render({ report: { models: [model] }, level: 2 }), 'Memory plans of all parts');
+  expect(rows.map(row => row.slice(0, 5))).toEqual([['backbone', '256 B', '192 B', '64 B', '320 B']]);
+  expect(rows[0]?.[6]).toBe('1 of 8 units (100 B)');
+  expect(render({ report: { models: [{ ...model, parts: [] }] }, level: 2 })).toBe('');
+});
+
+it('units are a strip in the order of the graph, whose heights say what its colors say', async () => {
+  const render = await loadComponent('compile/device-strip.js', 'DeviceStrip');
+  const unit = (name: string, device: 'npu' | 'cpu', edge: boolean, part: number) => ({ name, device, edge, part });
+  const units = [unit('q', 'npu', true, 0), unit('a', 'npu', false, 0), unit('b', 'npu', false, 0), unit('c', 'cpu', false, 1)];
+  const markup = render({ model: { name: 'backbone', units } });
+  expect(textOf(markup)).toContain('2 on the NPU ▄ 1 on the CPU ▁ 1 Q or DQ at an end');
+  const runs = [...markup.matchAll(/<rect class="(\w+)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="([\d.]+)"><title>([^<]+)/g)];
+  expect(runs.map(([, look, x, , height]) => [look, Number(x), Number(height)])).toEqual([
+    ['edge', 0, expect.closeTo(6.8, 5)],
+    ['npu', 250, 34],
+    ['cpu', 750, 17],
+  ]);
+  expect(runs[1]?.[5]).toBe('2 units, a … b: on the NPU');
+});
+
+it('a unit is bound by compute, by memory, or by a time per layer where its estimate is more than twice both', async () => {
+  const render = await loadComponent('compile/roofline.js', 'Roofline');
+  const unit = (id: number, ms: number, computeMs: number, memoryMs: number) => ({
+    ...model.units[0],
+    id,
+    name: `unit${id}`,
+    macs: 1000,
+    weightBytes: 10,
+    inputBytes: 10,
+    outputBytes: 10,
+    estimate: { ms, lowMs: ms, highMs: ms, bound: computeMs > memoryMs ? 'compute' : 'memory', computeMs, memoryMs },
+  });
+  const markup = render({
+    model: { ...model, units: [unit(0, 2, 1, 0.5), unit(1, 2, 0.5, 1), unit(2, 2.1, 1, 1)] },
+    picked: undefined,
+    pick: () => undefined,
+  });
+  expect([...markup.matchAll(/class="dot (\w+)" d="([^"]+)"/g)].map(([, bound]) => bound)).toEqual(['compute', 'memory', 'layer']);
+  expect(new Set([...markup.matchAll(/class="dot \w+" d="([^"]+)"/g)].map(([, shape]) => shape)).size).toBe(3);
+  expect(markup).toContain('bound by time per layer');
+});
+
 it('batch sizes are estimated with their padded RoIs, and the best one is marked', async () => {
   const render = await loadComponent('compile/batches.js', 'BatchesTable');
   const rows = rowsOf(render({ model }), 'Estimated milliseconds per image by batch size of backbone');

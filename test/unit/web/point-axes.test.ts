@@ -1,8 +1,34 @@
 /** Axes and the Pareto front of runs and configurations. */
 import fc from 'fast-check';
-import { axesOf, differingParams, findFront, numberOf, type Point, placeOn } from '../../../src/web/page/runs/point-axes.js';
+import { axesOf, chooseFigures, differingParams, findFront, numberOf, type Point, placeOn } from '../../../src/web/page/runs/point-axes.js';
 
 const point = (name: string, params: Point['params'], figures: Point['figures'] = {}): Point => ({ name, params, figures });
+
+describe('the figures of a scatter', () => {
+  const points = [point('#1', {}, { ap: 0.5, ap50: 0.6, size: 10 }), point('#2', {}, { ap: 0.4, size: 5 })];
+
+  it('are the first objective over the first one with another goal', () => {
+    const objectives = [
+      { metric: 'ap', goal: 'maximize' },
+      { metric: 'ap50', goal: 'maximize' },
+      { metric: 'size', goal: 'minimize' },
+    ] as const;
+    expect(chooseFigures(objectives, points)).toEqual({ x: 'size', y: 'ap', goals: ['least', 'most'] });
+    expect(chooseFigures(objectives.slice(0, 2), points)).toEqual({ x: 'ap50', y: 'ap', goals: ['most', 'most'] });
+  });
+
+  it('are none where points have fewer than two', () => {
+    expect(
+      chooseFigures(
+        [
+          { metric: 'ap', goal: 'maximize' },
+          { metric: 'none', goal: 'minimize' },
+        ],
+        points,
+      ),
+    ).toBeUndefined();
+  });
+});
 
 describe('the axes', () => {
   const points = [

@@ -26,6 +26,77 @@ describe('the section "Cost per layer"', () => {
   });
 });
 
+describe('the bars of costs', () => {
+  const layer = (name: string, share: number, cost?: number) => ({
+    values: [name],
+    nodes: [],
+    ownSqnrDb: 20,
+    share,
+    shares: {},
+    ...(cost === undefined ? {} : { alone: { cost, outputs: [] } }),
+  });
+  const draw = async (layers: readonly object[]) =>
+    (await loadComponent('report/cost-bars.js', 'CostBars'))({ layers, nameOf: ({ values }: { values: string[] }) => values[0] });
+
+  it('have the cost of each layer as text and length, and tell measured ones from shares', async () => {
+    const markup = await draw([layer('a', 0.2, 0.5), layer('b', 0.25), layer('c', 0.1, -0.0004)]);
+    const bars = [...markup.matchAll(/class="cost ([a-z-]+)"><title>([^<]+)<.*?width="([\d.]+)"/g)].map(([, look, title, width]) => [
+      look,
+      title?.replace(/\s/g, ' '),
+      Math.round(Number(width)),
+    ]);
+    // 0.0004 below zero has no length, and 420 pixels have 0.5004.
+    expect(bars).toEqual([
+      ['measured', 'a: 50.0 %, measured', 420],
+      ['first-order', 'b: 25.0 %, share to first order', 210],
+      ['measured', 'c: 0.0 %, measured', 1],
+    ]);
+  });
+
+  it('are at most 16, the first ones', async () => {
+    const markup = await draw(Array.from({ length: 40 }, (_, index) => layer(`v${index}`, 1 / (index + 1))));
+    expect(markup.match(/class="cost /g)).toHaveLength(16);
+    expect(markup).toContain('Cost of the 16 most expensive of 40 layers. First: v0');
+    expect(await draw([])).toBe('');
+  });
+});
+
+describe('a connected sweep', () => {
+  const configuration = (number: number, preset: string, ap: number, sizeBytes: number, onFront: boolean) => ({
+    number,
+    params: { preset },
+    status: 'built',
+    onFront,
+    metrics: { 'eval.AP': ap, 'eval.AP50': ap },
+    gatesMissed: [],
+    problems: [],
+    sizeBytes,
+  });
+  const sweep = {
+    pipeline: 'pipeline',
+    axes: [{ name: 'preset', sets: 'preset', values: ['xint8', 'a8w8'] }],
+    objectives: [
+      { metric: 'eval.AP', goal: 'maximize' },
+      { metric: 'eval.AP50', goal: 'maximize' },
+      { metric: 'size', goal: 'minimize' },
+    ],
+    configurations: [
+      configuration(1, 'a16w8', 0.7, 200, true),
+      configuration(2, 'xint8', 0.6, 100, true),
+      configuration(3, 'a8w8', 0.5, 150, false),
+    ],
+  };
+
+  it('is drawn without a script: accuracy over size, with the values of those on the front', async () => {
+    const markup = (await loadComponent('report/swept.js', 'Swept'))({ sweeps: [{ name: 'presets', stage: undefined, value: sweep }] });
+    expect(markup).toContain('eval.AP over size of 3; 2 are on the Pareto front');
+    expect(markup.match(/class="dot best"/g)).toHaveLength(2);
+    expect(markup.match(/class="dot"/g)).toHaveLength(1);
+    expect([...markup.matchAll(/<text class="soft-text"[^>]*>(xint8|a8w8|a16w8)</g)].map(([, name]) => name)).toEqual(['xint8', 'a16w8']);
+    expect(markup).not.toContain('role="button"');
+  });
+});
+
 describe('the section "Quantization"', () => {
   const activation = (name: string) => ({ name, method: 'min-max', range: [0, 1], dtype: 'uint8', scale: 1, zeroPoint: 0, sqnrDb: 30 });
   const quantized = (...names: readonly string[]) => ({
@@ -77,9 +148,9 @@ describe('the list of objects', () => {
     const render = await loadComponent('results/object-table.js', 'ObjectTable');
     const shown = (left: object, right: object) =>
       textOf(render({ shown: [{ index: 0, kind: 'changed', left, right, iou: 0.5 }], nameOf }));
-    expect(shown(side(0.5), side(0.25))).toMatch(/Left Right IoU .*square changed 0\.500 0\.250 0\.500/);
+    expect(shown(side(0.5), side(0.25))).toMatch(/^No\. Object What Left Right IoU 1 square changed 0\.500 0\.250 0\.500/);
     expect(shown(side(0.5, { maskScore: 0.375 }), side(0.25, { maskScore: 0.125 }))).toMatch(
-      /Left Right Mask score, left Mask score, right IoU .*square changed 0\.500 0\.250 0\.375 0\.125 0\.500/,
+      /Left Right Mask score, left Mask score, right IoU 1 square changed 0\.500 0\.250 0\.375 0\.125 0\.500/,
     );
   });
 });

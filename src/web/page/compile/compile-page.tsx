@@ -17,10 +17,12 @@ import { BatchesTable } from './batches.js';
 import { BoardNodes } from './board-nodes.js';
 import { BoardTimes } from './board-times.js';
 import { type CompiledModel, parseCompileReport } from './compile-report.js';
+import { DeviceStrip } from './device-strip.js';
 import { Fixes } from './fixes.js';
 import { Gantt } from './gantt.js';
 import { MemoryChart } from './memory-chart.js';
 import { MemoryFacts } from './memory-facts.js';
+import { MemoryTable } from './memory-table.js';
 import { describeLegality, ModelsTable } from './models-table.js';
 import { PartsTable } from './parts-table.js';
 import { Placement } from './placement.js';
@@ -92,6 +94,7 @@ function CompiledStage({ stage, stages, pipeline }: StageProps) {
       ) : (
         <ModelReport key={model.name} model={model} stage={stage} pipeline={pipeline} />
       )}
+      <MemoryTable report={data} level={2} />
       <Placement report={data} level={2} />
       <BoardTimes report={data} stages={pipeline.stages} />
       <BoardNodes report={data} stages={pipeline.stages} />
@@ -125,6 +128,7 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
         )}
         <section>
           <h2>One call over time</h2>
+          <DeviceStrip model={model} />
           <Gantt model={model} picked={picked?.id} pick={pick} />
         </section>
         <section>
@@ -191,7 +195,7 @@ function Tiles({ model: { counts, parts, estimate, legal, units } }: { readonly 
       <Fact
         term="On the NPU"
         value={`${formatShare(counts.npuMacShare)} of the work`}
-        note={`${formatCount(counts.npuUnits)} of ${formatCount(counts.units)} units`}
+        note={`${formatCount(counts.npuUnits)} of ${formatCount(counts.units)} units, ${formatCount(counts.cpuUnits)} on the CPU`}
       />
       <Fact
         term="Legal"

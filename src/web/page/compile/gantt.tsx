@@ -1,9 +1,11 @@
 /** One call of a model over time, by the estimate: the parts in their order, and their units on the NPU and the CPU. */
 import { formatNumber } from '../../../report/numbers.js';
+import { boundOf } from '../../../target/estimate/layer-rows.js';
 import { AxisX, Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
 import { linearScale } from '../parts/scale.js';
 import { clip } from '../parts/text.js';
+import { wordsOfBound } from './bounds.js';
 import { type CallSpan, listCallSpans } from './call-spans.js';
 import type { CompiledModel } from './compile-report.js';
 
@@ -58,21 +60,21 @@ export function Gantt({ model, picked, pick }: GanttProps) {
         {units.map(({ unit, fromMs, ms }) => (
           <rect
             key={unit.id}
-            class={`span ${unit.device} ${unit.estimate?.bound ?? ''}${unit.id === picked ? ' picked' : ''}`}
+            class={`span ${unit.device} ${boundOf(unit) ?? ''}${unit.id === picked ? ' picked' : ''}`}
             x={x(fromMs)}
             y={LANES[unit.device]}
             width={width({ fromMs, ms })}
             height={LANE_HEIGHT}
             onClick={() => pick(unit.id)}
           >
-            <title>{`${unit.opType} ${unit.name}\n${formatNumber(ms)} ms from ${formatNumber(fromMs)} ms, part ${parts.find(one => one.part.index === unit.part)?.part.name ?? unit.part}`}</title>
+            <title>{`${unit.opType} ${unit.name}\n${formatNumber(ms)} ms from ${formatNumber(fromMs)} ms, bound by ${wordsOfBound(unit)}, part ${parts.find(one => one.part.index === unit.part)?.part.name ?? unit.part}`}</title>
           </rect>
         ))}
       </Chart>
       <figcaption>
-        Estimates: parts run one after the other. Blue units are bound by compute, orange ones by memory; a unit on the CPU includes the
-        hand-over. {restMs > endMs * 1e-3 && `A call takes ${formatNumber(restMs)} ms besides its units. `}The table below has the same
-        units.
+        Estimates: parts run one after the other. Blue units are bound by compute, orange ones by memory, violet ones by a time per layer; a
+        unit on the CPU includes the hand-over. {restMs > endMs * 1e-3 && `A call takes ${formatNumber(restMs)} ms besides its units. `}The
+        table below has the same units.
       </figcaption>
     </figure>
   );

@@ -2,10 +2,12 @@
 
 import { formatBytes } from '../../../base/text/format.js';
 import { formatNumber } from '../../../report/numbers.js';
+import { boundOf } from '../../../target/estimate/layer-rows.js';
 import { AxisX, AxisY, Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
 import { pressedBy } from '../parts/press.js';
 import { linearScale } from '../parts/scale.js';
+import { BOUNDS, SHAPES, wordsOfBound } from './bounds.js';
 import type { CompiledModel, Unit } from './compile-report.js';
 
 interface RooflineProps {
@@ -45,12 +47,11 @@ export function Roofline({ model: { units, estimate }, picked, pick }: RooflineP
           GMAC/s, estimated
         </text>
         {dots.map(({ unit, intensity, rate }) => (
-          <circle
+          <path
             key={unit.id}
-            class={`dot ${unit.estimate?.bound ?? ''}${unit.id === picked ? ' picked' : ''}`}
-            cx={x(Math.log10(intensity))}
-            cy={y(Math.log10(rate))}
-            r={4}
+            class={`dot ${boundOf(unit) ?? ''}${unit.id === picked ? ' picked' : ''}`}
+            d={SHAPES[boundOf(unit) ?? 'compute']}
+            transform={`translate(${x(Math.log10(intensity))} ${y(Math.log10(rate))})`}
             role="button"
             tabindex={0}
             aria-label={unit.name}
@@ -58,11 +59,18 @@ export function Roofline({ model: { units, estimate }, picked, pick }: RooflineP
             onClick={() => pick(unit.id)}
             onKeyDown={pressedBy(() => pick(unit.id))}
           >
-            <title>{`${unit.opType} ${unit.name}\n${formatNumber(unit.macs)} MAC, ${formatBytes(unit.macs / intensity)}\n${formatNumber(unit.estimate?.ms ?? 0)} ms, bound by ${unit.estimate?.bound ?? '?'}`}</title>
-          </circle>
+            <title>{`${unit.opType} ${unit.name}\n${formatNumber(unit.macs)} MAC, ${formatBytes(unit.macs / intensity)}\n${formatNumber(unit.estimate?.ms ?? 0)} ms, bound by ${wordsOfBound(unit)}`}</title>
+          </path>
         ))}
       </Chart>
-      <figcaption>The line is the peak of the device and its bandwidth. Blue units are bound by compute, orange ones by memory.</figcaption>
+      <figcaption>
+        The line is the peak of the device and its bandwidth. A unit far below it is short, or its channels do not fill the array. Bound by:{' '}
+        {BOUNDS.map(({ bound, sign, look, words }) => (
+          <span key={bound} class={look}>
+            {sign} {words}{' '}
+          </span>
+        ))}
+      </figcaption>
     </figure>
   );
 }

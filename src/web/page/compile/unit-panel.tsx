@@ -4,6 +4,7 @@ import { formatCount, formatNumber } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { Link } from '../parts/link.js';
 import { plainText } from '../parts/text.js';
+import { wordsOfBound } from './bounds.js';
 import type { Unit } from './compile-report.js';
 
 interface PanelProps {
@@ -33,7 +34,7 @@ export function UnitPanel({ unit, source, close }: PanelProps) {
       'Estimate',
       estimate === undefined
         ? undefined
-        : `${formatNumber(estimate.ms)} ms (${formatNumber(estimate.lowMs)} … ${formatNumber(estimate.highMs)}), bound by ${estimate.bound}`,
+        : `${formatNumber(estimate.ms)} ms (${formatNumber(estimate.lowMs)} … ${formatNumber(estimate.highMs)}), bound by ${wordsOfBound(unit)}`,
     ],
     ['Share of a call, estimated', callMs === undefined ? undefined : `${formatNumber(callMs)} ms`],
   ];

@@ -1,9 +1,11 @@
 /** The columns of the table of units. */
 import { formatBytes } from '../../../base/text/format.js';
 import { formatNumber, formatShare } from '../../../report/numbers.js';
+import { boundOf } from '../../../target/estimate/layer-rows.js';
 import { numberColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { NameCell } from '../parts/name-cell.js';
+import { wordsOfBound } from './bounds.js';
 import type { Unit } from './compile-report.js';
 
 /** @param perCallMs of the whole model, estimated. */
@@ -63,7 +65,7 @@ const COLUMNS: readonly ColumnSpec<Unit>[] = [
     numeric: true,
     cell: ({ estimate }) => (estimate === undefined ? '–' : `${formatNumber(estimate.lowMs)} … ${formatNumber(estimate.highMs)}`),
   },
-  { name: 'bound', title: 'Bound by', rank: ({ estimate }) => estimate?.bound, cell: ({ estimate }) => estimate?.bound ?? '–' },
+  { name: 'bound', title: 'Bound by', rank: boundOf, cell: wordsOfBound },
 ];
 
 function bytesOf({ weightBytes, inputBytes, outputBytes }: Unit): number {

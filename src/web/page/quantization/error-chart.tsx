@@ -2,7 +2,7 @@
 import { formatDb } from '../../../report/numbers.js';
 import { AxisY, Chart } from '../parts/chart.js';
 import { linearScale } from '../parts/scale.js';
-import { clip } from '../parts/text.js';
+import { clip, plainText } from '../parts/text.js';
 import { useWidth } from '../parts/use-width.js';
 import type { Layer } from './layers.js';
 
@@ -37,7 +37,17 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
     <figure class="figure wide" ref={place}>
       <figcaption>
         SQNR in dB, in graph order; lower is worse. <span class="info">● own</span> is the value quantized alone,{' '}
-        <span class="warn">― propagated</span> the value in the quantized model.
+        <span class="warn">― propagated</span> the value in the quantized model. Lowest:{' '}
+        {findLowest(known).map(({ name, propagated, own }, index) => (
+          <span key={name}>
+            {index > 0 && ', '}
+            <button type="button" class="as-link mono" onClick={() => pick(name)}>
+              {plainText(name)}
+            </button>{' '}
+            {formatDb(propagated ?? own ?? null)} dB
+          </span>
+        ))}
+        .
       </figcaption>
       <Chart
         label="Errors in graph order"
@@ -63,6 +73,17 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
       </Chart>
     </figure>
   );
+}
+
+const MOST_NAMED = 4;
+
+/** By the propagated error where some value has one, else by its own. */
+function findLowest(layers: readonly Layer[]): readonly Layer[] {
+  const kind = layers.some(({ propagated }) => typeof propagated === 'number') ? 'propagated' : 'own';
+  return layers
+    .filter(layer => typeof layer[kind] === 'number')
+    .sort((a, b) => (a[kind] ?? 0) - (b[kind] ?? 0))
+    .slice(0, MOST_NAMED);
 }
 
 function worst(layers: readonly Layer[]): number {

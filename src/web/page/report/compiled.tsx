@@ -1,6 +1,7 @@
 /** What `compile` made of the models: where they run, placement, and estimated times. */
 
 import type { CompileReport } from '../compile/compile-report.js';
+import { MemoryTable } from '../compile/memory-table.js';
 import { ModelsTable } from '../compile/models-table.js';
 import { Placement } from '../compile/placement.js';
 import { Link } from '../parts/link.js';
@@ -43,7 +44,13 @@ function OneTarget({ name, stage, value }: Named<CompileReport>) {
           </p>
         );
       })}
+      <MemoryTable report={value} level={4} />
       <Placement report={value} level={4} />
+      {[...new Set(models.map(({ estimate }) => estimate.basis.formula))].map(formula => (
+        <p key={formula} class="soft">
+          Basis of the estimates: {plainText(formula)}
+        </p>
+      ))}
     </>
   );
 }

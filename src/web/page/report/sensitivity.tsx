@@ -6,6 +6,7 @@ import { numberColumn, textColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
 import { settingOf } from '../quantization/layers.js';
+import { CostBars } from './cost-bars.js';
 import type { Named, ReportResults } from './report-results.js';
 import { CaptionedTable, ReportSection } from './report-section.js';
 import { StageName } from './stage-name.js';
@@ -33,6 +34,7 @@ function OneReport({ name, stage, value: { samples, outputs, layers } }: Named<S
         <StageName name={name} stage={stage} />
       </h3>
       <p>{plainText(`${formatCount(layers.length)} layers on ${formatCount(samples)} samples. SQNR of the outputs: ${shown}.`)}</p>
+      <CostBars layers={layers} nameOf={nameOf} />
       <CaptionedTable
         caption={`${plainText(name)}: layers, the most expensive first.`}
         rows={layers}

@@ -1,5 +1,6 @@
 /** Per class: how many objects both sides have, and which only one of them has. */
 import { useMemo } from 'preact/hooks';
+import { formatFixed } from '../../../report/numbers.js';
 import { setQuery } from '../api/router.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
@@ -60,7 +61,7 @@ const COLUMNS: readonly ColumnSpec<ClassRow>[] = [
     title: 'Mean score change',
     numeric: true,
     rank: ({ scoreChange }) => scoreChange,
-    cell: ({ scoreChange }) => (scoreChange === undefined ? '–' : scoreChange.toFixed(4).replace('-', '\u2212')),
+    cell: ({ scoreChange }) => (scoreChange === undefined ? '–' : formatFixed(scoreChange, 4)),
   },
 ];
 

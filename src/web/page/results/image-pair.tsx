@@ -29,10 +29,11 @@ export function ImagePair({ row, kept, masks, hasMasks, sides, categories, isLiv
   const [withTruth, isSlider] = [query.truth === 'on', query.as === 'slider'];
   const shown = row.objects.map((object, index) => ({ object, index })).filter(({ object }) => kept[object.index] === 1);
   const nameOf = namesOf(categories);
+  const countOf = (which: 'left' | 'right'): number => shown.filter(({ object }) => object[which] !== undefined).length;
   const canvas = (which: 'left' | 'right') => (
     <Overlay
       row={row}
-      boxes={shown.map(({ object, index }) => ({ object, box: object[which], mask: masks?.[which][index] }))}
+      boxes={shown.map(({ object, index }, place) => ({ object, place, box: object[which], mask: masks?.[which][index] }))}
       truth={withTruth ? row.truth.map((box, index) => ({ box, mask: masks?.truth[index] })) : []}
       picture={picture.address}
       nameOf={nameOf}
@@ -93,7 +94,9 @@ export function ImagePair({ row, kept, masks, hasMasks, sides, categories, isLiv
           {(['left', 'right'] as const).map((which, index) => (
             <figure key={which}>
               {canvas(which)}
-              <figcaption>{names[index]}</figcaption>
+              <figcaption>
+                {names[index]}: {countOf(which)}
+              </figcaption>
             </figure>
           ))}
         </div>
@@ -105,15 +108,25 @@ export function ImagePair({ row, kept, masks, hasMasks, sides, categories, isLiv
           </>
         ))}
         {withTruth && <span>▭ ground truth, dashed</span>}
+        {shown.length > 0 && shown.length <= MOST_NUMBERED && ' An object has one number in both pictures and below.'}
       </p>
       <ObjectTable shown={shown.map(({ object }) => object)} nameOf={nameOf} />
     </div>
   );
 }
 
+/** More numbers than these would hide the picture. */
+const MOST_NUMBERED = 60;
+
 interface OverlayProps {
   readonly row: ImageRow;
-  readonly boxes: readonly { readonly object: MatchedObject; readonly box: ObjectBox | undefined; readonly mask: string | undefined }[];
+  readonly boxes: readonly {
+    readonly object: MatchedObject;
+    /** In the table of the objects. */
+    readonly place: number;
+    readonly box: ObjectBox | undefined;
+    readonly mask: string | undefined;
+  }[];
   readonly truth: readonly { readonly box: ObjectBox; readonly mask: string | undefined }[];
   readonly picture: string | undefined;
   readonly nameOf: NameOf;
@@ -140,13 +153,18 @@ function Overlay({ row: { width, height }, boxes, truth, picture, nameOf, label 
         </g>
       ))}
       {boxes.map(
-        ({ object, box, mask }, index) =>
+        ({ object, place, box, mask }, index) =>
           box !== undefined && (
             <g key={index}>
               {mask !== undefined && <path class={`mask ${object.kind}`} d={mask} fill-rule="evenodd" stroke-width={line / 2} />}
               <rect class={`object ${object.kind}`} {...placeOf(box)} stroke-width={line}>
-                <title>{`${nameOf(box)} ${box.score.toFixed(3)}, ${object.kind}${object.iou === undefined ? '' : `, IoU ${object.iou.toFixed(3)}`}`}</title>
+                <title>{`${place + 1}: ${nameOf(box)} ${box.score.toFixed(3)}, ${object.kind}${object.iou === undefined ? '' : `, IoU ${object.iou.toFixed(3)}`}`}</title>
               </rect>
+              {boxes.length <= MOST_NUMBERED && (
+                <text class="number" x={box.box[0] + 2 * line} y={box.box[1] + 10 * line} font-size={10 * line} stroke-width={2.5 * line}>
+                  {place + 1}
+                </text>
+              )}
             </g>
           ),
       )}

@@ -5,6 +5,8 @@ import type { Json } from '../../../base/json.js';
 /** A run, or a configuration of a sweep. */
 export interface Point {
   readonly name: string;
+  /** What tells it from others, where it is drawn. Default: the name. */
+  readonly label?: string;
   readonly params: Readonly<Record<string, Json>>;
   readonly figures: Readonly<Record<string, Figure>>;
 }
@@ -15,6 +17,29 @@ export type PointAxis =
   | { readonly kind: 'numbers'; readonly name: string; readonly low: number; readonly high: number };
 
 export type Goal = 'most' | 'least';
+
+/** Two figures of a scatter, and which values of each are better. */
+export interface ScatterFigures {
+  readonly x: string | undefined;
+  readonly y: string | undefined;
+  readonly goals: readonly [Goal, Goal];
+}
+
+/**
+ * The first objective over the first one with the other goal: what is paid for it says more than a second accuracy. Figures that no point has are not
+ * chosen.
+ */
+export function chooseFigures(
+  objectives: readonly { readonly metric: string; readonly goal: 'maximize' | 'minimize' }[],
+  points: readonly Point[],
+): ScatterFigures | undefined {
+  const known = objectives.filter(({ metric }) => points.some(point => numberOf(point, metric) !== undefined));
+  const [first, ...others] = known;
+  const price = others.find(({ goal }) => goal !== first?.goal) ?? others[0];
+  if (first === undefined || price === undefined) return undefined;
+  const goalOf = ({ goal }: (typeof known)[number]): Goal => (goal === 'maximize' ? 'most' : 'least');
+  return { x: price.metric, y: first.metric, goals: [goalOf(price), goalOf(first)] };
+}
 
 /** Differing parameters, then those of the figures that some point has. A figure that is equal everywhere has an axis too. */
 export function axesOf(points: readonly Point[], figures: readonly string[]): readonly PointAxis[] {

@@ -9,8 +9,9 @@ import { BrokenName } from '../parts/broken-name.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import type { HeadingLevel } from '../parts/heading.js';
 import { plainText } from '../parts/text.js';
-import { numberOf, type Point, textOf } from './point-axes.js';
+import { chooseFigures, findFront, numberOf, type Point, textOf } from './point-axes.js';
 import { Points } from './points.js';
+import { PointScatter } from './run-scatter.js';
 
 type Row = SweepDocument['configurations'][number];
 
@@ -28,7 +29,8 @@ interface SweepProps {
 export function SweepRows({ name, sweep, prefix, level }: SweepProps) {
   const { query } = usePlace();
   const { axes, objectives, configurations } = sweep;
-  const points = useMemo(() => configurations.map(pointOf), [configurations]);
+  const points = useMemo(() => configurations.map(row => pointOf(row, axes)), [configurations, axes]);
+  const first = useMemo(() => chooseFigures(objectives, points), [objectives, points]);
   const key = `${prefix}config`;
   const picked = (query[key] ?? '').split(',').filter(one => one !== '');
   const toggle = (one: string): void =>
@@ -49,11 +51,21 @@ export function SweepRows({ name, sweep, prefix, level }: SweepProps) {
         pick={row => toggle(nameOf(row))}
         visibleRows={12}
       />
+      {isStatic && points.length > 1 && first !== undefined && (
+        <PointScatter
+          points={points}
+          front={findFront(points, first.x, first.y, first.goals)}
+          names={[first.x, first.y]}
+          picked={[]}
+          toggle={toggle}
+        />
+      )}
       {points.length > 1 && axes.length > 0 && !isStatic && (
         <Points
           title={`Configurations of ${name}`}
           points={points}
           figures={metrics.slice(0, 6)}
+          first={first}
           prefix={`${prefix}s`}
           level={level}
           picked={picked}
@@ -68,9 +80,11 @@ function nameOf({ number }: Row): string {
   return `#${number}`;
 }
 
-function pointOf(row: Row): Point {
+function pointOf(row: Row, axes: SweepDocument['axes'] = []): Point {
+  const values = axes.map(({ name }) => textOf(row.params[name])).join(' ');
   return {
     name: nameOf(row),
+    ...(values.trim() === '' ? {} : { label: values }),
     params: row.params,
     figures: row.sizeBytes === undefined ? row.metrics : { ...row.metrics, [SIZE]: row.sizeBytes },
   };
