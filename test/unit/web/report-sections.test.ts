@@ -148,9 +148,9 @@ describe('the list of objects', () => {
     const render = await loadComponent('results/object-table.js', 'ObjectTable');
     const shown = (left: object, right: object) =>
       textOf(render({ shown: [{ index: 0, kind: 'changed', left, right, iou: 0.5 }], nameOf }));
-    expect(shown(side(0.5), side(0.25))).toMatch(/^No\. Object What Left Right IoU 1 square changed 0\.500 0\.250 0\.500/);
+    expect(shown(side(0.5), side(0.25))).toMatch(/^Object No\. What Left Right IoU square 1 changed 0\.500 0\.250 0\.500/);
     expect(shown(side(0.5, { maskScore: 0.375 }), side(0.25, { maskScore: 0.125 }))).toMatch(
-      /Left Right Mask score, left Mask score, right IoU 1 square changed 0\.500 0\.250 0\.375 0\.125 0\.500/,
+      /Left Right Mask score, left Mask score, right IoU square 1 changed 0\.500 0\.250 0\.375 0\.125 0\.500/,
     );
   });
 });

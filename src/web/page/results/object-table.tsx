@@ -25,8 +25,8 @@ const MASK_SCORES = [
 export function ObjectTable({ shown, nameOf }: { readonly shown: readonly MatchedObject[]; readonly nameOf: NameOf }) {
   const places = new Map(shown.map((object, index) => [object, index + 1]));
   const columns: readonly PlainColumn<MatchedObject>[] = [
-    { title: 'No.', hint: 'As in the pictures', look: 'n', cell: object => places.get(object) },
     { title: 'Object', cell: ({ left, right }) => nameOf(left ?? right) },
+    { title: 'No.', hint: 'As in the pictures', look: 'n', cell: object => places.get(object) },
     { title: 'What', cell: ({ kind }) => <span class={TONES[kind]}>{kind}</span> },
     ...SCORES,
     ...(shown.some(({ left, right }) => (left ?? right)?.maskScore !== undefined) ? MASK_SCORES : []),
