@@ -217,6 +217,7 @@ function needsOf(build: StagesBuild, stage: PlannedStage): StageNeeds {
     rule,
     leaves: mayLeave(session, order, stage),
     place: 'as-planned',
+    held: {},
     async bringInputs() {
       const blocker = await build.bringInputs(stage.id);
       return blocker === undefined ? undefined : { outcome: stoppedBy(blocker, endOf(build, blocker) ?? cancelled), accepted: undefined };

@@ -35,7 +35,7 @@ export async function runInSlot(
         let releaseAction: () => Promise<void> = () => Promise.resolve();
         const work = async (): Promise<StageEnd | BusyAction | LeftInputs> =>
           whyNot() ??
-          runUnderActionLock(needs, release => {
+          runUnderActionLock({ ...needs, held: units }, release => {
             releaseAction = release;
           });
         const end = await measure(ports, stage.id, 'slot', () => endWithFailure(work));

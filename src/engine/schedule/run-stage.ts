@@ -23,7 +23,7 @@ import { createLentSlots } from './lent-slots.js';
 import { mayStayRemote } from './may-stay-remote.js';
 import type { OngoingRun } from './ongoing-runs.js';
 import { openRemoteParts } from './remote-part-runs.js';
-import { unitsHere } from './slot-units.js';
+import { unitsBeside, unitsHere } from './slot-units.js';
 import { pinNow, type StageNeeds, warn } from './stage-needs.js';
 
 const BACK_OFF_MS = 1_000;
@@ -142,7 +142,7 @@ function remoteHelp(needs: StageNeeds): RunHelpers['remote'] {
     runs: services.remote,
     lookup: forced ? 'skip' : 'use',
     outputs: mayShare(stage) && mayStayRemote(needs) ? 'stay' : 'come',
-    inSlotHere: work => services.slots.add(work, { urgency: FIRST, units: unitsHere(stage) }),
+    inSlotHere: work => services.slots.add(work, { urgency: FIRST, units: unitsBeside(needs.held, stage) }),
   };
 }
 

@@ -21,3 +21,13 @@ export function unitsOf(stage: PlannedStage, services: Pick<RunServices, 'remote
   const { cpu: _, memory: __, ...named } = stage.resources;
   return { ...named, remote: 1 };
 }
+
+/** What a run takes to continue here, beside the units that it holds already. It must not wait for those: it would wait for itself. */
+export function unitsBeside(held: Units, stage: PlannedStage): Units {
+  return Object.fromEntries(
+    Object.entries(unitsHere(stage)).flatMap(([pool, units]) => {
+      const more = units - (held[pool] ?? 0);
+      return more > 0 ? [[pool, more]] : [];
+    }),
+  );
+}

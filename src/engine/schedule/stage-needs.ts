@@ -10,6 +10,7 @@ import type { PlannedStage, StageId } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ResultRule } from './result-rule.js';
 import type { RunServices } from './run-services.js';
+import type { Units } from './unit-counts.js';
 
 export interface StageNeeds {
   readonly session: Session;
@@ -27,6 +28,8 @@ export interface StageNeeds {
   readonly leaves: boolean;
   /** 'here': no remote worker is asked, because none could run it. */
   readonly place: 'as-planned' | 'here';
+  /** The units of the slot in which it runs; none before it has one. */
+  readonly held: Units;
   /** Brings the inputs that stayed on a server. @returns the end of the stage if one cannot be brought. */
   readonly bringInputs: () => Promise<StageEnd | undefined>;
   /** Returns the end of each stage that this one depends on, directly or indirectly. */

@@ -279,6 +279,18 @@ describe('a server', () => {
     expect(report.stages.get('strip' as never)?.outcome).toMatchObject({ kind: 'failed', failure: { code: 'remote-execution' } });
   });
 
+  it.each([
+    ['the only slot', { jobs: 1 }, {}],
+    ['a pool of which they take all units', { jobs: 4 }, { resources: { license: 1 } }],
+  ])('without workers leaves stages to run here that wait for no other run, in %s', async (_what, jobs, more) => {
+    delete options.worker;
+    const spec = (text: string): StageSpec => ({ uses: 'strip', params: { of: text }, inputs: { text }, ...more });
+    const world = rig.checkout({ first: spec('source.txt'), second: spec('first.text'), third: spec('second.text') });
+    // The first stage finds out that there are no workers; the others know it when they start.
+    const { outcomes } = await rig.build(world, address(), { executor: 'auto' }, jobs, { runtime: smallRuntime(folder) });
+    expect(outcomes).toEqual({ first: 'executed', second: 'executed', third: 'executed' });
+  });
+
   it('that sends metadata which are no message fails the stage, and not the build', async () => {
     options.metadata = Buffer.from([0xff, 0xff, 0xff]);
     const { report } = await build(rig.checkout(ONE));
