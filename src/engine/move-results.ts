@@ -11,6 +11,8 @@ import type { RemoteSummary } from './model/remote-summary.js';
 import type { ActionResult } from './store/action-records.js';
 import { readBlob } from './store/blob-store.js';
 import { type CacheFolder, makeCacheFolder } from './store/cache-folder.js';
+import { haveStatedSizes } from './store/find-artifacts.js';
+import { blobsOf } from './store/maintenance/inventory.js';
 import { withLock } from './store/maintenance/maintain-cache.js';
 import { partsOf } from './store/part-list.js';
 import type { RemoteUse } from './store/remote/remote-use.js';
@@ -101,12 +103,27 @@ async function findKnown(
 ): Promise<KnownResult | undefined> {
   if (dependenciesOf(stage).some(id => !known.has(id))) return undefined;
   const { key } = await session.pinner.pin(stage, id => known.get(id));
-  const record = await session.records.find(key);
-  const here: ActionResult | undefined = record === undefined || record === 'damaged' ? undefined : record.results.at(-1);
-  const result = here ?? (mayShare(stage) ? await session.remote?.bring(stage.id, key) : undefined);
+  const result = (await findWhole(session, key)) ?? (mayShare(stage) ? await session.remote?.bring(stage.id, key) : undefined);
   if (result === undefined) return undefined;
   const outputs = Object.entries(result.outputs).map(([port, artifact]) => [port, { ...artifact, signature: '' }] as const);
   return { key, outputs: Object.fromEntries(outputs) };
+}
+
+/** The newest local result whose blobs are all there and intact. Others are dropped, as a build drops them. */
+async function findWhole(session: Session, key: string): Promise<ActionResult | undefined> {
+  const { records } = session;
+  const record = await records.find(key);
+  for (const result of record === undefined || record === 'damaged' ? [] : [...record.results].reverse()) {
+    if (await isWhole(session, result)) return result;
+    await records.dropResult(key, result);
+  }
+  return undefined;
+}
+
+async function isWhole({ store, cache }: Session, result: ActionResult): Promise<boolean> {
+  if (!(await haveStatedSizes(store, result.outputs))) return false;
+  for (const digest of new Set(blobsOf(result, one => readBlob(cache, one)))) if ((await store.verify(digest)) !== 'found') return false;
+  return true;
 }
 
 async function finish(session: Session, moved: Omit<MovedResults, 'remote'>, { signal }: EnginePorts): Promise<MovedResults> {

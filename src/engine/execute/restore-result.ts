@@ -6,6 +6,7 @@ import { placeOf } from '../action/session.js';
 import type { AcceptedStage, Published } from '../model/accepted-stage.js';
 import type { BlobRef } from '../model/artifact.js';
 import { differingPorts } from '../model/artifact.js';
+import type { WarningCode } from '../model/events.js';
 import type { PlannedStage } from '../model/plan.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
@@ -17,8 +18,21 @@ import { measure } from './measure.js';
 import { publishStage, warnOfForeign } from './publish-stage.js';
 import { accept } from './store-result.js';
 
+/** Gets the warnings of a stage. */
+type Warn = (code: WarningCode, message: string) => void;
+
+/** Emits every warning. */
+function emitWarnings({ ports }: Session, { id }: PlannedStage): Warn {
+  return (code, message) => ports.emit({ kind: 'warning', stage: id, code, message });
+}
+
 /** Returns the accepted result if it belongs to this action and is still in place or can be restored; otherwise undefined. */
-export async function acceptInPlace(session: Session, stage: PlannedStage, pinned: PinnedStage): Promise<StageEnd | undefined> {
+export async function acceptInPlace(
+  session: Session,
+  stage: PlannedStage,
+  pinned: PinnedStage,
+  warn = emitWarnings(session, stage),
+): Promise<StageEnd | undefined> {
   const accepted = session.state.stages.get(stage.id);
   if (accepted?.key !== pinned.key) return undefined;
   const { folder, names } = placeOf(session.plan, stage);
@@ -35,15 +49,11 @@ export async function acceptInPlace(session: Session, stage: PlannedStage, pinne
   }
   // A killed build may have replaced them itself.
   if (!touched.endsWith('missing') && !session.state.replacing.has(stage.id)) {
-    const message = `${touched} in ${folder} since it was published; it is replaced`;
-    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'artifact-edited', message });
+    warn('artifact-edited', `${touched} in ${folder} since it was published; it is replaced`);
   }
-  return restoreResult(session, stage, pinned, {
-    outputs: plainArtifacts(accepted.outputs),
-    metrics: accepted.metrics,
-    log: await findLog(session, pinned.key, accepted.outputs),
-    durationMs: accepted.durationMs,
-  });
+  const { outputs, metrics, durationMs } = accepted;
+  const log = await findLog(session, pinned.key, outputs);
+  return restoreResult(session, stage, pinned, { outputs: plainArtifacts(outputs), metrics, log, durationMs }, warn);
 }
 
 /** Returns undefined if the store does not have the whole result. A warning is emitted, and nothing has changed. */
@@ -52,6 +62,7 @@ export async function restoreResult(
   stage: PlannedStage,
   pinned: PinnedStage,
   result: ActionResult,
+  warn = emitWarnings(session, stage),
 ): Promise<StageEnd | undefined> {
   const before = session.state.stages.get(stage.id);
   const { folder, names } = placeOf(session.plan, stage);
@@ -63,8 +74,7 @@ export async function restoreResult(
       : undefined;
   const published = isInPlace ? before : await measure(session.ports, stage.id, 'restore', fetch);
   if (published === undefined) {
-    const message = `a cached result of ${stage.id} is damaged or incomplete in the cache; it is not used`;
-    session.ports.emit({ kind: 'warning', stage: stage.id, code: 'cache-damaged', message });
+    warn('cache-damaged', `a cached result of ${stage.id} is damaged or incomplete in the cache; it is not used`);
     return undefined;
   }
   await restoreLog(session, stage, result);

@@ -4,6 +4,7 @@ import type { PinnedStage } from '../action/pinned-stage.js';
 import { compareWithLast } from '../action/session.js';
 import { mayShare } from '../execute/may-share.js';
 import { acceptInPlace, restoreResult } from '../execute/restore-result.js';
+import type { WarningCode } from '../model/events.js';
 import type { StageEnd } from '../model/stage-end.js';
 import type { ActionResult } from '../store/action-records.js';
 import { endRemote } from './left-remote.js';
@@ -61,7 +62,7 @@ function isLocalIgnored({ session, stage }: StageNeeds): boolean {
 }
 
 async function findHere(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
-  return (await acceptInPlace(needs.session, needs.stage, pinned)) ?? (await restoreFromRecord(needs, pinned));
+  return (await acceptInPlace(needs.session, needs.stage, pinned, warnOf(needs))) ?? (await restoreFromRecord(needs, pinned));
 }
 
 /** A result of the remote cache is in the local cache, complete, before it is restored. One that nothing here needs yet stays there. */
@@ -71,8 +72,12 @@ async function restoreFromRemote(needs: StageNeeds, pinned: PinnedStage): Promis
   const result = mayShare(stage) ? await session.remote?.bring(stage.id, pinned.key, stays ? 'digests' : 'content') : undefined;
   if (result === undefined || !fitsPorts(needs, result)) return undefined;
   if (stays) return endRemote(pinned, result);
-  const end = await restoreResult(session, stage, pinned, result);
+  const end = await restoreResult(session, stage, pinned, result, warnOf(needs));
   return end?.outcome.kind === 'restored' ? { ...end, outcome: { ...end.outcome, from: 'remote' } } : end;
+}
+
+function warnOf(needs: StageNeeds): (code: WarningCode, message: string) => void {
+  return (code, message) => warn(needs, code, message);
 }
 
 async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
@@ -81,7 +86,7 @@ async function restoreFromRecord(needs: StageNeeds, pinned: PinnedStage): Promis
   if (record === 'damaged') warn(needs, 'cache-damaged', `the record of an earlier run of ${stage.id} is damaged; it is not used`);
   if (record === undefined || record === 'damaged') return undefined;
   for (const result of [...record.results].reverse()) {
-    const end = fitsPorts(needs, result) ? await restoreResult(session, stage, pinned, result) : undefined;
+    const end = fitsPorts(needs, result) ? await restoreResult(session, stage, pinned, result, warnOf(needs)) : undefined;
     if (end !== undefined) {
       await session.records.noteUse(pinned.key);
       return end;

@@ -191,6 +191,24 @@ describe('importing', () => {
     expect(readdirSync(there.path('cache/tmp'))).toEqual([]);
   });
 
+  it('replaces blobs whose bytes are damaged here, also those of equal size', async () => {
+    await here.build();
+    const { path } = await exportFrom(here);
+    const { blobs } = await importInto(there, path);
+    const before = contentOf(there);
+    for (const entry of readdirSync(there.path('cache/cas'), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const blob = join(entry.parentPath, entry.name);
+      const bytes = readFileSync(blob);
+      chmodSync(blob, 0o600);
+      writeFileSync(blob, Buffer.from(bytes.map(byte => byte ^ 1)));
+    }
+
+    expect(await importInto(there, path)).toMatchObject({ blobs, damaged: [], incomplete: [] });
+    expect(contentOf(there)).toEqual(before);
+    expect(Object.values((await there.build()).outcomes)).toEqual(['restored', 'restored', 'restored']);
+  });
+
   it('an archive truncated anywhere is a typed error; imported content is complete, and the next build is correct', async () => {
     await here.build();
     const { path } = await exportFrom(here);

@@ -1,4 +1,6 @@
 /** Parts of stages in a remote cache: another machine takes them in packs for a stage that it has to run. */
+import { chmodSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { pullResults } from '../../../src/engine/move-results.js';
 import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
 import type { RemoteUse } from '../../../src/engine/store/remote/remote-use.js';
@@ -116,4 +118,31 @@ it('pull fetches the parts of results and of stages without one, and a changed s
   expect(without.moved).toMatchObject({ done: ['lines'], parts: 0 });
   without.world.write('source.txt', lines(41));
   expect(partsOf(await without.world.build())).toEqual({ kept: 0, computed: 41 });
+});
+
+it('pull fetches a local result again of which a blob is missing or damaged', async () => {
+  await rig.build(machine(3), grpc());
+  const world = machine(3);
+  await rig.build(world, grpc());
+  const pull = async () => {
+    const cache = await openRemoteCache(parseRemoteAddress(grpc()), QUICK_CONNECTION);
+    const use: RemoteUse = { cache, address: '', read: true, write: false, local: 'used', need: 'optional', salt: '', mask: text => text };
+    const order = { plan: await world.plan(), targets: 'all', cache: cacheFolderAt(world.path('cache')), use } as const;
+    return pullResults(order, world.ports(), 'leave').finally(() => cache.close());
+  };
+  expect(await pull()).toMatchObject({ done: ['lines'], remote: { downloadedBytes: 0 } });
+  rmSync(world.path('cache/cas'), { recursive: true });
+  const again = await pull();
+  expect(again.done).toEqual(['lines']);
+  expect(again.remote.downloadedBytes).toBeGreaterThan(0);
+
+  const blobs = readdirSync(world.path('cache/cas'), { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());
+  for (const { parentPath, name } of blobs) {
+    chmodSync(join(parentPath, name), 0o600);
+    truncateSync(join(parentPath, name), 0);
+  }
+  expect((await pull()).remote.downloadedBytes).toBeGreaterThan(0);
+  rmSync(world.path('artifacts/lines'), { recursive: true });
+  const built = await world.build();
+  expect([built.outcomes, built.warnings]).toEqual([{ lines: 'restored' }, []]);
 });

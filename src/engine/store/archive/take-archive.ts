@@ -70,7 +70,7 @@ export async function takeArchive(cache: CacheFolder, archive: ArchiveBytes, sig
 }
 
 async function takeBlob({ name, sizeBytes, body }: Frame, cache: CacheFolder, store: BlobStore): Promise<'added' | 'known' | 'damaged'> {
-  if (statPath(cache.blob(name))?.sizeBytes === sizeBytes) return 'known';
+  if (statPath(cache.blob(name))?.sizeBytes === sizeBytes && (await store.check(name)) === 'found') return 'known';
   const temporary = cache.newTemporary('import');
   try {
     if ((await writeBody(temporary, body)) !== name) return 'damaged';
