@@ -1,15 +1,16 @@
 /** Ids in COCO files. The format says integers; pycocotools takes whatever a file has. */
 import type { JsonObject } from '../../base/json.js';
-import { badField, member, type Place } from './reading.js';
+import { badField, LARGE_INTEGER, member, type Place } from './reading.js';
 
 /** An integer beyond 2⁵³ is the text of its digits, as no number holds it exactly. */
 export type CocoId = number | string | null;
 
-/** Any number (true counts as 1), text or null. @throws DetectionError `coco-field` where it is missing, a list or an object. */
+/** Any number (true counts as 1), text or null. NaN equals no other id. @throws DetectionError `coco-field` where it is missing, a list or an object. */
 export function readId(object: JsonObject, name: string, place: Place): CocoId {
   const value = member(object, name);
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'string' || value === null || (typeof value === 'number' && !Number.isNaN(value))) return value;
+  if (typeof value === 'number' && Number.isNaN(value)) return `NaN (${place}.${name})`;
+  if (typeof value === 'string' || value === null || typeof value === 'number') return value;
   throw badField(`${place}.${name}`, 'a number or text', value);
 }
 
@@ -28,7 +29,7 @@ const LARGE = 2;
 function rankOf(id: CocoId): number {
   if (id === null) return 0;
   if (typeof id === 'number') return 1;
-  return /^-?\d{16,}$/.test(id) ? LARGE : 3;
+  return LARGE_INTEGER.test(id) ? LARGE : 3;
 }
 
 /** The members by id; of equal ids the last one counts. `onRepeat` gets the position of each that a later one replaces. */

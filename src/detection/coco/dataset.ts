@@ -3,10 +3,10 @@ import { isJsonList, type Json, type JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { TruthKind } from '../masks/rle-combine.js';
 import { type CocoId, compareIds, indexById, readId } from './coco-id.js';
-import { parseFileName } from './image-entry.js';
-import { type Keypoints, parseKeypoints } from './keypoints.js';
+import { findFileName } from './image-entry.js';
+import { isUnlabeled, type Keypoints, parseKeypoints } from './keypoints.js';
 import { ignoreOddity, type NoteOddity } from './oddities.js';
-import { badField, member, type Place, readList, readObject } from './reading.js';
+import { asArrayValues, asNumber, asNumbers, badField, member, type Place, readList, readObject } from './reading.js';
 import { parseSegmentation, type ReadSegmentation, type Segmentation } from './segmentation.js';
 
 export interface CocoImage {
@@ -15,7 +15,7 @@ export interface CocoImage {
   readonly width: number;
   readonly height: number;
   readonly unsized?: true;
-  /** Relative to the image folder; undefined where the file has none. */
+  /** Relative to the image folder; undefined where the file has none, or none that stays in the folder. */
   readonly fileName: string | undefined;
 }
 
@@ -32,11 +32,15 @@ export interface CocoAnnotation {
   readonly imageId: CocoId;
   readonly categoryId: CocoId;
   readonly kind: TruthKind;
-  /** Area in pixels, which decides the size class; undefined for a crowd that has none. */
+  /** Set for an object that is not counted although a detection alone may match it: `iscrowd` is between 0 and 1. */
+  readonly ignored?: true;
+  /** Area in pixels, which decides the size class; undefined where it is missing and the object is a crowd, `ignored` or `unlabeled`. */
   readonly area: number | undefined;
   readonly box: CocoBox | undefined;
   readonly segmentation: Segmentation | undefined;
   readonly keypoints?: Keypoints;
+  /** Set where figures of keypoints do not count the object: it has no labeled point. */
+  readonly unlabeled?: true;
 }
 
 /** Images and categories are in the order of the file. So are annotations, unless ids repeat: then they are in the order of their images. */
@@ -49,7 +53,7 @@ export interface CocoDataset {
 /**
  * Parses an instances file. Other members are ignored. As in pycocotools, `bbox` and `segmentation` of an annotation are needed only by figures that use
  * them, annotations of unknown images and categories are ignored, and of equal ids the last one counts. `note` gets what is odd.
- * @throws DetectionError `coco-field` (missing, wrong type), `coco-file-name`; the message names the place in the file.
+ * @throws DetectionError `coco-field` (missing, wrong type); the message names the place in the file.
  */
 export function parseCocoDataset(
   value: Json,
@@ -72,20 +76,20 @@ export function parseCocoDataset(
   return { images: [...images.values()], categories: [...categories.values()], annotations };
 }
 
-/** Parses `bbox`; undefined where it is missing, empty or not four numbers. */
-export function parseBox(object: JsonObject, place: Place, note: NoteOddity): CocoBox | undefined {
-  const value = member(object, 'bbox');
+/** Parses a `bbox`; undefined where it is missing, empty or not four numbers. */
+export function parseBox(value: Json | undefined, place: Place, note: NoteOddity): CocoBox | undefined {
   if (value === undefined || value === null || (isJsonList(value) && value.length === 0)) return undefined;
-  if (isBox(value)) {
-    if (!value.every(Number.isFinite)) note('not-finite', `${place}.bbox`);
-    return value;
+  const box = asNumbers(value);
+  if (box !== undefined && isBox(box)) {
+    if (!box.every(Number.isFinite)) note('not-finite', place);
+    return box;
   }
-  note('box-invalid', `${place}.bbox`);
+  note('box-invalid', place);
   return undefined;
 }
 
-function isBox(value: unknown): value is CocoBox {
-  return Array.isArray(value) && value.length === 4 && value.every(side => typeof side === 'number');
+function isBox(box: readonly number[]): box is CocoBox {
+  return box.length === 4;
 }
 
 export function unknownImage(place: Place, id: CocoId): DetectionError {
@@ -102,22 +106,18 @@ function parseImage(entry: Json, place: Place, note: NoteOddity): CocoImage {
   const object = readObject(entry, place);
   const named = {
     id: readId(object, 'id', place),
-    fileName: member(object, 'file_name') === undefined ? undefined : parseFileName(object, place),
+    fileName: findFileName(object, place, note),
   };
   const [width, height] = [parseSide(object, 'width'), parseSide(object, 'height')];
-  if (width === undefined || height === undefined) {
-    note('image-unsized', place);
-    return { ...named, width: 0, height: 0, unsized: true };
-  }
-  if (width * height >= MOST_PIXELS)
-    throw badField(`${place}.width`, `small enough for an image of less than ${MOST_PIXELS} pixels`, width);
-  return { ...named, width, height };
+  if (width !== undefined && height !== undefined && width * height < MOST_PIXELS) return { ...named, width, height };
+  note('image-unsized', place);
+  return { ...named, width: 0, height: 0, unsized: true };
 }
 
 /** Fractions are dropped, as pycocotools does. */
 function parseSide(object: JsonObject, name: 'width' | 'height'): number | undefined {
-  const value = member(object, name);
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : undefined;
+  const value = asNumber(member(object, name));
+  return value !== undefined && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : undefined;
 }
 
 function parseCategory(entry: Json, place: Place, note: NoteOddity): CocoCategory {
@@ -191,16 +191,19 @@ function parseAnnotation(
   readMask: ReadSegmentation,
   note: NoteOddity,
 ): CocoAnnotation {
-  const kind = parseCrowd(object, place, note);
+  const counted = parseCrowd(object, place, note);
+  const points = parseKeypoints(object, place, note);
+  const unlabeled = isUnlabeled(object, points.keypoints);
   return {
     id,
     imageId,
     categoryId,
-    kind,
-    area: parseArea(object, kind, place, note),
-    box: parseBox(object, place, note),
+    ...counted,
+    area: parseArea(object, { ...counted, unlabeled }, place, note),
+    box: parseBox(asArrayValues(member(object, 'bbox')), `${place}.bbox`, note),
     segmentation: readMask(member(object, 'segmentation'), image, `${place}.segmentation`, note),
-    ...parseKeypoints(object, place),
+    ...points,
+    ...(unlabeled ? { unlabeled } : {}),
   };
 }
 
@@ -211,24 +214,33 @@ function takeLast({ known, last, ids }: Entries, { images }: Owners): readonly C
   return known.toSorted((a, b) => (places.get(a.imageId) ?? 0) - (places.get(b.imageId) ?? 0)).flatMap(({ id }) => last.get(id) ?? []);
 }
 
-/** Any number, NaN included, which is outside of no size class. A crowd may lack it. */
-function parseArea(object: JsonObject, kind: TruthKind, place: Place, note: NoteOddity): number | undefined {
-  const value = member(object, 'area');
-  if (value === undefined && kind === 'crowd') {
-    note('crowd-without-area', place);
-    return undefined;
-  }
-  if (typeof value !== 'number') throw badField(`${place}.area`, 'a number', value);
-  if (!Number.isFinite(value)) note('not-finite', `${place}.area`);
+/** Whether an object is counted; an unlabeled one is by all figures but those of keypoints. */
+interface Counted {
+  readonly kind: TruthKind;
+  readonly ignored?: true;
+}
+
+/** Any number, NaN included, which is outside of no size class. What is not counted may lack it. */
+function parseArea(
+  object: JsonObject,
+  { kind, ignored, unlabeled }: Counted & { readonly unlabeled: boolean },
+  place: Place,
+  note: NoteOddity,
+): number | undefined {
+  const value = asNumber(member(object, 'area'));
+  if (value === undefined) {
+    if (kind === 'object' && !ignored && !unlabeled) throw badField(`${place}.area`, 'a number', member(object, 'area'));
+    note(kind === 'crowd' ? 'crowd-without-area' : 'ignored-without-area', place);
+  } else if (!Number.isFinite(value)) note('not-finite', `${place}.area`);
   return value;
 }
 
-function parseCrowd(object: JsonObject, place: Place, note: NoteOddity): TruthKind {
+/** As Python reads it: whatever is not 0 is not counted, and a crowd where its integer part is not 0. Text of an integer is a number for the latter. */
+function parseCrowd(object: JsonObject, place: Place, note: NoteOddity): Counted {
   const value = member(object, 'iscrowd');
-  if (value === 0 || value === false) return 'object';
-  if (value === 1 || value === true) return 'crowd';
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 255)
-    throw badField(`${place}.iscrowd`, '0 or 1', value);
-  note('crowd-value', `${place}.iscrowd`, String(value));
-  return 'crowd';
+  const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : asNumber(value);
+  if (number === undefined || !Number.isFinite(number)) throw badField(`${place}.iscrowd`, '0 or 1', value);
+  if (value === 0 || value === false) return { kind: 'object' };
+  if (value !== 1 && value !== true) note('crowd-value', `${place}.iscrowd`, String(value));
+  return Math.trunc(number) === 0 ? { kind: 'object', ignored: true } : { kind: 'crowd' };
 }

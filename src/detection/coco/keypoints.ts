@@ -1,30 +1,39 @@
 /** Keypoints of objects, and the similarity of two sets of them (OKS). */
-import { isJsonList, type JsonObject } from '../../base/json.js';
+import { isJsonList, type Json, type JsonObject } from '../../base/json.js';
 import { DetectionError } from '../error/detection-error.js';
-import { badField, member, type Place } from './reading.js';
+import type { NoteOddity } from './oddities.js';
+import { asNumber, asNumbers, badField, member, type Place } from './reading.js';
 
 /** The points of one object. */
 export interface Keypoints {
   /** x, y and visibility of each point; a point of the ground truth with visibility 0 is not labeled. */
   readonly points: readonly number[];
-  /** `num_keypoints` of an annotation: an object with 0 is not counted. */
-  readonly labeled: number;
+  /** Set where the file has no such list here: `problem` is thrown where the points are needed, and `points` is empty. */
+  readonly invalid?: { readonly problem: DetectionError; readonly json: Json };
 }
 
-/** Parses `keypoints` and `num_keypoints`; nothing where there are none. @throws DetectionError `coco-field`. */
-export function parseKeypoints(object: JsonObject, place: Place): { readonly keypoints?: Keypoints } {
-  const points = member(object, 'keypoints');
-  if (points === undefined || points === null || (isJsonList(points) && points.length === 0)) return {};
-  if (!isJsonList(points) || points.length % 3 !== 0 || !points.every(value => typeof value === 'number'))
-    throw badField(`${place}.keypoints`, 'a list of x, y and visibility per point', points);
-  const numbers = points as readonly number[];
+/** Parses `keypoints`; nothing where there are none. What is no list of points becomes `invalid`: only figures of keypoints need it. */
+export function parseKeypoints(object: JsonObject, place: Place, note: NoteOddity): { readonly keypoints?: Keypoints } {
+  const json = member(object, 'keypoints');
+  if (json === undefined || json === null || (isJsonList(json) && json.length === 0)) return {};
+  const points = asNumbers(json);
+  if (points !== undefined && points.length % 3 === 0) return { keypoints: { points } };
+  const problem = badField(`${place}.keypoints`, 'a list of x, y and visibility per point', json);
+  note('keypoints-invalid', problem.message);
+  return { keypoints: { points: [], invalid: { problem, json } } };
+}
+
+/** Whether figures of keypoints leave an annotation out: `num_keypoints` is 0 or, where the file does not state it, no point is visible. */
+export function isUnlabeled(object: JsonObject, keypoints: Keypoints | undefined): boolean {
   const stated = member(object, 'num_keypoints');
-  const visible = numbers.filter((value, index) => index % 3 === 2 && value > 0).length;
-  return { keypoints: { points: numbers, labeled: typeof stated === 'number' ? stated : visible } };
+  if (stated !== undefined) return asNumber(stated) === 0;
+  return (
+    keypoints !== undefined && keypoints.invalid === undefined && !keypoints.points.some((value, index) => index % 3 === 2 && value > 0)
+  );
 }
 
 /** The smallest box around all points: x, y, width, height. */
-export function boxOfPoints({ points }: Keypoints): readonly [number, number, number, number] {
+export function boxOfPoints(points: readonly number[]): readonly [number, number, number, number] {
   const [xs, ys] = [0, 1].map(axis => points.filter((_, index) => index % 3 === axis)) as [number[], number[]];
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
   return [left, top, Math.max(...xs) - left, Math.max(...ys) - top];

@@ -7,6 +7,7 @@ export type NoteOddity = (kind: OddityKind, place: Place, detail?: string) => vo
 /** Per kind, how many of what there are, and what follows. */
 const ODDITIES = {
   'image-repeated': ['image', 'images', 'with the id of a later image, which counts instead'],
+  'file-name-unusable': ['image', 'images', 'with a file_name that cannot be used; nothing that reads its file works'],
   'image-unsized': ['image', 'images', 'without a valid width and height; no polygon can be drawn there'],
   'category-repeated': ['category', 'categories', 'with the id of a later category, which counts instead'],
   'category-unnamed': ['category', 'categories', 'without a name; the id is the name'],
@@ -15,7 +16,13 @@ const ODDITIES = {
   'annotation-of-unknown-category': ['annotation', 'annotations', 'of a category that the file does not have, ignored'],
   'annotation-repeated': ['annotation', 'annotations', 'with the id of a later annotation, which counts instead, as in pycocotools'],
   'crowd-without-area': ['crowd', 'crowds', 'without an area; it belongs to every size'],
-  'crowd-value': ['annotation', 'annotations', 'with an iscrowd other than 0 and 1, taken for a crowd'],
+  'ignored-without-area': ['object', 'objects', 'without an area, which figures of keypoints do not count; others cannot use it'],
+  'crowd-value': ['annotation', 'annotations', 'with an iscrowd other than 0 and 1, taken as pycocotools does'],
+  'keypoints-invalid': [
+    'annotation or result',
+    'annotations and results',
+    'with an error in its keypoints; figures of keypoints cannot use it',
+  ],
   'box-invalid': ['bbox', 'bboxes', 'without four numbers; figures of boxes cannot use it'],
   'not-finite': ['value', 'values', 'of NaN or infinity; a score of NaN ranks last'],
   'mask-of-other-size': ['mask', 'masks', 'with another size than the image; it overlaps only masks of equal size'],

@@ -10,9 +10,10 @@ export function readObject(value: Json | undefined, place: Place): JsonObject {
   return value;
 }
 
-/** The list at `name`. @throws DetectionError `coco-field`. */
+/** The list at `name`. Empty text and an empty object are empty lists, as for Python's loops. @throws DetectionError `coco-field`. */
 export function readList(object: JsonObject, name: string, place: Place): readonly Json[] {
   const value = member(object, name);
+  if (value === '' || (isJsonObject(value) && Object.keys(value).length === 0)) return [];
   if (!Array.isArray(value)) throw badField(`${place}.${name}`, 'a list', value);
   return value;
 }
@@ -23,6 +24,32 @@ export function readNumber(object: JsonObject, name: string, place: Place): numb
   if (typeof value !== 'number' || !Number.isFinite(value)) throw badField(`${place}.${name}`, 'a number', value);
   return value;
 }
+
+/** The number that Python takes a value for: true is 1, and an integer beyond 2⁵³ is the text of its digits. Undefined for others. */
+export function asNumber(value: Json | undefined): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return Number(value);
+  return typeof value === 'string' && LARGE_INTEGER.test(value) ? Number(value) : undefined;
+}
+
+/** The numbers of a list; undefined where it is no list, or one of them is no number. */
+export function asNumbers(value: Json | undefined): readonly number[] | undefined {
+  if (!isJsonList(value)) return undefined;
+  if (value.every(one => typeof one === 'number')) return value as readonly number[];
+  const numbers = value.map(asNumber);
+  return numbers.every(one => one !== undefined) ? numbers : undefined;
+}
+
+/** A list as an array of numpy holds it: null is NaN, and text of a decimal number is that number. Anything else is left as it is. */
+export function asArrayValues(value: Json | undefined): Json | undefined {
+  if (!isJsonList(value) || value.every(one => typeof one === 'number')) return value;
+  return value.map(one => (one === null ? Number.NaN : typeof one === 'string' && DECIMAL.test(one) ? Number(one) : one));
+}
+
+const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+/** An integer that a number cannot hold exactly, as text. */
+export const LARGE_INTEGER = /^-?\d{16,}$/;
 
 /** A safe integer of at least `min`. @throws DetectionError `coco-field`. */
 export function readInteger(object: JsonObject, name: string, place: Place, min = 0): number {

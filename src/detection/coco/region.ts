@@ -4,13 +4,13 @@ import { type Rle, rleArea, rleBox } from '../masks/rle.js';
 import { intersectionArea, type TruthKind } from '../masks/rle-combine.js';
 import type { CocoId } from './coco-id.js';
 import type { CocoAnnotation, CocoBox } from './dataset.js';
-import { boxOfPoints, computeOks } from './keypoints.js';
+import { boxOfPoints, computeOks, type Keypoints } from './keypoints.js';
 import { type IouType, type OverlapType, PERSON_SIGMAS } from './params.js';
 import { type CocoResult, scoreOf } from './results.js';
 import { type MaskCanvas, rasterize, type Segmentation } from './segmentation.js';
 
-/** A box, or a mask with its box and area. */
-export type Region = BoxRegion | MaskRegion | KeypointRegion;
+/** A box, a mask with its box and area, or keypoints. */
+export type Region = BoxRegion | MaskRegion | KeypointRegion | MissingRegion;
 interface BoxRegion {
   readonly kind: 'box';
   readonly box: CocoBox;
@@ -32,6 +32,12 @@ interface KeypointRegion {
   readonly sigmas: readonly number[];
 }
 
+/** Keypoints that the file lacks. They are needed only where an object and a detection meet. */
+interface MissingRegion {
+  readonly kind: 'missing';
+  readonly problem: DetectionError;
+}
+
 /** A ground-truth object. */
 export interface Truth {
   readonly id: CocoId;
@@ -39,7 +45,7 @@ export interface Truth {
   /** Annotated area, which decides the size class. */
   readonly area: number;
   readonly region: Region;
-  /** Set where the object is not counted: it has no labeled keypoint. */
+  /** Set where the object is not counted although it is no crowd, such as one without a labeled keypoint. */
   readonly ignored?: true;
 }
 
@@ -50,25 +56,35 @@ export interface Detection {
   readonly region: Region;
 }
 
-/** The size of an object without an area is that of its box where keypoints are compared; pycocotools cannot compare them. @throws DetectionError `coco-no-region` where the annotation lacks the box or mask that `iouType` needs. */
+/** @throws DetectionError `coco-no-region` where the annotation lacks the area, box or mask that `iouType` needs. */
 export function describeTruth(
-  { id, kind, area: stated, box, segmentation, keypoints }: CocoAnnotation,
+  annotation: CocoAnnotation,
   image: MaskCanvas,
   iouType: OverlapType,
   sigmas: readonly number[] = PERSON_SIGMAS,
 ): Truth {
+  const { id, kind, area, box, segmentation } = annotation;
   const what = `annotation ${id}`;
-  // A crowd without an area counts in every size class: NaN is outside of none.
-  const area = stated ?? Number.NaN;
-  if (iouType === 'keypoints') {
-    if (keypoints === undefined) throw noRegion(what, 'keypoints');
-    if (box === undefined) throw noRegion(what, 'bbox');
-    const region = { kind: 'keypoints', box, area: stated ?? boxArea(box), points: keypoints.points, sigmas } as const;
-    return { id, kind, area, region, ...(keypoints.labeled === 0 ? { ignored: true } : {}) };
-  }
-  if (iouType === 'segm') return { id, kind, area, region: maskRegion(what, undefined, segmentation, image) };
+  const ignored = annotation.ignored === true || (iouType === 'keypoints' && annotation.unlabeled === true);
+  if (area === undefined && kind === 'object' && !ignored) throw noRegion(what, 'area');
+  // What has no area counts in every size class: NaN is outside of none.
+  const truth = { id, kind, area: area ?? Number.NaN, ...(ignored ? { ignored } : {}) };
+  if (iouType === 'keypoints') return { ...truth, region: pointsRegion(annotation, what, sigmas) };
+  if (iouType === 'segm') return { ...truth, region: maskRegion(what, undefined, segmentation, image) };
   if (box === undefined) throw noRegion(what, 'bbox');
-  return { id, kind, area, region: boxRegion(box) };
+  return { ...truth, region: boxRegion(box) };
+}
+
+/** The size of an object without an area is that of its box; pycocotools cannot compare it. */
+function pointsRegion({ area, box, keypoints }: CocoAnnotation, what: string, sigmas: readonly number[]): Region {
+  const points = readPoints(keypoints, what);
+  if (points instanceof DetectionError) return { kind: 'missing', problem: points };
+  if (box === undefined) return { kind: 'missing', problem: noRegion(what, 'bbox') };
+  return { kind: 'keypoints', box, area: area ?? boxArea(box), points, sigmas };
+}
+
+function readPoints(keypoints: Keypoints | undefined, what: string): readonly number[] | DetectionError {
+  return keypoints === undefined ? noRegion(what, 'keypoints') : (keypoints.invalid?.problem ?? keypoints.points);
 }
 
 /** @throws DetectionError `coco-no-region` where the result has neither box nor mask. */
@@ -86,16 +102,22 @@ export function describeDetection(result: CocoResult, image: MaskCanvas, iouType
 
 /** As in pycocotools, the box decides the size class where there is one, else the extent of the points. */
 function describePoints({ keypoints, box, score }: CocoResult, what: string): Detection {
-  if (keypoints === undefined) throw noRegion(what, 'keypoints');
-  const own = box ?? boxOfPoints(keypoints);
-  return { score, area: boxArea(own), region: { kind: 'keypoints', box: own, area: boxArea(own), points: keypoints.points, sigmas: [] } };
+  const points = readPoints(keypoints, what);
+  if (points instanceof DetectionError) {
+    if (box === undefined) throw points;
+    return { score, area: boxArea(box), region: { kind: 'missing', problem: points } };
+  }
+  const own = box ?? boxOfPoints(points);
+  return { score, area: boxArea(own), region: { kind: 'keypoints', box: own, area: boxArea(own), points, sigmas: [] } };
 }
 
 /**
  * Intersection over union, or over the detection's area where the truth is a crowd; 0 where they do not overlap. Masks of different sizes have −1 where
- * their boxes overlap. Boxes with NaN give what the COCO API computes: the smaller and the larger of a number and NaN are the number.
+ * their boxes overlap. @throws the problem of keypoints that a file lacks. Boxes with NaN give what the COCO API computes: the smaller and the larger of a number and NaN are the number.
  */
 export function overlap(detection: Region, truth: Region, kind: TruthKind): number {
+  if (detection.kind === 'missing') throw detection.problem;
+  if (truth.kind === 'missing') throw truth.problem;
   if (detection.kind === 'keypoints' && truth.kind === 'keypoints') return computeOks(detection.points, truth);
   const shared = intersectBoxes(detection.box, truth.box);
   if (shared === undefined) return 0;
@@ -105,8 +127,12 @@ export function overlap(detection: Region, truth: Region, kind: TruthKind): numb
   return pixels === 0 ? 0 : divide(pixels, detection, truth, kind);
 }
 
-function divide(shared: number, detection: Region, truth: Region, kind: TruthKind): number {
+function divide(shared: number, detection: Sized, truth: Sized, kind: TruthKind): number {
   return shared / (kind === 'crowd' ? detection.area : detection.area + truth.area - shared);
+}
+
+interface Sized {
+  readonly area: number;
 }
 
 /** Undefined where the boxes do not overlap. */

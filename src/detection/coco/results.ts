@@ -10,7 +10,7 @@ import { type CocoBox, type CocoDataset, parseBox, unknownImage } from './datase
 import { type Keypoints, parseKeypoints } from './keypoints.js';
 import { ignoreOddity, type NoteOddity } from './oddities.js';
 import type { OverlapType } from './params.js';
-import { badField, member, type Place, readObject } from './reading.js';
+import { asNumber, badField, member, type Place, readObject } from './reading.js';
 import { parseSegmentation, type ReadSegmentation, type Segmentation } from './segmentation.js';
 
 /** One detection with a box, a mask, or both. */
@@ -63,9 +63,9 @@ export function makeResultParser(
     const categoryId = readId(object, 'category_id', place);
     const score = readScore(object, 'score', place, note);
     const maskScore = member(object, 'mask_score') === undefined ? undefined : readScore(object, 'mask_score', place, note);
-    const box = parseBox(object, place, note);
+    const box = parseBox(member(object, 'bbox'), `${place}.bbox`, note);
     const segmentation = readMask(member(object, 'segmentation'), image, `${place}.segmentation`, note);
-    const points = parseKeypoints(object, place);
+    const points = parseKeypoints(object, place, note);
     if (box === undefined && segmentation === undefined && points.keypoints === undefined)
       throw badField(`${place}.bbox`, 'four numbers, unless there is a segmentation', member(object, 'bbox'));
     const result: CocoResult = {
@@ -85,8 +85,8 @@ export function makeResultParser(
 }
 
 function readScore(object: JsonObject, name: string, place: Place, note: NoteOddity): number {
-  const value = member(object, name);
-  if (typeof value !== 'number') throw badField(`${place}.${name}`, 'a number', value);
+  const value = asNumber(member(object, name));
+  if (value === undefined) throw badField(`${place}.${name}`, 'a number', member(object, name));
   if (!Number.isFinite(value)) note('not-finite', `${place}.${name}`);
   return value;
 }
@@ -117,7 +117,7 @@ export function encodeResult(result: CocoResult): JsonObject {
     score: result.score,
     ...(result.maskScore === undefined ? {} : { mask_score: result.maskScore }),
     ...(result.segmentation === undefined ? {} : { segmentation: encodeSegmentation(result.segmentation) }),
-    ...(result.keypoints === undefined ? {} : { keypoints: [...result.keypoints.points] }),
+    ...(result.keypoints === undefined ? {} : { keypoints: result.keypoints.invalid?.json ?? [...result.keypoints.points] }),
   };
 }
 

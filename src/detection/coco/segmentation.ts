@@ -9,7 +9,7 @@ import { makeRle, type Rle } from '../masks/rle.js';
 import { decodeRleText } from '../masks/rle-text.js';
 import type { CocoId } from './coco-id.js';
 import { ignoreOddity, type NoteOddity } from './oddities.js';
-import { describeJson, type Place } from './reading.js';
+import { asArrayValues, asNumber, asNumbers, describeJson, type Place } from './reading.js';
 
 export type Segmentation =
   | { readonly kind: 'polygons'; readonly polygons: readonly Polygon[] }
@@ -98,7 +98,8 @@ function parseRle(value: JsonObject, place: Place): Rle {
   const [height, width] = size;
   try {
     if (typeof counts === 'string') return decodeRleText(counts, height, width);
-    if (isRunLengths(counts)) return makeRle(height, width, counts);
+    const lengths = asNumbers(counts);
+    if (lengths?.every(isSide)) return makeRle(height, width, lengths);
   } catch (cause) {
     throw bad(place, cause instanceof Error ? cause.message : String(cause), cause);
   }
@@ -115,24 +116,22 @@ function isSide(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-function isRunLengths(counts: Json | undefined): counts is readonly number[] {
-  return Array.isArray(counts) && counts.every(count => typeof count === 'number' && Number.isSafeInteger(count) && count >= 0);
-}
-
 /** As in pycocotools, the first polygon needs more than two points; a later one may be a line. */
 function parsePolygons(values: readonly Json[], place: Place, note: NoteOddity): readonly Polygon[] {
   return values.map((value, index) => parsePolygon(value, `${place}[${index}]`, index === 0 ? 6 : 2, note));
 }
 
-function parsePolygon(value: Json, place: Place, fewest: number, note: NoteOddity): Polygon {
+function parsePolygon(json: Json, place: Place, fewest: number, note: NoteOddity): Polygon {
+  const value = asArrayValues(json);
   if (!isJsonList(value) || value.length < fewest)
     throw bad(place, `is not a list of alternating x and y of at least ${fewest / 2} point${fewest === 2 ? '' : 's'}`);
   // The outline is traced step by step, so distant points would need unbounded time and memory.
-  for (const coordinate of value) {
-    if (typeof coordinate !== 'number') throw bad(place, `has the coordinate ${describeJson(coordinate)}`);
-    if (!(Math.abs(coordinate) < FARTHEST)) throw bad(place, `reaches to ${coordinate}, too far to be drawn`);
-  }
-  const polygon = value as readonly number[];
+  const polygon = value.map(coordinate => {
+    const number = asNumber(coordinate);
+    if (number === undefined) throw bad(place, `has the coordinate ${describeJson(coordinate)}`);
+    if (!(Math.abs(number) < FARTHEST)) throw bad(place, `reaches to ${number}, too far to be drawn`);
+    return number;
+  });
   if (lengthOf(polygon) > LONGEST_OUTLINE) throw bad(place, `has an outline of more than ${LONGEST_OUTLINE} pixels`);
   if (polygon.length % 2 === 0) return polygon;
   note('polygon-odd', place);

@@ -25,5 +25,5 @@ export function makeCocoResults(imageId: CocoId, objects: DetectedObjects): Coco
 function keypointsOf({ keypoints }: DetectedObjects, index: number): Pick<CocoResult, 'keypoints'> {
   if (keypoints === undefined) return {};
   const size = 3 * keypoints.count;
-  return { keypoints: { points: Array.from(keypoints.data.subarray(size * index, size * (index + 1))), labeled: keypoints.count } };
+  return { keypoints: { points: Array.from(keypoints.data.subarray(size * index, size * (index + 1))) } };
 }

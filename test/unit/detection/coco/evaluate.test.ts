@@ -78,9 +78,6 @@ describe('files that are refused', () => {
   it.each([
     ['images missing', without(datasetJson(), 'images'), 'coco-field'],
     ['a list as the file', [], 'coco-field'],
-    ['an image of too many pixels', datasetJson({ images: [{ ...image, width: 1e6, height: 1e6 }] }), 'coco-field'],
-    ['a file name that leads out', datasetJson({ images: [{ ...image, file_name: '../x.jpg' }] }), 'coco-file-name'],
-    ['an absolute file name', datasetJson({ images: [{ ...image, file_name: '/etc/x.jpg' }] }), 'coco-file-name'],
     ['an annotation without area', datasetJson({ annotations: [without(annotation, 'area')] }), 'coco-field'],
     ['an annotation without iscrowd', datasetJson({ annotations: [without(annotation, 'iscrowd')] }), 'coco-field'],
   ])('annotations: %s', async (_what, json, code) => {

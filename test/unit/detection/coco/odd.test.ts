@@ -4,41 +4,46 @@ import { gunzipSync } from 'node:zlib';
 import { parsePythonJson } from '../../../../src/base/json/python-json.js';
 import type { JsonObject } from '../../../../src/base/json.js';
 import { compareIds } from '../../../../src/detection/coco/coco-id.js';
-import { parseCocoDataset } from '../../../../src/detection/coco/dataset.js';
-import { evaluateCoco } from '../../../../src/detection/coco/evaluate.js';
+import { type CocoDataset, parseCocoDataset } from '../../../../src/detection/coco/dataset.js';
+import { evaluateCoco, evaluateKeypoints, KEYPOINT_FIGURE_NAMES } from '../../../../src/detection/coco/evaluate.js';
 import { COCO_FIGURE_NAMES } from '../../../../src/detection/coco/figure-names.js';
 import { countOddities } from '../../../../src/detection/coco/oddities.js';
-import type { IouType } from '../../../../src/detection/coco/params.js';
-import { encodeCocoResults, parseCocoResults } from '../../../../src/detection/coco/results.js';
+import type { OverlapType } from '../../../../src/detection/coco/params.js';
+import { type CocoResult, encodeCocoResults, parseCocoResults } from '../../../../src/detection/coco/results.js';
 import { measureSemantic } from '../../../../src/detection/coco/semantic.js';
+import { listImages } from '../../../../src/detection/data/image-list.js';
 import { failureOf } from '../../../support/error-code.js';
 import { fixturePath } from '../../../support/fixtures.js';
 import { maxDifference } from '../../../support/max-difference.js';
 
 interface Recorded {
   readonly name: string;
-  readonly type: IouType;
+  readonly type: OverlapType;
   /** Texts of files, with NaN. */
   readonly truth: string;
   readonly detections: string;
   readonly stats: readonly number[];
 }
 
-const recorded = JSON.parse(
-  gunzipSync(readFileSync(fixturePath('detection', 'odd-figures.json.gz'))).toString(),
-) as unknown as readonly Recorded[];
+const recorded = ['odd-figures', 'odd-fields'].flatMap(
+  name => JSON.parse(gunzipSync(readFileSync(fixturePath('detection', `${name}.json.gz`))).toString()) as unknown as readonly Recorded[],
+);
 
 it.each(recorded.map(one => [one.name, one.type, one] as const))('%s, %s: the figures are those of pycocotools', (_name, type, one) => {
   const dataset = parseCocoDataset(parsePythonJson(one.truth));
-  const figures = evaluateCoco(dataset, parseCocoResults(parsePythonJson(one.detections), dataset), type);
+  const results = parseCocoResults(parsePythonJson(one.detections), dataset);
   // The same operations in double precision; only the order of the final sums differs.
-  expect(
-    maxDifference(
-      COCO_FIGURE_NAMES.map(name => figures[name]),
-      one.stats,
-    ),
-  ).toBeLessThan(1e-9);
+  expect(maxDifference(figuresOf(dataset, results, type), one.stats)).toBeLessThan(1e-9);
 });
+
+function figuresOf(dataset: CocoDataset, results: readonly CocoResult[], type: OverlapType): readonly number[] {
+  if (type === 'keypoints') {
+    const figures = evaluateKeypoints(dataset, results);
+    return KEYPOINT_FIGURE_NAMES.map(name => figures[name]);
+  }
+  const figures = evaluateCoco(dataset, results, type);
+  return COCO_FIGURE_NAMES.map(name => figures[name]);
+}
 
 const image: JsonObject = { id: 5, width: 8, height: 6 };
 const annotation: JsonObject = { id: 1, image_id: 5, category_id: 2, iscrowd: 0, area: 4, bbox: [1, 1, 2, 2] };
@@ -70,7 +75,7 @@ describe('warnings', () => {
       '1 mask with another size than the image; it overlaps only masks of equal size (annotations[4].segmentation: 12×16, its image is 6×8 (height×width))',
       '1 segmentation with an error; figures of masks cannot use it (annotations[5].segmentation run lengths add up to 49 pixels, the mask has 6×8 = 48)',
       '1 polygon with an odd number of coordinates; the last one is dropped (annotations[6].segmentation[0])',
-      '1 annotation with an iscrowd other than 0 and 1, taken for a crowd (annotations[7].iscrowd: 2)',
+      '1 annotation with an iscrowd other than 0 and 1, taken as pycocotools does (annotations[7].iscrowd: 2)',
       '1 annotation with the id of a later annotation, which counts instead, as in pycocotools (annotations[0]: id 1)',
     ]);
   });
@@ -113,8 +118,41 @@ describe('what a figure needs is an error where it is missing', () => {
     });
   });
 
-  it('polygons in an image without a size', async () => {
-    const dataset = parseCocoDataset(file([{ ...annotation, segmentation: [[1, 1, 3, 1, 3, 3]] }], [{ id: 5 }]));
+  it('the area of an object that only figures of keypoints leave out', async () => {
+    const { area: _, ...unlabeled }: JsonObject = { ...annotation, num_keypoints: 0 };
+    const oddities = countOddities();
+    const dataset = parseCocoDataset(file([unlabeled]), oddities.note);
+    expect(oddities.list()).toEqual([
+      '1 object without an area, which figures of keypoints do not count; others cannot use it (annotations[0])',
+    ]);
+    expect(evaluateKeypoints(dataset, []).AP).toBe(-1);
+    expect(await failureOf(() => evaluateCoco(dataset, [], 'bbox'))).toMatchObject({
+      code: 'coco-no-region',
+      message: 'annotation 1 has no area, which these figures need',
+    });
+  });
+
+  it('keypoints that are no points, where an object and a detection meet', async () => {
+    const points = { ...result, keypoints: Array.from({ length: 51 }, () => 1) };
+    const dataset = parseCocoDataset(file([{ ...annotation, keypoints: 'none', num_keypoints: 3 }]));
+    expect(evaluateKeypoints(dataset, []).AP).toBe(0);
+    expect(evaluateCoco(dataset, parseCocoResults([points], dataset), 'bbox').AP).toBeCloseTo(1, 12);
+    expect(await failureOf(() => evaluateKeypoints(dataset, parseCocoResults([points], dataset)))).toMatchObject({
+      code: 'coco-field',
+      message: 'annotations[0].keypoints should be a list of x, y and visibility per point, it is "none"',
+    });
+  });
+
+  it.each(['../secret.jpg', '/etc/secret.jpg'])('the file name %s, only for what reads images', async name => {
+    const oddities = countOddities();
+    const odd = file([annotation], [{ ...image, file_name: name }]);
+    expect(parseCocoDataset(odd, oddities.note).images[0]?.fileName).toBeUndefined();
+    expect(oddities.list()[0]).toContain(`images[0].file_name "${name}" is outside of the image folder`);
+    expect(await failureOf(() => listImages(odd))).toMatchObject({ code: 'coco-file-name' });
+  });
+
+  it.each([{ id: 5 }, { id: 5, width: 1e6, height: 1e6 }])('polygons in the image %j, which has no size that can be drawn', async size => {
+    const dataset = parseCocoDataset(file([{ ...annotation, segmentation: [[1, 1, 3, 1, 3, 3]] }], [size]));
     expect(await failureOf(() => evaluateCoco(dataset, [], 'segm'))).toMatchObject({
       code: 'coco-segmentation',
       message: 'image 5 has no valid width and height, which its polygons need',
