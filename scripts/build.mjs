@@ -117,10 +117,15 @@ function builtInsAsNeeded() {
   };
 }
 
-/** Loads built-in modules without the view of each for ES modules, which `require` makes. Node 20.16 and later can. */
+/** Loads each built-in module once, and without the view of it for ES modules, which `require` makes. Node 20.16 and later can. */
 function loadBuiltInsPlainly(file) {
-  const text = readFileSync(file, 'utf8').replaceAll(/\brequire\("node:(\w+)"\)/g, '(process.getBuiltinModule??require)("node:$1")');
-  writeFileSync(file, text);
+  const names = new Set();
+  const text = readFileSync(file, 'utf8').replaceAll(/\brequire\("node:(\w+)"\)/g, (_call, name) => {
+    names.add(name);
+    return `$${name}`;
+  });
+  const loads = [...names].map(name => `$${name}=$load("node:${name}")`);
+  writeFileSync(file, text.replace('"use strict";', `"use strict";const $load=process.getBuiltinModule??require,${loads.join(',')};`));
 }
 
 /**

@@ -7,11 +7,12 @@ import { isCurrent } from '../engine/noop/check-no-op-record.js';
 import { type NoOpRecord, noOpRecordPath, readNoOpRecord } from '../engine/noop/no-op-record.js';
 import { platformGuard } from '../runtime/platform/platform-guard.js';
 import { readBuildRequest, requestText } from './pipeline/build-request.js';
+import { lookWithoutOptimizing } from './process/interpret-only.js';
 import { watchOutput } from './process/lost-output.js';
 import { writeNow } from './process/write-now.js';
 import { printNothingToDo } from './render/settled-report.js';
 import type { OutputStream } from './terminal/batched-output.js';
-import { makeConsole } from './terminal/console.js';
+import { makeStyle } from './terminal/style.js';
 
 /**
  * Answers `tanren build …` if there is nothing to do.
@@ -27,7 +28,7 @@ export function answerQuickly(argv: readonly string[]): 'load' | 'answered' | 'w
   const stream: OutputStream = terminal ? watched() : { write: line => text.push(line) };
   // Reading `performance` would load a module of Node.
   const tookMs = Number(process.hrtime.bigint() - started) / 1e6;
-  printNothingToDo(record.report, tookMs, makeConsole({ json: false }, { stdout: stream, stderr: stream }));
+  printNothingToDo(record.report, tookMs, { style: makeStyle(stream), line: line => void stream.write(`${line}\n`) });
   return writeNow(text.join('')) && !terminal ? 'written' : 'answered';
 }
 
@@ -52,7 +53,7 @@ function findCurrentRecord(argv: readonly string[]): NoOpRecord | undefined {
     const projectFolder = findProjectFolder(request.file);
     const record = readNoOpRecord(noOpRecordPath(projectFolder, pipelineNameOf(request.file)));
     const needs = { request: requestText(request), projectFolder, environment: process.env, guard: platformGuard, digest };
-    return record !== undefined && isCurrent(record, needs) ? record : undefined;
+    return record !== undefined && lookWithoutOptimizing(record.stamps, () => isCurrent(record, needs)) ? record : undefined;
   } catch {
     return undefined;
   }

@@ -9,7 +9,7 @@ import type { Console } from '../terminal/console.js';
 import { formatMetric } from './format-metric.js';
 
 /** Prints what `printBuildReport` prints of a build in which every stage was up to date and every gate was met. */
-export function printNothingToDo({ stages, gates }: SettledReport, durationMs: number, console: Console): void {
+export function printNothingToDo({ stages, gates }: SettledReport, durationMs: number, console: Pick<Console, 'line' | 'style'>): void {
   for (const line of formatGates(gates, console)) console.line(line);
   console.line(nothingToDo(stages, durationMs, console));
 }
@@ -22,7 +22,7 @@ export function printGates(gates: readonly GateResult[], console: Console, outda
   for (const line of formatGates(gates, console, outdated)) console.line(line);
 }
 
-function formatGates(gates: readonly GateResult[], console: Console, outdated = NONE): readonly string[] {
+function formatGates(gates: readonly GateResult[], console: Pick<Console, 'style'>, outdated = NONE): readonly string[] {
   return gates.flatMap(gate => [formatGate(gate, outdated, console), ...(gate.reasons ?? []).map(reason => `    ${reason}`)]);
 }
 
@@ -30,7 +30,7 @@ export function artifactsLine(pipeline: string): string {
   return `artifacts are in ${pipeline === 'pipeline' ? 'artifacts' : `artifacts/${pipeline}`}/<stage>/`;
 }
 
-function formatGate({ stage, gate, value, verdict }: GateResult, outdated: ReadonlySet<string>, { style }: Console): string {
+function formatGate({ stage, gate, value, verdict }: GateResult, outdated: ReadonlySet<string>, { style }: Pick<Console, 'style'>): string {
   const actual = value === undefined ? 'no such metric,' : formatMetric(value);
   const text = `gate ${stage}${outdated.has(stage) ? ' (outdated)' : ''}: ${gate.metric} ${gate.operator} ${gate.bound}: ${actual}`;
   return verdict === 'met'

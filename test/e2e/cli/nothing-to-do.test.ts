@@ -176,3 +176,30 @@ describe('a build with nothing to do', () => {
     ]);
   });
 });
+
+describe('a build with nothing to do and thousands of paths', () => {
+  it('answers at once, and an ordinary build follows where one of them changed', () => {
+    const launcher = makeLauncher();
+    const names = Array.from({ length: 1_300 }, (_, index) => `words/${index}.txt`);
+    const world = givenProject({
+      'pipeline.yaml': `version: 1
+sources: {words: words}
+stages:
+  count: {uses: command, with: {run: ["ls words | wc -l > out"], shell: sh, inputs: {words: words}, outputs: {out: out}}, inputs: {words: "\${sources.words}"}}
+`,
+      ...Object.fromEntries(names.map(name => [name, ''])),
+    });
+    try {
+      for (const _ of ['executes', 'finds nothing to do']) world.run('build');
+      expect(launcher.run(world, ['build'])).toContain('nothing to do: 1 stage up to date');
+
+      world.write('words/one-more.txt', '');
+      expect(launcher.run(world, ['build'])).toBeUndefined();
+      expect(world.run('build').stdout).toContain('1 executed');
+      expect(world.read('artifacts/count/out').trim()).toBe('1301');
+    } finally {
+      world.remove();
+      launcher.remove();
+    }
+  });
+});

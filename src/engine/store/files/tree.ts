@@ -1,6 +1,6 @@
 /** The content of a folder as one canonical document, whose digest stands for the whole folder. */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
-import systemPath, { join, type PlatformPath } from 'node:path';
+import { join, type PlatformPath, posix, win32 } from 'node:path';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes, parseDigest } from '../../../base/digest.js';
 import { encodeCanonicalJson } from '../../../base/json/canonical-json.js';
@@ -139,8 +139,13 @@ function decodeEntry(value: JsonObject): TreeEntry | undefined {
   return { kind, path, digest, sizeBytes: value.sizeBytes, executable: value.executable };
 }
 
+/** `node:path` itself, of which a bundle would make a copy when it starts. */
+function systemFlavor(): PlatformPath {
+  return process.platform === 'win32' ? win32 : posix;
+}
+
 /** Whether a relative path with slashes stays inside its folder, by the rules of `flavor` (default: the current system). */
-export function isInnerPath(path: string, flavor: PlatformPath = systemPath): boolean {
+export function isInnerPath(path: string, flavor: PlatformPath = systemFlavor()): boolean {
   return path !== '' && path.split('/').every(part => part !== '' && part !== '.' && part !== '..' && isPlainName(part, flavor));
 }
 
@@ -153,7 +158,7 @@ function isPlainName(name: string, { sep }: PlatformPath): boolean {
 }
 
 /** Whether the target of a link at `path` (relative to the folder) is inside the folder. */
-export function isInnerLink(path: string, target: string, flavor: PlatformPath = systemPath): boolean {
+export function isInnerLink(path: string, target: string, flavor: PlatformPath = systemFlavor()): boolean {
   if (target.startsWith('/')) return false;
   let depth = path.split('/').length - 1;
   for (const part of target.split('/')) {
