@@ -7,7 +7,7 @@ import type { EnginePorts } from '../model/ports.js';
 import type { CacheFolder } from '../store/cache-folder.js';
 import { withLock } from '../store/maintenance/maintain-cache.js';
 import { openPublishedNames } from '../store/published-names.js';
-import { remove } from '../store/stage-folder.js';
+import { remove, removeStaging } from '../store/stage-folder.js';
 
 /**
  * Removes what builds have published for the sweep, also for an earlier one that was interrupted; other files there stay.
@@ -19,7 +19,11 @@ export async function removeSweep(
   ports: Pick<EnginePorts, 'emit' | 'signal'>,
 ): Promise<void> {
   try {
-    await withLock(cache, ports, () => removeAll(pipeline, join(projectFolder, 'artifacts'), cache));
+    const artifacts = join(projectFolder, 'artifacts');
+    await withLock(cache, ports, async lock => {
+      await removeAll(pipeline, artifacts, cache);
+      if (lock !== undefined) await removeStaging(artifacts);
+    });
   } catch (error) {
     const message = `the artifacts of the sweep cannot be removed: ${messageOf(error)}`;
     ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });

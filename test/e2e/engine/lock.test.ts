@@ -1,6 +1,6 @@
 /** The lock of a cache has at most one holder, and is never without one for long while somebody waits. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { acquireLock } from '../../../src/engine/store/lock/lock.js';
@@ -47,14 +47,20 @@ describe('the lock', () => {
     await first.release();
   });
 
-  it('works in a folder whose path is longer than a socket address', async () => {
+  it('works in a folder whose path is longer than a socket address, and leaves nothing elsewhere where there is /proc', async () => {
     const long = join(folder, 'x'.repeat(120), 'y'.repeat(120));
+    const linksToIt = (): readonly string[] =>
+      readdirSync(tmpdir(), { withFileTypes: true }).flatMap(entry =>
+        entry.isSymbolicLink() && readlinkSync(join(tmpdir(), entry.name)) === long ? [entry.name] : [],
+      );
     const first = await acquireLock(long, { signal: never, onWaiting: () => undefined });
     let waited = false;
     const second = acquireLock(long, {
       signal: never,
       onWaiting() {
         waited = true;
+        // A process that is killed while it waits would leave the link.
+        if (existsSync('/proc/self/fd')) expect(linksToIt()).toEqual([]);
         void first.release();
       },
     });

@@ -89,6 +89,13 @@ describe('artifacts', () => {
     expect(lstatSync(join(all, 'text.txt')).mode & 0o111).toBe(0);
   });
 
+  it('do not depend on the umask of the caller', async () => {
+    world.stages = { act: { uses: 'act', params: { umask: true } } };
+    const before = process.umask(0o077);
+    await world.build().finally(() => process.umask(before));
+    expect(world.read('artifacts/act/text')).toBe('22');
+  });
+
   it('keep the executable bit, which is part of the content', async () => {
     world.stages = { act: { uses: 'act', params: { add: '#!/bin/sh\n', mode: 0o755 } } };
     await world.build();

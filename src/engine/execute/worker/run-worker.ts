@@ -65,6 +65,8 @@ function openDocuments(folder: string | undefined) {
   const action = readDocument(join(folder, RUN_LAYOUT.action), readerOf(ACTION_DOCUMENT));
   const local = readDocument(join(folder, RUN_LAYOUT.local), readerOf(LOCAL_DOCUMENT));
   process.chdir(join(folder, RUN_LAYOUT.scratch));
+  // Files that a plugin writes may have the umask in their permissions. That of the user is in no key.
+  process.umask(0o022);
   return { folder, action, local };
 }
 

@@ -3,7 +3,7 @@
  * No process id, time or file content is trusted. Generations: `held.N` is a hard link to the socket of the N-th holder.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -221,9 +221,16 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** Socket addresses hold about a hundred bytes. A longer folder path is reached through a short symbolic link. */
+/**
+ * Socket addresses hold about a hundred bytes. A longer folder path is reached through an open file of this process, or else through a short
+ * symbolic link, which would outlive a killed process.
+ */
 function shortenPath(folder: string): { readonly path: string; remove(): void } {
   if (Buffer.byteLength(folder) < 70) return { path: folder, remove: () => undefined };
+  const opened = openSync(folder, 'r');
+  const path = `/proc/self/fd/${opened}`;
+  if (existsSync(path)) return { path, remove: () => closeSync(opened) };
+  closeSync(opened);
   const link = join(tmpdir(), `tanren-${randomBytes(6).toString('hex')}`);
   symlinkSync(resolve(folder), link);
   return { path: link, remove: () => rmSync(link, { force: true }) };
