@@ -6,6 +6,7 @@ import { findOwn } from '../../src/base/find-own.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
 import { readImageInput } from '../../src/detection/data/image-samples.js';
+import { describeAngle, findAngleColumns } from '../../src/detection/families/single/decoder/angle-columns.js';
 import { listDecodedOutputs } from '../../src/detection/families/single/decoder/decode.js';
 import type { Decoder } from '../../src/detection/families/single/decoder/decoder.js';
 import type { OutputShape } from '../../src/detection/families/single/decoder/decoder-guess.js';
@@ -47,6 +48,13 @@ function findByOutputs(models: DetectorModels, context: Pick<Context, 'log'>): D
     const { name, type } = getValue(graph, id);
     return type?.kind === 'tensor' ? { name, dtype: type.dtype, dims: type.dims } : { name, dtype: undefined, dims: undefined };
   });
+  const [angle] = findAngleColumns(models.rest ?? models.model);
+  if (angle !== undefined)
+    throw new StageError(
+      'decoder-unknown',
+      `${describeAngle(angle)}: the network computes its sine or cosine, so its boxes are rotated, which no built-in form is`,
+      { help: 'connect a decoder of your own, such as docs/decoders/yolo-obb.js: docs/decoders.md' },
+    );
   const found = height === undefined || width === undefined ? undefined : findDecoder(outputs, { height, width });
   if (found === undefined)
     throw new StageError(

@@ -91,6 +91,21 @@ describe('describe', () => {
     });
   });
 
+  it('names the column that is an angle instead of guessing a decoder', async () => {
+    const path = join(folder.path, 'rotated.onnx');
+    const text = `g (float[1, 3, 64, 64] image) => (float[1, 7, 84] rows) <int64[3] shape = {1, 7, 84}, int64[3] sizes = {4, 2, 1}, float[1, 588] w = {${Array(588).fill(0).join(', ')}}> {
+      i = ReduceSum<keepdims = 1>(image) f = Flatten(i) p = MatMul(f, w) r = Reshape(p, shape) b, s, a = Split<axis = 1>(r, sizes)
+      c = Cos(a) m = Mul(b, c) rows = Concat<axis = 1>(m, s, a) }`;
+    await writeModel(path, parseModelText(text));
+    const params = { decoder: { found: {} }, categories: ['ship', 'plane'] };
+    expect(await failureOf(() => run(params, { model: path }))).toMatchObject({
+      code: 'decoder-unknown',
+      message:
+        'column 6 (counted from 0) of the 7 of output "rows" is an angle: the network computes its sine or cosine, so its boxes are rotated, which no built-in form is',
+      help: 'connect a decoder of your own, such as docs/decoders/yolo-obb.js: docs/decoders.md',
+    });
+  });
+
   it('puts the text of a decoder module into the recipe, so that a changed text changes the recipe', async () => {
     const decoder = join(folder.path, 'mine.js');
     const source = 'export const decode = () => ({ boxes: [], scores: [], classes: [] });\n';

@@ -1,5 +1,6 @@
 /** Drafts a pipeline file for an ONNX model from what the model says of itself. */
 
+import { describeAngle } from '../../../../detection/families/single/decoder/angle-columns.js';
 import type { FoundDecoder } from '../../../../detection/families/single/decoder/decoder-guess.js';
 import { formOfDecoder } from '../../../../detection/families/single/decoder/decoder-text.js';
 import { findDecoder } from '../../../../detection/families/single/decoder/find-decoder.js';
@@ -50,7 +51,9 @@ export function draftPipeline(request: DraftRequest): Draft {
   const classes = kind === 'plain' || isWhole ? undefined : countClasses(facts);
   const size = [image.height, image.width] as const;
   const decoding =
-    kind === 'found' && classes === undefined && !isWhole ? findDecoder(facts.outputs, { height: size[0], width: size[1] }) : undefined;
+    kind === 'found' && classes === undefined && !isWhole && facts.angles.length === 0
+      ? findDecoder(facts.outputs, { height: size[0], width: size[1] })
+      : undefined;
   const what =
     classes !== undefined
       ? `a classifier of ${classesOf(classes)}`
@@ -109,6 +112,8 @@ ${request.presets === undefined ? measuredBy(network, int8) : ''}${(isWhole ? ev
 const SEGMENTS = 'a segmentation network';
 
 function nameNetwork(facts: ModelFacts): string {
+  const [angle] = facts.angles;
+  if (angle !== undefined) return `a detector of rotated boxes: ${describeAngle(angle)}; docs/decoders/yolo-obb.js is a decoder for them`;
   const pixels = findPixelClasses(facts);
   return pixels === undefined ? 'a network that takes images' : `${SEGMENTS} of ${classesOf(pixels.classes)}`;
 }

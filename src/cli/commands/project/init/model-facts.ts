@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { isJsonObject, type Json } from '../../../../base/json.js';
+import { type AngleColumn, findAngleColumns } from '../../../../detection/families/single/decoder/angle-columns.js';
 import { listConstants } from '../../../../onnx/analysis/model-stats.js';
 import type { Dim } from '../../../../onnx/ir/model.js';
 import { findFileRange } from '../../../../onnx/serde/file-constant.js';
@@ -16,6 +17,8 @@ export interface ModelFacts {
   readonly nodes: number;
   /** The files with weights outside of the model, relative to its folder. */
   readonly weightFiles: readonly string[];
+  /** Columns of the outputs that are angles of rotated boxes. */
+  readonly angles: readonly AngleColumn[];
   /** Whether nodes choose what is found: their outputs have sizes that are not known before. */
   readonly isWholeDetector: boolean;
   /** Whether values or weights are float16: `import` widens them, and inputs and outputs are those after it. */
@@ -43,7 +46,8 @@ export async function readFacts(path: string, given: GivenSize | undefined): Pro
   const isHalf = [...graph.values.values()].some(
     ({ type, constant }) => constant?.dtype === 'float16' || (type?.kind === 'tensor' && type.dtype === 'float16'),
   );
-  const known = { inputs, outputs, nodes: graph.nodes.size, weightFiles, isWholeDetector, isHalf };
+  const angles = isWholeDetector ? [] : findAngleColumns(model);
+  const known = { inputs, outputs, angles, nodes: graph.nodes.size, weightFiles, isWholeDetector, isHalf };
   if (found === undefined) return { ...known, image: undefined };
   const { image, dims } = await chooseSize({ path, model, given, isWholeDetector }, found, outputs);
   return { ...known, outputs: outputs.map(output => ({ ...output, dims: dims.get(output.name) ?? output.dims })), image };

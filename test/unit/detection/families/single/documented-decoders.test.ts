@@ -72,6 +72,21 @@ describe('docs/decoders', () => {
     expect(found.masks?.data[0]).toBeCloseTo(1 / (1 + Math.exp(-10)), 6);
   });
 
+  it('yolo-obb.js: rotated boxes are compared, and upright boxes are drawn around those that remain', async () => {
+    // A square of 4, the same turned by 45 degrees, and a flat box in it of the other class. The squares share 16 · (2√2 − 2), so that their IoU is 1/√2.
+    const squares = [8, 8, 8, 8, 8, 8, 4, 4, 4, 4, 4, 1, 0.9, 0.8, 0, 0, 0, 0.7, 0, Math.PI / 4, Math.PI / 2];
+    const outputs = { output0: { dims: [1, 7, 3], data: squares } };
+    const [upright, flat] = [
+      [0, 0.9, 6, 6, 10, 10],
+      [1, 0.7, 7.5, 6, 8.5, 10],
+    ];
+    const at = (x: number): number => Number(x.toFixed(3));
+    const half = 2 * Math.SQRT2;
+    const turned = [0, 0.8, at(8 - half), at(8 - half), at(8 + half), at(8 + half)];
+    expect(listed(await decode('yolo-obb.js', outputs, { iou: Math.SQRT1_2 - 1e-6 }))).toEqual([upright, flat]);
+    expect(listed(await decode('yolo-obb.js', outputs, { iou: Math.SQRT1_2 + 1e-6 }))).toEqual([upright, turned, flat]);
+  });
+
   it('efficient-nms.js: the first objects of padded outputs', async () => {
     const outputs = {
       num_dets: { dims: [1, 1], data: [1] },
