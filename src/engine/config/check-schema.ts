@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../base/json.js';
 import { findClosest } from '../../base/text/did-you-mean.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import { type Located, locate, toJson } from './located.js';
+import { keepNamedForms } from './union-errors.js';
 
 /**
  * 'foreign': written by a third party, so the schema itself is validated too. 'own': shipped with Tanren.
@@ -39,11 +40,12 @@ export function checkSchema(
   const validate = compileSchema(schema, origin);
   const value = toJson(located);
   if (validate(value)) return value;
-  for (const error of withoutEchoes((validate.errors ?? []).slice(0, MAX_ERRORS))) report(error, located, code, what, diagnostics);
+  for (const error of withoutEchoes(keepNamedForms((validate.errors ?? []).slice(0, MAX_ERRORS))))
+    report(error, located, code, what, diagnostics);
   return undefined;
 }
 
-/** Maximum number of ajv errors that `withoutEchoes` compares with each other. */
+/** Maximum number of ajv errors that are compared with each other. */
 const MAX_ERRORS = 2000;
 
 /** Removes errors that only repeat a deeper error: `anyOf` and `if` wrappers, and the branches of an `anyOf` that the value was not meant to match. */
@@ -106,6 +108,14 @@ function report(error: ErrorObject, root: Located, code: string, what: string, d
       return;
     }
     case 'propertyNames':
+      return;
+    case 'const':
+      diagnostics.error(
+        `bad-${code}`,
+        place.value.span,
+        `${name} must be ${brief(error.params.allowedValue)}; it is ${brief(error.data)}`,
+        descriptionOf(error),
+      );
       return;
     case 'anyOf':
     case 'oneOf':

@@ -1,7 +1,7 @@
 /** The order of a sweep's rows, and its Pareto front. */
 import { rankOf } from '../../base/figure.js';
 import { type Objective, SIZE } from './objectives.js';
-import type { SweepRow } from './sweep-rows.js';
+import { isBuilt, type SweepRow } from './sweep-rows.js';
 
 export interface RankedRow extends SweepRow {
   /** No other row is at least as good in every objective and better in one. */
@@ -29,10 +29,6 @@ export function rankRows(rows: readonly SweepRow[], objectives: readonly Objecti
 }
 
 type Scores = readonly (number | undefined)[];
-
-function isBuilt({ status }: SweepRow): boolean {
-  return status === 'built' || status === 'gate-missed';
-}
 
 /** Higher is better. */
 function scoreOf({ figures, sizeBytes }: SweepRow, { key, goal }: Objective): number | undefined {

@@ -30,6 +30,11 @@ export interface SweepRow {
   readonly problems: readonly Problem[];
 }
 
+/** Everything of it was built; a gate may be missed. */
+export function isBuilt({ status }: Pick<SweepRow, 'status'>): boolean {
+  return status === 'built' || status === 'gate-missed';
+}
+
 export interface Built {
   readonly merged: MergedPlans;
   readonly targets: SweepTargets;

@@ -3,7 +3,7 @@ import { type Bound, holdsBound, parseBound } from '../../base/bound.js';
 import { rankOf } from '../../base/figure.js';
 import type { DiagnosticSink } from '../model/diagnostic.js';
 import { findObjectives, type Goal, type Measured, type Objective, SIZE } from './objectives.js';
-import type { SweepRow } from './sweep-rows.js';
+import { isBuilt, type SweepRow } from './sweep-rows.js';
 
 export interface TuneGate extends Bound {
   readonly metric: string;
@@ -47,9 +47,9 @@ function inTotal(goal: Goal, { keys }: Measured): Goal {
   return !isOwn && ends(total) ? { ...goal, metric: total } : goal;
 }
 
-/** How far the row is from holding the gates: 0 if it holds them. */
+/** How far the row is from holding the gates: 0 if it holds them, infinite if it was not built or has no figure for one. */
 export function violationOf({ gates }: TuneGoal, row: SweepRow): number {
-  if (gates.length === 0) return row.missed.length;
+  if (gates.length === 0) return isBuilt(row) ? row.missed.length : Number.POSITIVE_INFINITY;
   return gates.reduce((sum, gate) => {
     const figure = row.figures.get(gate.key);
     if (figure === undefined) return Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 /** The order in which `tune` tries configurations: axis by axis from the best one so far, then what is left by its distance from the best. */
 import { type Configuration, combine } from './configurations.js';
 import type { Axis } from './resolve-axis.js';
-import type { SweepRow } from './sweep-rows.js';
+import { isBuilt, type SweepRow } from './sweep-rows.js';
 
 /** Per axis the index of its value; undefined: as the pipeline file says. */
 export type Choice = readonly (number | undefined)[];
@@ -44,8 +44,7 @@ export async function searchConfigurations(search: TuneSearch): Promise<Trial | 
     const trials = rows.flatMap((row, index) => (open[index] === undefined ? [] : [{ choice: open[index], row }]));
     const before = best;
     for (const trial of trials) {
-      const isBuilt = trial.row.status === 'built' || trial.row.status === 'gate-missed';
-      if (isBuilt && (best === undefined || search.isBetter(trial.row, best.row))) best = trial;
+      if (isBuilt(trial.row) && (best === undefined || search.isBetter(trial.row, best.row))) best = trial;
     }
     search.onTrials(trials, best);
     return best !== before;

@@ -26,6 +26,8 @@ interface Recorded {
   readonly configs: Readonly<Record<string, { readonly AP: Readonly<Record<'bbox' | 'segm', number>> }>>;
 }
 
+const describeAP = ({ bbox, segm }: ShapesMetrics): string => `box AP ${bbox.AP.toFixed(4)}, mask AP ${segm.AP.toFixed(4)}`;
+
 const shared = findSharedFolder();
 const suite = shared === undefined ? describe.skip : describe;
 
@@ -69,9 +71,12 @@ suite('the int8 detector on all validation images', () => {
         parts[part] = (await runStage(quantize, { params: { preset }, inputs, folder: folder.path })).outputs.model ?? '';
       }
       const int8 = await measure(parts);
+      const recorded = JSON.parse(readFileSync(join(shared ?? '', 'shapes/maskrcnn/int8_sqnr.json'), 'utf8')) as Recorded;
+      process.stderr.write(
+        `${preset}: ${describeAP(int8)}; float ${describeAP(float)}; recorded ${JSON.stringify(recorded.configs[config]?.AP)}\n`,
+      );
       expect(float.bbox.AP - int8.bbox.AP).toBeLessThanOrEqual(allowed.bbox);
       expect(float.segm.AP - int8.segm.AP).toBeLessThanOrEqual(allowed.segm);
-      const recorded = JSON.parse(readFileSync(join(shared ?? '', 'shapes/maskrcnn/int8_sqnr.json'), 'utf8')) as Recorded;
       for (const type of ['bbox', 'segm'] as const)
         expect(int8[type].AP).toBeGreaterThanOrEqual((recorded.configs[config]?.AP[type] ?? Number.NaN) - BELOW_RECORDED);
     },

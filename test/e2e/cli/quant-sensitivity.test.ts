@@ -7,6 +7,7 @@ version: 1
 sources: {float: float.onnx, int8: int8.onnx, tensors: tensors}
 stages:
   simplify: {uses: simplify, with: {samples: 0}, inputs: {model: "\${sources.int8}"}}
+  other: {uses: simplify, with: {samples: 0}, inputs: {model: "\${sources.float}"}}
   capture: {uses: capture, with: {of: model}, inputs: {model: "\${sources.float}", tensors: "\${sources.tensors}"}}
   sensitivity:
     uses: sensitivity
@@ -43,8 +44,15 @@ it('the table has a row per layer, and the same figures as the report, also by t
 });
 
 it('a stage that none measures is told with what to add', () => {
+  const { stderr, exitCode } = world.run('quant', 'sensitivity', 'other');
+  expect(stderr).toContain('error[not-measured]: no `sensitivity` stage measures the model of other');
+  expect(stderr).toContain('{uses: sensitivity, inputs: {model: other.model, float: FLOAT.model, captured: CAPTURE.captured}}');
+  expect(exitCode).toBe(2);
+});
+
+it('a stage without a model is not told to measure it', () => {
   const { stderr, exitCode } = world.run('quant', 'sensitivity', 'capture');
-  expect(stderr).toContain('error[not-measured]');
-  expect(stderr).toContain('{uses: sensitivity, inputs: {model: capture.model, float: FLOAT.model, captured: CAPTURE.captured}}');
+  expect(stderr).toContain('error[not-measured]: capture has no model');
+  expect(stderr).not.toContain('capture.model');
   expect(exitCode).toBe(2);
 });

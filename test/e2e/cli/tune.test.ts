@@ -21,7 +21,7 @@ stages:
   shrink:
     uses: command
     with:
-      run: ['${log} [ "$MODE" != wait ] || cat ${join(made.folder, 'go')}; [ "$SIZE" != 3 ] || exit 4; head -c "$SIZE" in.txt > m.onnx']
+      run: ['${log} [ "$MODE" != wait ] || cat ${join(made.folder, 'go')}; [ "$MODE" != fail ] || exit 5; [ "$SIZE" != 3 ] || exit 4; head -c "$SIZE" in.txt > m.onnx']
       shell: sh
       env: {SIZE: "8", MODE: "\${mode}"}
       inputs: {text: in.txt}
@@ -95,6 +95,29 @@ it('at the end of its time it stops the running work and prints the best so far;
   // At most the two configurations that wait were started, and none of those that were built.
   expect(world.read('runs.log').slice(runs.length).length).toBeLessThanOrEqual(2 * 'run\n'.length);
 });
+
+it('where nothing is built in time, or everything fails, it says so and prints a document without a best configuration', () => {
+  world = givenShrinking();
+  world.makePipe('go');
+  const gate = ['--gate', 'bbox.AP >= 0.4', '--minimize', 'estimatedMs'];
+  const late = world.run('tune', ...gate, '-p', 'mode=wait', '-m', 'shrink.env.SIZE=5', '--budget', '2s');
+  expect([late.exitCode, late.stdout]).toEqual([1, expect.stringContaining('0 of 0 configurations were built; the time is over')]);
+  expect(late.stdout).toContain('no configuration was built');
+
+  // Without gates of any kind, what fails does not hold them either.
+  const failing = world.run('tune', '--minimize', 'estimatedMs', '-p', 'mode=fail', '-m', 'shrink.env.SIZE=3,5', '--json');
+  expect(failing.exitCode).toBe(1);
+  expect(parseDocument(TUNE_DOCUMENT, JSON.parse(failing.stdout))).toMatchObject({
+    gates: [],
+    objective: { metric: 'estimatedMs' },
+    best: null,
+    trials: [
+      { status: 'failed', holds: false },
+      { status: 'failed', holds: false },
+      { status: 'failed', holds: false },
+    ],
+  });
+}, 60_000);
 
 it.each([
   ['no objective', [], 'bad-objective'],

@@ -7,7 +7,7 @@ import { mergePlans } from '../../../engine/sweep/merge-plans.js';
 import type { Goal } from '../../../engine/sweep/objectives.js';
 import { planSweep } from '../../../engine/sweep/plan-sweep.js';
 import { type Axis, resolveAxes } from '../../../engine/sweep/resolve-axis.js';
-import type { SweepRow } from '../../../engine/sweep/sweep-rows.js';
+import { isBuilt, type SweepRow } from '../../../engine/sweep/sweep-rows.js';
 import type { SweepTargets } from '../../../engine/sweep/sweep-targets.js';
 import { isBetterRow, parseTuneGate, resolveTuneGoal, type TuneGate, type TuneGoal, violationOf } from '../../../engine/sweep/tune-goal.js';
 import { searchConfigurations, type Trial } from '../../../engine/sweep/tune-search.js';
@@ -88,9 +88,9 @@ async function tune(request: Request, options: TuneOptions, console: Console): P
     async build(configurations) {
       const rows = await builder.build(configurations);
       if (resolved === undefined) {
-        const built = rows.filter(({ figures }) => figures.size > 0);
         // A metric can be missing only in what was built to its end.
-        if (built.length > 0 && !signal.aborted) resolved = resolveTuneGoal({ gates, goal }, builder.measured(built), diagnostics);
+        const built = rows.filter(row => (signal.aborted ? isBuilt(row) : row.figures.size > 0));
+        if (built.length > 0) resolved = resolveTuneGoal({ gates, goal }, builder.measured(built), diagnostics);
       }
       return rows;
     },
@@ -105,15 +105,17 @@ async function tune(request: Request, options: TuneOptions, console: Console): P
     },
   });
   if (diagnostics.hasErrors()) return refuse(diagnostics.items, options, console);
-  if (resolved === undefined) {
-    console.line('no configuration was built');
-    return interrupted.aborted ? EXIT.interrupted : EXIT.failed;
-  }
-  const result = { pipeline: base.pipeline, axes, goal: resolved, trials, best };
+  const found = resolved === undefined ? undefined : best;
+  const result = { pipeline: base.pipeline, axes, goal: resolved ?? asNamed(gates, goal), trials, best: found };
   printTuneResult(result, endOf(interrupted, budget), console);
   if (options.json) console.json(encodeTuneResult(result));
   if (interrupted.aborted) return EXIT.interrupted;
-  return best !== undefined && violationOf(resolved, best.row) === 0 ? EXIT.built : EXIT.failed;
+  return found !== undefined && violationOf(result.goal, found.row) === 0 ? EXIT.built : EXIT.failed;
+}
+
+/** Where nothing was built that has the metrics, they are called as the user calls them. */
+function asNamed(gates: readonly TuneGate[], goal: Goal): TuneGoal {
+  return { gates: gates.map(gate => ({ ...gate, key: gate.metric })), objective: { ...goal, key: goal.metric } };
 }
 
 function endOf(interrupted: AbortSignal, budget: AbortSignal | undefined): string {

@@ -35,7 +35,7 @@ export async function runQuantSensitivity(where: string, options: QuantSensitivi
 function findReports(plan: Plan, ids: readonly StageId[]): readonly Found[] {
   const stages = ids.flatMap(id => plan.stages.get(id) ?? []);
   const measuring = [...new Set(stages.flatMap(stage => measuringStages(plan, stage)))];
-  if (measuring.length === 0) throw notMeasured(ids);
+  if (measuring.length === 0) throw notMeasured(stages);
   return measuring.map(stage => {
     const report = readBuiltJson(plan, stage, 'report');
     if (report === undefined) throw notBuilt(stage);
@@ -53,9 +53,19 @@ function isFrom(binding: InputBinding | undefined, stage: StageId): boolean {
   return binding?.kind === 'artifact' && binding.stage === stage;
 }
 
-function notMeasured(ids: readonly StageId[]): CodedError {
-  const [first = 'quantize'] = ids;
-  return new CodedError('not-measured', `no \`sensitivity\` stage measures the model of ${ids.join(', ')}`, {
-    help: `add to the pipeline: sensitivity: {uses: sensitivity, inputs: {model: ${first}.model, float: FLOAT.model, captured: CAPTURE.captured}}`,
+function notMeasured(stages: readonly PlannedStage[]): CodedError {
+  const names = stages.map(({ id }) => id).join(', ');
+  const first = stages.find(hasModel);
+  if (first === undefined) {
+    return new CodedError('not-measured', `${names} ${stages.length === 1 ? 'has' : 'have'} no model`, {
+      help: 'name a stage whose model a `sensitivity` stage measures, such as `quantize`',
+    });
+  }
+  return new CodedError('not-measured', `no \`sensitivity\` stage measures the model of ${names}`, {
+    help: `add to the pipeline: sensitivity: {uses: sensitivity, inputs: {model: ${first.id}.model, float: FLOAT.model, captured: CAPTURE.captured}}`,
   });
+}
+
+function hasModel({ outputPorts }: PlannedStage): boolean {
+  return outputPorts.model?.kind === 'onnx-model';
 }

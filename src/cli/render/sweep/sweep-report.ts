@@ -3,6 +3,7 @@ import { formatBytes } from '../../../base/text/format.js';
 import { type Objective, SIZE } from '../../../engine/sweep/objectives.js';
 import type { RankedRow } from '../../../engine/sweep/rank.js';
 import { type Axis, describeTarget } from '../../../engine/sweep/resolve-axis.js';
+import { isBuilt } from '../../../engine/sweep/sweep-rows.js';
 import type { Console } from '../../terminal/console.js';
 import { formatTable } from '../../terminal/text-table.js';
 import { formatMetric } from '../format-metric.js';
@@ -34,8 +35,7 @@ export function printSweep({ axes, objectives, rows }: Sweep, console: Console):
   console.line('');
   for (const axis of axes) if (describeTarget(axis) !== axis.name) console.line(`${axis.name} sets ${describeTarget(axis)}`);
   if (objectives.length === 0) {
-    const isBuilt = rows.some(({ status }) => status === 'built' || status === 'gate-missed');
-    if (isBuilt) console.line('no metric to compare: name one with --maximize or --minimize');
+    if (rows.some(isBuilt)) console.line('no metric to compare: name one with --maximize or --minimize');
   } else {
     const goals = objectives.map(({ metric, goal }) => `${goal} ${metric}`).join(', ');
     console.line(`* no other row is as good in everything and better in something: ${goals}`);

@@ -5,7 +5,7 @@ import type { Json } from '../../../base/json.js';
 import { formatBytes } from '../../../base/text/format.js';
 import { SIZE } from '../../../engine/sweep/objectives.js';
 import { type Axis, describeTarget } from '../../../engine/sweep/resolve-axis.js';
-import type { SweepRow } from '../../../engine/sweep/sweep-rows.js';
+import { isBuilt, type SweepRow } from '../../../engine/sweep/sweep-rows.js';
 import { type TuneGoal, violationOf } from '../../../engine/sweep/tune-goal.js';
 import type { Trial } from '../../../engine/sweep/tune-search.js';
 import type { TuneDocument } from '../../../report/tune-document.js';
@@ -36,9 +36,8 @@ export function describeTrial(axes: readonly Axis[], goal: TuneGoal, trial: Tria
   const changes = changesOf(axes, trial).map(({ axis, label }) => `${axis.name}=${label}`);
   const { row } = trial;
   const figures = [...goal.gates, goal.objective].map(({ metric, key }) => `${metric} ${figureOf(row, key)}`);
-  const isBuilt = row.status === 'built' || row.status === 'gate-missed';
-  const held = isBuilt && violationOf(goal, row) > 0 ? ', gate missed' : '';
-  const what = isBuilt
+  const held = isBuilt(row) && violationOf(goal, row) > 0 ? ', gate missed' : '';
+  const what = isBuilt(row)
     ? `${figures.join(', ')}${held}`
     : `${row.status}${row.problems.map(({ message }) => `: ${message.split('\n')[0]}`).slice(0, 1)}`;
   return `${changes.join(' ') || 'as the file says'}: ${what}`;
@@ -74,7 +73,7 @@ function setAt(root: Record<string, Json>, path: readonly string[], value: Json)
 
 export function printTuneResult({ axes, goal, trials, best }: TuneResult, end: string, console: Console): void {
   console.line('');
-  const built = trials.filter(({ row }) => row.status === 'built' || row.status === 'gate-missed').length;
+  const built = trials.filter(({ row }) => isBuilt(row)).length;
   console.line(`${built} of ${trials.length} configurations were built; ${end}`);
   if (best === undefined) {
     console.line(console.style('red', 'no configuration was built'));

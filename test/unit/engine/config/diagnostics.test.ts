@@ -27,7 +27,7 @@ const CASES: readonly Case[] = [
   [
     'bad-key',
     'version: 2\nstages: {a: {uses: make}}\n',
-    '1:10 error[bad-key]: "version" of the pipeline must be equal to constant',
+    '1:10 error[bad-key]: "version" of the pipeline must be 1; it is 2',
     'Version of this file format.',
   ],
   [
