@@ -57,44 +57,60 @@ function convolutionInputs(node: Node, weight: Pick<LayerWeight, 'dims' | 'group
     read(group, { start, length }, block, { at, stride }) {
       const runs = cutRuns(windows, start, length);
       let row = at;
+      const taps = [...tapsOf(kernel, dilations)].map(tap => copiesOf(tap, runs, windows, channels * pixels));
       for (let channel = 0; channel < perGroup; channel++) {
         const first = (group * perGroup + channel) * pixels;
-        for (let i = 0; i < kernel[0]; i++)
-          for (let j = 0; j < kernel[1]; j++)
-            for (let l = 0; l < kernel[2]; l++) {
-              const [z, y, x] = [i * dilations[0], j * dilations[1], l * dilations[2]];
-              for (const run of runs) {
-                const [a, b] = [run.z + z, run.y + y];
-                if (a < 0 || a >= sizes[0] || b < 0 || b >= sizes[1]) continue;
-                const line = first + run.image * channels * pixels + (a * sizes[1] + b) * sizes[2];
-                copyRun(values, line + run.x + x, { step: strides[2], from: line, to: line + sizes[2] }, block, row + run.at, run.length);
-              }
-              row += stride;
-            }
+        for (const copies of taps) {
+          copyAll(values, first, copies, strides[2], block, row);
+          row += stride;
+        }
       }
     },
   };
 }
 
-interface Line {
-  readonly step: number;
-  /** Elements before `from`, and from `to` on, are padding. */
-  readonly from: number;
-  readonly to: number;
+/** Places of a kernel, in the order of its weights: how far each is from the corner. */
+function* tapsOf([depth, height, width]: Triple, dilations: Triple): Iterable<Triple> {
+  for (let i = 0; i < depth; i++)
+    for (let j = 0; j < height; j++) for (let l = 0; l < width; l++) yield [i * dilations[0], j * dilations[1], l * dilations[2]];
 }
 
-/** Copies elements that are `step` apart. */
-function copyRun(
-  values: ArrayLike<number>,
-  start: number,
-  { step, from, to }: Line,
-  block: Float32Array,
-  at: number,
-  length: number,
-): void {
-  const skipped = start < from ? Math.ceil((from - start) / step) : 0;
-  const count = Math.min(length, Math.ceil((to - start) / step));
-  for (let k = skipped, source = start + skipped * step; k < count; k++, source += step) block[at + k] = values[source] as number;
+/** Three numbers per run of elements: the first one in the first channel, where it is written, and how many they are. The same for all channels. */
+function copiesOf([z, y, x]: Triple, runs: readonly Run[], { sizes, strides }: Windows, perImage: number): Int32Array {
+  const copies = new Int32Array(3 * runs.length);
+  let end = 0;
+  for (const run of runs) {
+    const [a, b, c] = [run.z + z, run.y + y, run.x + x];
+    if (a < 0 || a >= sizes[0] || b < 0 || b >= sizes[1]) continue;
+    const skipped = c < 0 ? Math.ceil(-c / strides[2]) : 0;
+    const count = Math.min(run.length, Math.ceil((sizes[2] - c) / strides[2])) - skipped;
+    if (count <= 0) continue;
+    const source = run.image * perImage + (a * sizes[1] + b) * sizes[2] + c + skipped * strides[2];
+    const [before, at, length] = [end - 3, run.at + skipped, count];
+    // Where lines follow one another in both, as without padding, they are one run.
+    const isNext =
+      before >= 0 &&
+      strides[2] === 1 &&
+      (copies[before] as number) + (copies[before + 2] as number) === source &&
+      (copies[before + 1] as number) + (copies[before + 2] as number) === at;
+    if (isNext) copies[before + 2] = (copies[before + 2] as number) + length;
+    else {
+      copies.set([source, at, length], end);
+      end += 3;
+    }
+  }
+  return copies.subarray(0, end);
+}
+
+/** From so many elements on, copying them at once takes less than one by one. */
+const MANY = 32;
+
+function copyAll(values: ArrayLike<number>, first: number, copies: Int32Array, step: number, block: Float32Array, row: number): void {
+  for (let i = 0; i < copies.length; i += 3) {
+    const [source, at, count] = [first + (copies[i] as number), row + (copies[i + 1] as number), copies[i + 2] as number];
+    if (step === 1 && count >= MANY && values instanceof Float32Array) block.set(values.subarray(source, source + count), at);
+    else for (let k = 0; k < count; k++) block[at + k] = values[source + k * step] as number;
+  }
 }
 
 type Triple = readonly [number, number, number];

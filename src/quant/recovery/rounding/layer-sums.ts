@@ -1,13 +1,9 @@
 /** Sums over samples that the error of a layer's output depends on: products of its inputs with each other, and with what the float layer computes. */
-import { collectGarbage } from '../../../base/collect-garbage.js';
-import { addInput, addNode, makeModel } from '../../../onnx/ir/edit.js';
 import type { Node } from '../../../onnx/ir/model.js';
-import { encodeModel } from '../../../onnx/serde/encode-model.js';
-import { CAPTURE_SESSION } from '../../../runtime/capture/capture.js';
-import { openSession } from '../../../runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 import { type InputMatrix, inputMatrixOf, type Place, type Positions } from './input-matrix.js';
 import type { LayerWeight } from './layer-weight.js';
+import { openProductSums } from './product-sums.js';
 import type { SquareMatrix } from './square-matrix.js';
 
 export interface LayerSums {
@@ -61,41 +57,29 @@ export interface SumOptions {
   readonly samples: number;
 }
 
-/** Larger products are freed before the next ones are computed. */
-const MOST_LEFT_BYTES = 32 << 20;
-
 /** Elements of inputs that are multiplied at a time: 16 MB. */
 const BLOCK_ELEMENTS = 4 << 20;
-
-/** One thread: with two, ONNX Runtime cuts some products elsewhere, and their sums round differently. */
-const SESSION = { ...CAPTURE_SESSION, threads: 1 } as const;
 
 /** Products of a block of positions are by ONNX Runtime in float32; blocks hold the positions of all samples in their order. */
 export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few, samples }: SumOptions): Promise<SumLayer> {
   const { groups, rows, columns } = weight;
-  const targets = bias === undefined ? undefined : new Float32Array(rows * columns);
-  const session = await openSession(productsModel(bias !== undefined), SESSION);
+  const sums = await openProductSums(weight, bias === undefined ? 'alone' : 'with targets');
   const block = makeBlock(weight, { bias, pieces: few === 'products' ? 1 : samples });
   const judging = makeBlock(weight, { bias, pieces: samples });
-  let products: Float32Array | undefined;
-  const multiply = async (wanted: readonly ('h' | 't')[]): Promise<void> => {
-    const { h, t } = await session.run(block.feeds(), wanted);
-    if (h !== undefined) products = addArray(products, h.data as Float32Array);
-    if (t !== undefined && targets !== undefined) addArray(targets, t.data as Float32Array);
+  const multiply = async (wanted: 'both' | 'targets'): Promise<void> => {
+    await sums.add(block.feeds(), wanted);
     block.clear();
-    if (products !== undefined && products.byteLength > MOST_LEFT_BYTES) collectGarbage();
   };
-  const both: readonly ('h' | 't')[] = bias === undefined ? ['h'] : ['h', 't'];
   return {
     async add({ input, output }) {
       const matrix = inputMatrixOf(node, weight, input);
       for (let start = 0; start < matrix.positions; ) {
-        if (block.room(matrix.positions) === 0) await multiply(both);
+        if (block.room(matrix.positions) === 0) await multiply('both');
         const length = Math.min(block.room(matrix.positions), matrix.positions - start);
         block.add(matrix, output, start, length);
         start += length;
         // Sample by sample: the bits of the sum do not depend on how many samples a block has room for.
-        if (few === 'products') await multiply(both);
+        if (few === 'products') await multiply('both');
       }
     },
     judge({ input, output }, most) {
@@ -105,17 +89,17 @@ export async function openLayerSums(node: Node, weight: LayerWeight, { bias, few
       for (let k = 0; k < count && judging.room(count) > 0; k++) judging.add(matrix, output, Math.floor((k * matrix.positions) / count), 1);
     },
     async finish() {
-      const kept = few === 'inputs' && products === undefined && groups === 1 ? block.fewInputs() : undefined;
+      const kept = few === 'inputs' && sums.isEmpty() && groups === 1 ? block.fewInputs() : undefined;
       if (kept === undefined) {
-        if (block.filled() > 0) await multiply(both);
-      } else if (bias !== undefined) await multiply(['t']);
+        if (block.filled() > 0) await multiply('both');
+      } else if (bias !== undefined) await multiply('targets');
       return {
-        groups: kept === undefined ? cutProducts(products ?? new Float32Array(groups * columns * columns), groups, columns) : [kept],
+        groups: kept === undefined ? cutProducts(sums.takeProducts(), groups, columns) : [kept],
         judged: judging.positions(),
-        targets: targets === undefined ? undefined : Array.from({ length: rows }, (_, row) => slice(targets, row, columns)),
+        targets: bias === undefined ? undefined : Array.from({ length: rows }, (_, row) => slice(sums.targets, row, columns)),
       };
     },
-    close: session.close,
+    close: sums.close,
   };
 }
 
@@ -125,13 +109,6 @@ function cutProducts(products: Float32Array, groups: number, size: number): read
 
 function slice(all: Float32Array, index: number, length: number): Float32Array {
   return all.subarray(index * length, (index + 1) * length);
-}
-
-/** The first summand becomes the sum. */
-function addArray(sum: Float32Array | undefined, added: Float32Array): Float32Array {
-  if (sum === undefined) return added;
-  for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (added[i] as number);
-  return sum;
 }
 
 /** Positions that wait for their products. */
@@ -213,20 +190,4 @@ function readOutputs(
     }
     k += own;
   }
-}
-
-function productsModel(withTargets: boolean): Uint8Array {
-  const model = makeModel({ opset: 17, irVersion: 8, graphName: 'products' });
-  const { graph } = model;
-  const type = { kind: 'tensor', dtype: 'float32', dims: ['groups', 'rows', 'positions'] } as const;
-  const add = (opType: string, inputs: readonly (typeof x)[], output: string, attributes = {}): typeof x => {
-    const [id] = addNode(model, graph, { opType, name: output, inputs: [...inputs], outputs: [output], attributes }).outputs;
-    return id as typeof x;
-  };
-  const x = addInput(model, graph, 'x', { ...type, dims: ['groups', 'columns', 'positions'] }).id;
-  const turned = add('Transpose', [x], 'turned', { perm: { kind: 'ints', value: [0n, 2n, 1n] } });
-  const outputs = [add('MatMul', [x, turned], 'h')];
-  if (withTargets) outputs.push(add('MatMul', [addInput(model, graph, 'y', type).id, turned], 't'));
-  graph.outputs = outputs;
-  return encodeModel(model);
 }

@@ -41,7 +41,10 @@ export function findLayerWeight(graph: Graph, uses: ReadonlyMap<ValueId, readonl
   const { scales, zeroPoints, axis } = stored;
   const { low, high } = usedBits(readWeight(graph, { value }), stored);
   const sliceOf = slicesOf(dims, axis < 0 ? axis + dims.length : axis);
-  const pick = (list: readonly number[], index: number, other: number): number => list[list.length === 1 ? 0 : sliceOf(index)] ?? other;
+  const picker = (list: readonly number[], other: number): ((index: number) => number) => {
+    const [first = other] = list;
+    return list.length === 1 ? () => first : index => list[sliceOf(index)] ?? other;
+  };
   return {
     value,
     dequantized,
@@ -49,14 +52,18 @@ export function findLayerWeight(graph: Graph, uses: ReadonlyMap<ValueId, readonl
     ...matrix,
     low,
     high,
-    scaleOf: index => pick(scales, index, 1),
-    zeroPointOf: index => pick(zeroPoints, index, 0),
+    scaleOf: picker(scales, 1),
+    zeroPointOf: picker(zeroPoints, 0),
   };
 }
 
 /** The smallest range of whole bits that holds all integers; symmetric if the lowest integer of it is not used. */
 function usedBits(integers: Int32Array, type: { readonly low: number; readonly high: number }) {
-  const [least, most] = integers.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [0, 0]);
+  let [least, most] = [0, 0];
+  for (const x of integers) {
+    least = Math.min(least, x);
+    most = Math.max(most, x);
+  }
   for (let half = 1; ; half *= 2) {
     const [low, high] = type.low < 0 ? [least === -half ? -half : 1 - half, half - 1] : [0, 2 * half - 1];
     if (low <= type.low || high >= type.high) return type;
@@ -106,8 +113,12 @@ function slicesOf(dims: readonly number[], axis: number): (index: number) => num
 
 export function gridOf(weight: LayerWeight, row: number): RowGrid {
   const { columns, at, scaleOf, zeroPointOf, low, high } = weight;
-  const scales = Float32Array.from({ length: columns }, (_, column) => scaleOf(at(row, column)));
-  const zeroPoints = Int32Array.from({ length: columns }, (_, column) => zeroPointOf(at(row, column)));
+  const [scales, zeroPoints] = [new Float32Array(columns), new Int32Array(columns)];
+  for (let column = 0; column < columns; column++) {
+    const index = at(row, column);
+    scales[column] = scaleOf(index);
+    zeroPoints[column] = zeroPointOf(index);
+  }
   return { scales, zeroPoints, low, high };
 }
 

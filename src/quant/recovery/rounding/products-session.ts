@@ -86,19 +86,19 @@ async function openByInputs({ data, positions, size }: InputRows): Promise<Produ
   const plain = await openSession(twoFactorsModel(), SESSION);
   const squares = await openSession(squaresModel(), SESSION);
   const inputs = makeTensor('float32', [positions, size], data);
-  const part = ({ start, size: count }: InputPart): Tensor<'float32'> => {
-    const columns = new Float32Array(positions * count);
-    for (let row = 0; row < positions; row++) columns.set(data.subarray(row * size + start, row * size + start + count), row * count);
-    return makeTensor('float32', [positions, count], columns);
-  };
+  // Turned once, as every product takes them.
+  const columns = turn(data, positions, size);
+  const turned = makeTensor('float32', [size, positions], columns);
+  const turnedPart = ({ start, size: count }: InputPart): Tensor<'float32'> =>
+    makeTensor('float32', [count, positions], columns.subarray(start * positions, (start + count) * positions));
   return {
     multiplierOf(_first, dampings) {
       const lambda = makeTensor('float32', [], Float32Array.from(dampings));
-      return async rows => dataOf(await damped.run({ inputs, lambda, x: makeTensor('float32', [rows.length / size, size], rows) }));
+      return async rows => dataOf(await damped.run({ inputs, turned, lambda, x: makeTensor('float32', [rows.length / size, size], rows) }));
     },
     partMultiplierOf: () => async (rows, own) =>
-      dataOf(await plain.run({ inputs, part: part(own), x: makeTensor('float32', [rows.length / own.size, own.size], rows) })),
-    productsOf: async (_group, own) => dataOf(await squares.run({ part: part(own) })),
+      dataOf(await plain.run({ inputs, turned: turnedPart(own), x: makeTensor('float32', [rows.length / own.size, own.size], rows) })),
+    productsOf: async (_group, own) => dataOf(await squares.run({ turned: turnedPart(own) })),
     async close() {
       await damped.close();
       await plain.close();
@@ -106,6 +106,20 @@ async function openByInputs({ data, positions, size }: InputRows): Promise<Produ
     },
   };
 }
+
+/** Element (row, column) becomes (column, row). */
+function turn(matrix: Float32Array, rows: number, columns: number): Float32Array {
+  const turned = new Float32Array(matrix.length);
+  for (let left = 0; left < columns; left += STRIPE) {
+    const right = Math.min(columns, left + STRIPE);
+    for (let row = 0; row < rows; row++)
+      for (let column = left; column < right; column++) turned[column * rows + row] = matrix[row * columns + column] as number;
+  }
+  return turned;
+}
+
+/** Columns that are turned at a time: a processor's cache holds a line of each. */
+const STRIPE = 64;
 
 function dataOf({ y }: Awaited<ReturnType<Session['run']>>): Float32Array {
   return y?.data as Float32Array;
@@ -127,7 +141,7 @@ function plainModel(): Uint8Array {
 function factorModel(): Uint8Array {
   const { input, add, end } = startModel();
   const [x, inputs] = [input('x', ['rows', 'columns']), input('inputs', ['positions', 'columns'])];
-  const own = add('MatMul', [add('MatMul', [x, add('Transpose', [inputs], 'turned')], 'outputs'), inputs], 'products');
+  const own = add('MatMul', [add('MatMul', [x, input('turned', ['columns', 'positions'])], 'outputs'), inputs], 'products');
   return end(add('Add', [own, add('Mul', [x, input('lambda', [])], 'damped')], 'y'));
 }
 
@@ -135,15 +149,14 @@ function factorModel(): Uint8Array {
 function twoFactorsModel(): Uint8Array {
   const { input, add, end } = startModel();
   const [x, inputs] = [input('x', ['rows', 'own']), input('inputs', ['positions', 'columns'])];
-  const turned = add('Transpose', [input('part', ['positions', 'own'])], 'turned');
-  return end(add('MatMul', [add('MatMul', [x, turned], 'outputs'), inputs], 'y'));
+  return end(add('MatMul', [add('MatMul', [x, input('turned', ['own', 'positions'])], 'outputs'), inputs], 'y'));
 }
 
 /** Pᵀ·P. */
 function squaresModel(): Uint8Array {
   const { input, add, end } = startModel();
-  const own = input('part', ['positions', 'own']);
-  return end(add('MatMul', [add('Transpose', [own], 'turned'), own], 'y'));
+  const turned = input('turned', ['own', 'positions']);
+  return end(add('MatMul', [turned, add('Transpose', [turned], 'part')], 'y'));
 }
 
 function startModel() {

@@ -115,7 +115,8 @@ async function roundBlock(request: BlockRequest): Promise<readonly Int32Array[]>
   const { changes, integers } = decide(soft, lower);
   const before = changes.slice();
   const pull = await multiply(soft.difference);
-  const slopes = Float64Array.from(pull, (value, i) => value - (soft.rest[i] as number));
+  const slopes = new Float64Array(count);
+  for (let i = 0; i < count; i++) slopes[i] = (pull[i] as number) - (soft.rest[i] as number);
   await settleBlock(request, units, { changes, pull: slopes, columns });
   for (let i = 0; i < count; i++) if (changes[i] !== before[i]) integers[i] = (integers[i] as number) + Math.sign(before[i] as number);
   return rows.map((_, row) => integers.slice(row * columns, (row + 1) * columns));

@@ -101,7 +101,9 @@ interface Trial {
 }
 
 function countChanged(integers: Int32Array, former: Int32Array): number {
-  return integers.reduce((count, integer, i) => count + (integer === former[i] ? 0 : 1), 0);
+  let count = 0;
+  for (let i = 0; i < integers.length; i++) if (integers[i] !== former[i]) count++;
+  return count;
 }
 
 function describe(node: string, before: OutputError, best: Trial | undefined, former: Int32Array): LayerRounding {
@@ -173,16 +175,19 @@ function findBias(graph: Graph, node: Node, rows: number): ArrayLike<number> | u
 }
 
 function rowsOf(weight: LayerWeight, floats: Float32Array, sums: LayerRows['sums']): LayerRows {
-  const rows = Array.from({ length: weight.rows }, (_, row) => ({
-    weights: Float32Array.from({ length: weight.columns }, (_, column) => floats[weight.at(row, column)] ?? 0),
-    grid: gridOf(weight, row),
-  }));
+  const rows = Array.from({ length: weight.rows }, (_, row) => ({ weights: weightsOf(weight, floats, row), grid: gridOf(weight, row) }));
   return { rows, sums };
+}
+
+function weightsOf({ columns, at }: LayerWeight, floats: Float32Array, row: number): Float32Array {
+  const weights = new Float32Array(columns);
+  for (let column = 0; column < columns; column++) weights[column] = floats[at(row, column)] ?? 0;
+  return weights;
 }
 
 function joinRows(weight: LayerWeight, rows: readonly Int32Array[]): Int32Array {
   const integers = new Int32Array(weight.rows * weight.columns);
   for (const [row, rounded] of rows.entries())
-    for (const [column, integer] of rounded.entries()) integers[weight.at(row, column)] = integer;
+    for (let column = 0; column < rounded.length; column++) integers[weight.at(row, column)] = rounded[column] as number;
   return integers;
 }

@@ -87,11 +87,16 @@ async function settleStretch({ start, inputs }: InputStretch, rows: readonly Row
   const changes = new Float32Array(rows.length * size);
   for (const [index, row] of rows.entries()) {
     const [own, former] = [partOf(row.changes), before[index] as Float64Array];
-    if (own.every((change, i) => change === former[i])) continue;
+    if (isEqual(own, former)) continue;
     for (let i = 0; i < size; i++) changes[moved.length * size + i] = own[i] === former[i] ? 0 : (former[i] as number);
     moved.push(row);
   }
   return { moved, changes: changes.subarray(0, moved.length * size) };
+}
+
+function isEqual(a: Float64Array, b: Float64Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** With fewer choices, sending them takes longer than settling them. */

@@ -104,18 +104,19 @@ function powerOf(side: number, power: number): number {
   return term;
 }
 
-/** The coefficients 1/n! of the exponential function, the last first. */
-const COEFFICIENTS = [
-  2.48015873015873e-5, 1.984126984126984e-4, 1.388888888888889e-3, 8.333333333333333e-3, 4.1666666666666664e-2, 0.16666666666666666, 0.5, 1,
-  1,
-];
-
-/** 1 / (1 + exp(−x)), with x clipped to ±30: within 1e-9. */
+/** 1 / (1 + exp(−x)), with x clipped to ±30: within 1e-9. The polynomial has the coefficients 1/n! of the exponential function. */
 function sigmoidOf(x: number): number {
   const y = -Math.min(30, Math.max(-30, x));
   const k = roundHalfEven(y * Math.LOG2E);
   // ln 2 in two parts, the first of which has few bits.
   const r = y - k * 0.6931471803691238 - k * 1.9082149292705877e-10;
-  const power = COEFFICIENTS.reduce((sum, coefficient) => sum * r + coefficient, 0);
+  let power = 2.48015873015873e-5 * r + 1.984126984126984e-4;
+  power = power * r + 1.388888888888889e-3;
+  power = power * r + 8.333333333333333e-3;
+  power = power * r + 4.1666666666666664e-2;
+  power = power * r + 0.16666666666666666;
+  power = power * r + 0.5;
+  power = power * r + 1;
+  power = power * r + 1;
   return 1 / (1 + power * 2 ** k);
 }
