@@ -56,11 +56,19 @@ export async function runImageNetwork(
   path: string,
   { input, output, preprocess }: ImageNetworkSettings,
 ): Promise<{ readonly output: Tensor | undefined; readonly placement: Placement }> {
-  const image = await decodeImage(await readFile(path), basename(path));
-  const size = { height: input.height ?? undefined, width: input.width ?? undefined };
-  const { tensor, placement } = preprocessImage(image, size, preprocess);
+  const { tensor, placement } = await readNetworkInput(path, input, preprocess);
   const outputs = await session.run({ [input.name]: tensor }, [output]);
   return { output: outputs[output], placement };
+}
+
+/** What the network is given for one image file. @param size of its input; null where it takes any. @throws as `decodeImage` and `preprocessImage`. */
+export async function readNetworkInput(
+  path: string,
+  { height, width }: Pick<ImageNetworkSettings['input'], 'height' | 'width'>,
+  preprocess: Preprocessing,
+) {
+  const image = await decodeImage(await readFile(path), basename(path));
+  return preprocessImage(image, { height: height ?? undefined, width: width ?? undefined }, preprocess);
 }
 
 function findOutput({ graph }: Model, wanted: string | undefined, outputIs: string): string {

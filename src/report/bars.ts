@@ -7,7 +7,7 @@ export interface GridHistogram {
   readonly counts: Float64Array;
 }
 
-/** More bars cannot be distinguished. */
+/** More bars cannot be distinguished in a drawing of usual width. */
 const MOST_BARS = 120;
 
 /** The bars of a drawing: `width` each, the first from `first` times that. */
@@ -17,8 +17,8 @@ export interface Bars {
   readonly counts: Float64Array;
 }
 
-/** Histograms of all grids on the coarsest of them, then bins put together two by two, until there are at most `MOST_BARS`. */
-export function makeBars(histograms: readonly GridHistogram[]): Bars {
+/** Histograms of all grids on the coarsest of them, then bins put together two by two, until there are at most `most`. */
+export function makeBars(histograms: readonly GridHistogram[], most = MOST_BARS): Bars {
   const ends = (exponent: number): readonly [number, number] => {
     const ratios = histograms.map(histogram => 2 ** (exponent - histogram.exponent));
     const firsts = histograms.map(({ first }, index) => Math.floor(first / (ratios[index] ?? 1)));
@@ -26,7 +26,7 @@ export function makeBars(histograms: readonly GridHistogram[]): Bars {
     return [Math.min(...firsts), Math.max(...lasts)];
   };
   let exponent = Math.max(...histograms.map(histogram => histogram.exponent));
-  while (ends(exponent)[1] - ends(exponent)[0] >= MOST_BARS) exponent++;
+  while (ends(exponent)[1] - ends(exponent)[0] >= most) exponent++;
   const [first, last] = ends(exponent);
   const sums = new Float64Array(last - first + 1);
   for (const histogram of histograms) {

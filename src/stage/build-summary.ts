@@ -26,18 +26,21 @@ const GATE = object(
 
 export type SummarizedGate = FromSchema<typeof GATE>;
 
-const STAGE = object({
-  stage: anyText(),
-  group: anyText('The name in the pipeline file, without "@item".'),
-  plugin: anyText(),
-  determinism: oneOf(['exact', 'measured']),
-  reads: anyList(INPUT),
-  key: anyText('SHA-256 of the action manifest.'),
-  outputs: anyList(OUTPUT),
-  gates: anyList(GATE),
-  outcome: oneOf(['up-to-date', 'restored', 'executed'], 'In this build.'),
-  durationMs: number({ minimum: 0 }, 'Duration of the run that produced the result, in this or an earlier build.'),
-});
+const STAGE = object(
+  {
+    stage: anyText(),
+    group: anyText('The name in the pipeline file, without "@item".'),
+    plugin: anyText(),
+    determinism: oneOf(['exact', 'measured']),
+    reads: anyList(INPUT),
+    key: anyText('SHA-256 of the action manifest.'),
+    outputs: anyList(OUTPUT),
+    gates: anyList(GATE),
+    outcome: oneOf(['up-to-date', 'restored', 'executed'], 'In this build.'),
+    durationMs: number({ minimum: 0 }, 'Duration of the run that produced the result, in this or an earlier build.'),
+  },
+  { from: oneOf(['remote'], 'Of a restored stage; absent for the local cache.') },
+);
 
 export type SummarizedStage = FromSchema<typeof STAGE>;
 

@@ -63,6 +63,7 @@ export function summarizeBuild(plan: Plan, stage: PlannedStage, endOf: (stage: S
       })),
       gates: before.gate.map(gate => summarizeGate(before.id, gate, accepted)),
       outcome: kind,
+      ...(outcome.kind === 'restored' && outcome.from !== undefined ? { from: outcome.from } : {}),
       durationMs: accepted.durationMs,
     };
   };

@@ -13,6 +13,11 @@ export function* listRecords(cache: CacheFolder): Generator<ActionRecord> {
   if (cache.shared !== undefined) yield* listRecords(cache.shared);
 }
 
+/** How many actions have a record, intact or not. */
+export function countRecords(cache: CacheFolder): number {
+  return readableUnder(join(cache.root, 'actions')).length + (cache.shared === undefined ? 0 : countRecords(cache.shared));
+}
+
 /** In the cache of another user, unreadable files count as missing. */
 function readableUnder(folder: string): ReturnType<typeof filesUnder> {
   try {

@@ -28,6 +28,8 @@ export type PipelineView = {
   /** Names that select stages, groups included. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly lastRun?: RunTimeline;
+  /** How many actions the cache has results of, where none of them is one of these stages' now. */
+  readonly cacheHolds?: number;
   /** The place of the last edit of the page, if it can be undone. */
   readonly undoable?: string;
   /** Absent where no stage writes a report. */
@@ -57,6 +59,10 @@ export type StageRow = {
   readonly cached?: true;
   /** In a saved page: how the stage ended in the build that wrote it. */
   readonly outcome?: 'up-to-date' | 'restored' | 'executed';
+  /** How the stage ended in the last build that it was part of; absent if no recorded build knows it. */
+  readonly last?: LastOutcome;
+  /** The action key of the present result. */
+  readonly key?: string;
   /** Duration of the run that made the present result. */
   readonly durationMs?: number;
   readonly figures: readonly FigureView[];
@@ -64,6 +70,14 @@ export type StageRow = {
   readonly outputs: readonly OutputView[];
   /** One entry per artifact or source; entries of record ports are "port.entry". */
   readonly inputs: readonly InputRefView[];
+};
+
+export type LastOutcome = {
+  /** Absent in a saved page, which knows one build. */
+  readonly run?: string;
+  readonly outcome: 'up-to-date' | 'restored' | 'executed' | 'failed' | 'skipped' | 'cancelled';
+  /** Of a restored stage; absent for the local cache. */
+  readonly from?: 'remote';
 };
 
 export type InputRefView = {

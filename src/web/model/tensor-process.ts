@@ -1,8 +1,11 @@
 /** Runs models up to one value on a captured sample, in a process of its own: the memory of the runtime goes when it ends. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { assertNever } from '../../base/assert-never.js';
 import { getDefined } from '../../base/invariant.js';
+import { readImageInput } from '../../detection/data/image-samples.js';
 import { decodeImage } from '../../detection/image/decode-image.js';
+import { readNetworkInput } from '../../detection/image-network.js';
 import { openDetector } from '../../detection/open-detector.js';
 import { readDefinition } from '../../detection/read-definition.js';
 import type { Model } from '../../onnx/ir/model.js';
@@ -19,7 +22,7 @@ import { readJsonFile } from '../../stage/json-file.js';
 import { compareArrays, figuresOf } from '../../tensor/compare.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { answerOrder } from './answer-order.js';
-import type { CapturedFeed, ImageFeed, TensorData, TensorOrder, TensorView } from './tensor-view.js';
+import type { CapturedFeed, ImageFeed, NetworkFeed, TensorData, TensorOrder, TensorView } from './tensor-view.js';
 
 /** More elements are no picture, and take the page seconds. */
 const MOST_ELEMENTS = 8_000_000;
@@ -28,7 +31,7 @@ answerOrder(readTensors);
 
 async function readTensors({ model: path, other: otherPath, value, fed }: TensorOrder): Promise<TensorView> {
   const model = await load(path);
-  const feeds = fed.kind === 'captured' ? await readFeeds(model, fed) : await feedImage(model, fed);
+  const feeds = await readFed(model, fed);
   const own = await runTo(model, value, feeds.tensors);
   const view = { dims: own.dims, samples: feeds.samples, own: encode(value, own) };
   if (otherPath === undefined) return view;
@@ -50,6 +53,26 @@ async function load(path: string): Promise<Model> {
 interface Feeds {
   readonly tensors: NamedTensors;
   readonly samples: readonly string[];
+}
+
+function readFed(model: Model, fed: TensorOrder['fed']): Promise<Feeds> {
+  switch (fed.kind) {
+    case 'captured':
+      return readFeeds(model, fed);
+    case 'image':
+      return feedImage(model, fed);
+    case 'network':
+      return feedNetwork(model, fed);
+    default:
+      return assertNever(fed);
+  }
+}
+
+/** The image, prepared as the stage prepares it. */
+async function feedNetwork(model: Model, { image, preprocess }: NetworkFeed): Promise<Feeds> {
+  const { name, size } = readImageInput(listModelInputs(model));
+  const { tensor } = await readNetworkInput(image, { height: size.height ?? null, width: size.width ?? null }, preprocess);
+  return { tensors: { [name]: tensor }, samples: [basename(image)] };
 }
 
 async function readFeeds(model: Model, { folder, sample: index }: CapturedFeed): Promise<Feeds> {

@@ -1,5 +1,6 @@
 /** A value of a model on one captured sample or image, and its counterpart in another model. */
 import type { FitPolicy } from '../../detection/detector/detector-family.js';
+import type { Preprocessing } from '../../detection/image/preprocessing-schema.js';
 import type { SessionOptions } from '../../runtime/session/session.js';
 import type { ComparisonFigures } from '../../tensor/compare.js';
 
@@ -9,7 +10,7 @@ export interface TensorOrder {
   /** A model to compare with; its value is found by name, or by equal computation. */
   readonly other: string | undefined;
   readonly value: string;
-  readonly fed: CapturedFeed | ImageFeed;
+  readonly fed: CapturedFeed | ImageFeed | NetworkFeed;
 }
 
 /** A sample of a stage that uses `capture`. */
@@ -32,6 +33,14 @@ export interface ImageFeed {
   /** Params of the stage. */
   readonly fit?: FitPolicy;
   readonly optimization?: SessionOptions['optimization'];
+}
+
+/** What a classifier is given for an image. */
+export interface NetworkFeed {
+  readonly kind: 'network';
+  readonly image: string;
+  /** Param of the stage. */
+  readonly preprocess: Preprocessing;
 }
 
 export interface TensorView {

@@ -14,6 +14,7 @@ const STAGE = object(
     durationMs: number(),
     message: anyText(),
     missedGates: anyList(anyText()),
+    from: oneOf(['remote'], 'Of a restored stage; absent for the local cache.'),
   },
 );
 
@@ -62,6 +63,7 @@ function advance(before: RunningBuild | undefined, entry: JournalEntry): Running
         endedMs: atMs,
         ...(entry.durationMs === undefined ? {} : { durationMs: entry.durationMs }),
         ...(entry.message === undefined ? {} : { message: entry.message }),
+        ...(entry.from === undefined ? {} : { from: entry.from }),
       });
     case 'gate': {
       if (entry.verdict !== 'missed') return build;

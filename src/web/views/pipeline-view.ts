@@ -7,10 +7,12 @@ import { dependenciesOf } from '../../engine/model/dependencies.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import { checkGate } from '../../engine/model/gate-result.js';
 import type { InputRef, Plan, PlannedStage } from '../../engine/model/plan.js';
+import { countRecords } from '../../engine/store/list-records.js';
 import type {
   FigureView,
   GateView,
   InputRefView,
+  LastOutcome,
   OutputView,
   PipelineView,
   ProblemView,
@@ -23,6 +25,7 @@ import { withCheckedParams } from '../../stage/define-stage.js';
 import type { ProjectState } from '../project/live-project.js';
 import type { ProjectPorts } from '../project/project-ports.js';
 import type { StageResult } from '../project/stage-results.js';
+import { findLastOutcomes } from './last-outcomes.js';
 
 export function factsOf({ projectFolder, pipeline, file, version, access }: ProjectPorts): ProjectFacts {
   return { folder: projectFolder, pipeline, file: file.name, version, access };
@@ -31,6 +34,7 @@ export function factsOf({ projectFolder, pipeline, file, version, access }: Proj
 export function viewPipeline(state: ProjectState, ports: ProjectPorts): PipelineView {
   const { plan, diagnostics, version, readMs, runs } = state;
   const lastRun = findTimeline(runs);
+  const last = findLastOutcomes(runs);
   const names = plan === undefined ? [] : [...plan.targets].filter(([name, ids]) => ids.length > 1 || ids[0] !== name);
   return {
     version,
@@ -38,9 +42,10 @@ export function viewPipeline(state: ProjectState, ports: ProjectPorts): Pipeline
     project: factsOf(ports),
     problems: diagnostics.map(viewProblem),
     params: plan?.params ?? {},
-    stages: plan === undefined ? [] : [...plan.stages.values()].map(stage => viewRow(plan, stage, state)),
+    stages: plan === undefined ? [] : [...plan.stages.values()].map(stage => viewRow(plan, stage, state, last.get(stage.id))),
     groups: Object.fromEntries(names),
     ...(lastRun === undefined ? {} : { lastRun }),
+    ...(state.results.size === 0 ? { cacheHolds: countRecords(state.cache) } : {}),
     ...viewReport(plan),
   };
 }
@@ -68,7 +73,7 @@ export function viewProblem({ severity, code, message, help, span }: Diagnostic)
   return { severity, code, message, ...(help === undefined ? {} : { help }), ...place };
 }
 
-function viewRow(plan: Plan, stage: PlannedStage, { explained, results }: ProjectState): StageRow {
+function viewRow(plan: Plan, stage: PlannedStage, { explained, results }: ProjectState, last: LastOutcome | undefined): StageRow {
   const explanation = explained.get(stage.id);
   const result = results.get(stage.id);
   return {
@@ -80,7 +85,8 @@ function viewRow(plan: Plan, stage: PlannedStage, { explained, results }: Projec
     why: explanation === undefined ? [] : reasonsOf(explanation),
     built: result !== undefined,
     ...(result?.at === 'cache' ? { cached: true } : {}),
-    ...(result === undefined ? {} : { durationMs: result.durationMs }),
+    ...(last === undefined ? {} : { last }),
+    ...(result === undefined ? {} : { durationMs: result.durationMs, key: result.key }),
     figures: figuresOf(stage, result),
     gates: gatesOf(stage, result),
     outputs: outputsOf(plan, stage, result),

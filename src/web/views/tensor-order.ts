@@ -1,8 +1,11 @@
 /** What the computation of a value needs: the models, and a captured sample or an image of a detector. */
+import { readJsonShape } from '../../base/json/json-shape.js';
+import { readerOf } from '../../base/schema/schema-reader.js';
 import type { FitPolicy } from '../../detection/detector/detector-family.js';
+import { PREPROCESSING_SCHEMA } from '../../detection/image/preprocessing-schema.js';
 import type { Plan, PlannedStage, StageId } from '../../engine/model/plan.js';
 import { RequestError } from '../http/read-body.js';
-import type { CapturedFeed, ImageFeed, TensorOrder } from '../model/tensor-view.js';
+import type { CapturedFeed, ImageFeed, NetworkFeed, TensorOrder } from '../model/tensor-view.js';
 import type { ProjectState } from '../project/live-project.js';
 import { findArtifact, findFolder } from './artifact-file.js';
 import { findInputFile } from './input-file.js';
@@ -28,12 +31,27 @@ function captureOf(plan: Plan, state: Places, captured: string, sample: string |
   return { kind: 'captured', folder: findFolder(plan, state, captured), sample: Number(sample ?? 0) };
 }
 
-/** The detector of a stage that uses `evaluate`, and one image of its data set. */
-async function feedOf(plan: Plan, state: Places, id: string, image: string): Promise<ImageFeed> {
+/** What a stage gives its models for one image of its data set. */
+async function feedOf(plan: Plan, state: Places, id: string, image: string): Promise<ImageFeed | NetworkFeed> {
+  const stage = plan.stages.get(id as StageId);
+  return stage?.plugin.name === 'evaluate-classes' ? networkFeedOf(plan, state, stage, image) : detectorFeedOf(plan, state, id, image);
+}
+
+const readPreprocessing = readerOf(PREPROCESSING_SCHEMA);
+
+/** The image as a classifier takes it. @throws RequestError `ui-bad-request`. */
+async function networkFeedOf(plan: Plan, state: Places, { id, params }: PlannedStage, image: string): Promise<NetworkFeed> {
+  const preprocess = readJsonShape(readPreprocessing, params.preprocess);
+  if (preprocess.kind !== 'ok') throw new RequestError(400, 'ui-bad-request', `"${id.slice(0, 80)}" prepares images in no known way`);
+  return { kind: 'network', image: await findInputFile(plan, state, id, 'images', image), preprocess: preprocess.value };
+}
+
+/** The detector of a stage that uses `evaluate`. */
+async function detectorFeedOf(plan: Plan, state: Places, id: string, image: string): Promise<ImageFeed> {
   const stage = plan.stages.get(id as StageId);
   const parts = stage?.inputs.parts;
   if (stage?.plugin.name !== 'evaluate' || parts?.kind !== 'record')
-    throw new RequestError(400, 'ui-bad-request', `"${id.slice(0, 80)}" is no stage that evaluates a detector`);
+    throw new RequestError(400, 'ui-bad-request', `"${id.slice(0, 80)}" is no stage that evaluates a detector or a classifier`);
   const file = (name: string, path?: string): Promise<string> => findInputFile(plan, state, id, name, path);
   const models = await Promise.all(Object.keys(parts.entries).map(async name => [name, await file(`parts.${name}`)] as const));
   return {

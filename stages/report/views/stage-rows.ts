@@ -39,6 +39,8 @@ function rowOf(stage: SummarizedStage, metrics: JsonObject | undefined, holds: (
     why: [],
     built: true,
     outcome: stage.outcome,
+    last: { outcome: stage.outcome, ...(stage.from === undefined ? {} : { from: stage.from }) },
+    key: stage.key,
     durationMs: stage.durationMs,
     figures: metrics === undefined ? [] : figuresOf(metrics),
     gates: stage.gates.map(gateOf),

@@ -1,6 +1,8 @@
 /** The page while things happen: builds, edits, a server that restarts, two pages, names with markup, a hostile page of another origin. */
+import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { describeInBrowser, openBrowser } from '../../support/browser.js';
 import { type CliProcess, type CliWorld, givenProject, TEXT_PROJECT } from '../../support/cli-world.js';
@@ -47,6 +49,71 @@ describeInBrowser('the live page', path => {
       await text(opened, sentence);
     }
     expect(opened.heard).toEqual([]);
+  });
+
+  it('shows in the boxes of the graph what the last build did: built, restored, unchanged, failed, skipped', async () => {
+    await opened.go('/');
+    const boxes = async (): Promise<Readonly<Record<string, string>>> =>
+      Object.fromEntries(
+        await opened.page
+          .locator('.graph .box')
+          .evaluateAll(found =>
+            found.map(box => [box.querySelector('.title')?.textContent ?? '', box.querySelector('.outcome')?.textContent ?? '']),
+          ),
+      );
+    expect(world.run('build').exitCode).toBe(0);
+    await text(opened, 'All 4 stages are up to date');
+    expect(await boxes()).toEqual({
+      shout: '▶ built · r1',
+      'count@bytes': '▶ built · r1',
+      'count@lines': '▶ built · r1',
+      judge: '▶ built · r1',
+    });
+    rmSync(join(world.folder, 'artifacts/judge'), { recursive: true });
+    expect(world.run('build').exitCode).toBe(0);
+    await text(opened, '↓ local cache · r2');
+    expect(await boxes()).toEqual({
+      shout: '= unchanged · r2',
+      'count@bytes': '= unchanged · r2',
+      'count@lines': '= unchanged · r2',
+      judge: '↓ local cache · r2',
+    });
+    world.write('pipeline.yaml', world.read('pipeline.yaml').replace('tr a-z', 'exit 3; tr a-z'));
+    expect(world.run('build', '--keep-going').exitCode).toBe(1);
+    // On a machine that is busy the page looks at everything again after the build.
+    await opened.page.getByText('✗ failed · r3').first().waitFor({ timeout: 90_000 });
+    expect(await boxes()).toEqual({
+      shout: '✗ failed · r3',
+      'count@bytes': '– skipped · r3',
+      'count@lines': '– skipped · r3',
+      judge: '= unchanged · r3',
+    });
+    await opened.page.getByRole('button', { name: 'shout: failed; last build: failed in r3' }).waitFor();
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('shows what an imported archive holds: results that a build would restore, with their figures', async () => {
+    expect(world.run('build').exitCode).toBe(0);
+    expect(world.run('cache', 'export', 'all.tanren').exitCode).toBe(0);
+    const other = givenProject(TEXT_PROJECT);
+    try {
+      expect(other.run('cache', 'import', join(world.folder, 'all.tanren')).exitCode).toBe(0);
+      expect(other.run('status').stdout).toContain('would be restored: not built in this checkout; the cache has its result');
+      const page = await openInBrowser(browser, await findPage(other.start('ui')));
+      await page.go('/?stage=judge');
+      await text(page, '4 of 4 stages are not up to date; the cache has their results.');
+      await text(page, 'not built in this checkout; the cache has its result');
+      await text(page, 'quality.words');
+      expect(await page.page.locator('main').innerText()).not.toContain('never built');
+      // Results of other inputs are counted.
+      const changed = other.read('pipeline.yaml').replace('tr a-z A-Z', 'tr a-y A-Y').replace('cp score', 'true; cp score');
+      other.write('pipeline.yaml', changed);
+      await text(page, '4 of 4 stages are not up to date; the cache holds 4 results, none for the present inputs.');
+      expect(page.heard).toEqual([]);
+      await page.close();
+    } finally {
+      other.remove();
+    }
   });
 
   it('shows a build that was started elsewhere, in two pages at once, and an edit without a build', async () => {

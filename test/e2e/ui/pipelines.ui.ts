@@ -2,6 +2,8 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TensorView } from '../../../src/web/model/tensor-view.js';
+import { decodeFloats } from '../../../src/web/page/tensor/tensor-data.js';
 import { describeInBrowser } from '../../support/browser.js';
 import { type GivenPage, givenPage } from '../../support/given-page.js';
 import { givenShapesProject } from '../../support/shapes-project.js';
@@ -87,6 +89,41 @@ describeInBrowser("the page of a classifier's pipeline", path => {
     ['/model?stage=quantize&before=simplify.model', 'added'],
     ['/tensor?stage=quantize', 'largest difference'],
   ]);
+
+  it('opens the tensors of an image, those of the model that the stage evaluates, for a name with markup too', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    await opened.go('/results?kind=wrong');
+    await tab.getByRole('link', { name: 'its tensors' }).click();
+    await tab.getByText(`Image ${HOSTILE_IMAGE} of classes-int8`).waitFor();
+    await tab.getByText('All channels').waitFor();
+    await tab.getByText(/largest difference/).waitFor();
+    await tab.getByRole('link', { name: 'its predictions' }).click();
+    await tab.getByRole('img', { name: HOSTILE_IMAGE }).waitFor();
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('computes the scores of an image as the stage does', async () => {
+    const predictions = JSON.parse(
+      readFileSync(join(page.project().folder, 'artifacts/classifier/classes-int8/predictions.json'), 'utf8'),
+    ) as readonly {
+      readonly file: string;
+      readonly classes: readonly number[];
+      readonly scores: readonly number[];
+    }[];
+    expect(predictions.length).toBe(4);
+    for (const { file, classes, scores } of predictions) {
+      const query = `stage=quantize&port=model&value=scores&of=classes-int8&image=${encodeURIComponent(file)}`;
+      const { own } = await page.server().json<TensorView>(`tensor?${query}`);
+      const values = decodeFloats(own.base64);
+      // The page ends its session at the value; the scores are multiples of one scale, so only another integer would differ.
+      for (const [index, one] of classes.entries()) expect(values[one]).toBeCloseTo(scores[index] ?? Number.NaN, 5);
+    }
+    for (const image of ['../classifier.yaml', 'none.png'])
+      expect((await page.server().ask(`/api/tensor?stage=quantize&port=model&value=scores&of=classes-int8&image=${image}`)).status).toBe(
+        404,
+      );
+  });
 
   it('shows predictions of both sides, and a file name with markup as text', async () => {
     const opened = await page.open();

@@ -140,6 +140,50 @@ describe('the section "Quantization"', () => {
   });
 });
 
+describe('the section "Verification"', () => {
+  const comparison = { sqnrDb: 20, cosine: 0.99, maxAbs: 0.5 };
+  const error = (value: string, sqnrDb: number) => ({
+    value,
+    comparedWith: value,
+    node: value,
+    opType: 'Conv',
+    standardDeviation: 1,
+    ...comparison,
+    sqnrDb,
+  });
+  const step = (...parts: readonly object[]) => ({
+    name: 'quantize',
+    stage: undefined,
+    value: { values: { out: comparison }, propagated: parts },
+  });
+  const part = (name: string, ...values: readonly object[]) => ({ part: name, samples: 2, values, unmatched: ['gone'] });
+  const quantized = (name: string, ...values: readonly string[]) => ({
+    name,
+    stage: undefined,
+    value: { activations: values.map(value => ({ name: value })), fused: [] },
+  });
+  const draw = async (quantization: readonly object[], verify: readonly object[]) =>
+    (await loadComponent('report/verification.js', 'Verification'))({ results: { pipeline: { stages: [] }, verify, quantization } });
+
+  it('has inner values of models whose ranges no report tells, with the lowest by name and a chart', async () => {
+    const verify = [step(part('backbone', error('a', 30), error('b', 12.5), error('c', 20)), part('head', error('x', 9)))];
+    const markup = await draw([quantized('head', 'x')], verify);
+    const text = textOf(markup);
+    expect(text).toContain('Inner values, quantize');
+    expect(text).toContain('backbone: 3 values on 2 samples, against the model before the step; 1 has no counterpart');
+    expect(text).toContain('Lowest: b 12.5 dB , c 20.0 dB , a 30.0 dB .');
+    expect(markup).toContain('Errors of 3 values; the lowest propagated SQNR is 12.5 dB');
+    expect(text).toMatch(/b Conv 12\.5 0\.990000 0\.5/);
+    // The view "Quantization" has those of the head.
+    expect(text).not.toContain('head: ');
+  });
+
+  it('has none where the view "Quantization" shows all', async () => {
+    const verify = [step(part('backbone', error('a', 30), error('b', 12.5)))];
+    expect(textOf(await draw([quantized('backbone', 'a', 'b')], verify))).not.toContain('Inner values');
+  });
+});
+
 describe('the list of objects', () => {
   const side = (score: number, more: object = {}) => ({ box: [0, 0, 1, 1], category: '1', score, crowd: false, ...more });
   const nameOf = () => 'square';

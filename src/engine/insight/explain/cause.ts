@@ -3,11 +3,14 @@ import { assertNever } from '../../../base/assert-never.js';
 import type { Change } from '../../action/changes.js';
 import { describeChange } from '../../action/changes.js';
 import type { Failure } from '../../model/failure.js';
+import { ONLY_CACHED } from '../status/only-cached.js';
 import { type CodeChanges, describeCodeChanges } from './code-changes.js';
 import { describeTreeChanges, type TreeChanges } from './tree-changes.js';
 
 export type Cause =
   | { readonly kind: 'never-built' }
+  /** No build of this checkout accepted a result, and the cache has one for these inputs: an imported archive, or a shared cache. */
+  | { readonly kind: 'only-cached' }
   /** The action record of the last result is missing from the cache. */
   | { readonly kind: 'record-lost' }
   | { readonly kind: 'forced' }
@@ -27,6 +30,8 @@ export function describeCause(cause: Cause): string {
   switch (cause.kind) {
     case 'never-built':
       return 'never built';
+    case 'only-cached':
+      return ONLY_CACHED;
     case 'record-lost':
       return 'the record of its last run is missing from the cache';
     case 'forced':

@@ -60,7 +60,7 @@ async function causesOf(search: Search, stage: PlannedStage, { status, pinned, a
     case 'stale':
     case 'restorable': {
       if (status.kind === 'stale' && status.reasons[0] === 'forced') return own({ kind: 'forced' });
-      if (accepted === undefined) return own({ kind: 'never-built' });
+      if (accepted === undefined) return own({ kind: status.kind === 'restorable' ? 'only-cached' : 'never-built' });
       const above = status.kind === 'undecided' ? status.because : status.kind === 'stale' ? status.after : [];
       const inherited = above.flatMap(id => inherit(search, stage.id, id));
       if (pinned === undefined) return inherited;

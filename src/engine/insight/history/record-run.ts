@@ -146,6 +146,7 @@ function encodeStage({ id: stage, resources }: PlannedStage, { outcome, accepted
     metrics: accepted?.metrics === undefined ? undefined : headlinesOf(accepted.metrics),
     failure: outcome.kind === 'failed' ? { code: outcome.failure.code, message: shorten(outcome.failure.message) } : undefined,
     because: outcome.kind === 'skipped' ? outcome.because : undefined,
+    from: outcome.kind === 'restored' ? outcome.from : undefined,
     spans: details === undefined || details.spans.length === 0 ? undefined : details.spans,
   });
 }

@@ -82,6 +82,7 @@ const STAGE_SCHEMA = openObject(
     metrics: mapOf(FIGURE_SCHEMA, { description: 'Headline metrics, and their differences from the baseline, by dotted path.' }),
     failure: object({ code: anyText(), message: anyText() }),
     because: anyText('Why it was skipped: the stage that failed.'),
+    from: oneOf(['remote'], 'Where a restored result came from; absent for the local cache.'),
     spans: anyList(SPAN_SCHEMA),
   },
 );

@@ -104,7 +104,7 @@ function entryOf(event: BuildEvent): Omit<JournalEntry, 'atMs'> | undefined {
   }
 }
 
-function outcomeOf(outcome: Outcome): Pick<JournalEntry, 'outcome' | 'durationMs' | 'message'> {
+function outcomeOf(outcome: Outcome): Pick<JournalEntry, 'outcome' | 'from' | 'durationMs' | 'message'> {
   switch (outcome.kind) {
     case 'executed':
       return { outcome: 'executed', durationMs: outcome.durationMs };
@@ -112,6 +112,8 @@ function outcomeOf(outcome: Outcome): Pick<JournalEntry, 'outcome' | 'durationMs
       return { outcome: 'failed', message: outcome.failure.message };
     case 'skipped':
       return { outcome: 'skipped', message: `${outcome.because} failed` };
+    case 'restored':
+      return { outcome: 'restored', ...(outcome.from === undefined ? {} : { from: outcome.from }) };
     default:
       return { outcome: outcome.kind };
   }

@@ -28,6 +28,7 @@ const ENTRY_SCHEMA = openObject(
     total: number({ minimum: 0 }),
     what: anyText('Of `progress`: the unit.'),
     outcome: oneOf(OUTCOMES),
+    from: oneOf(['remote'], 'Of a restored stage; absent for the local cache.'),
     durationMs: number({ minimum: 0 }),
     message: anyText('Of a failed or skipped stage, of a retry and of a stopped run: why.'),
     metric: anyText(),

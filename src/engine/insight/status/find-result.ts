@@ -10,6 +10,7 @@ import type { ActionResult } from '../../store/action-records.js';
 import { decodeTree } from '../../store/files/tree.js';
 import { haveStatedSizes } from '../../store/find-artifacts.js';
 import { findTouched, resign } from '../../store/published.js';
+import { ONLY_CACHED } from './only-cached.js';
 import { type Found, upToDate } from './stage-status.js';
 
 /** What a build would do with a stage whose inputs are all known. */
@@ -22,7 +23,8 @@ export async function findResult(session: Session, stage: PlannedStage, forced: 
   const kept = [...(isSame ? [accepted.outputs] : []), ...(await resultsOf(session, pinned.key)).map(result => result.outputs)];
   for (const artifacts of kept) {
     if (!(await isWhole(session, artifacts))) continue;
-    return { status: { kind: 'restorable', reasons, changes }, pinned, result: { key: pinned.key, outputs: predict(artifacts) } };
+    const because = accepted === undefined ? [ONLY_CACHED] : reasons;
+    return { status: { kind: 'restorable', reasons: because, changes }, pinned, result: { key: pinned.key, outputs: predict(artifacts) } };
   }
   return { status: { kind: 'stale', reasons, changes, after: [] }, pinned };
 }

@@ -78,7 +78,7 @@ function RunningText({ build, isOwn }: { readonly build: RunningBuild; readonly 
 }
 
 function RestText({
-  pipeline: { stages, problems },
+  pipeline: { stages, problems, cacheHolds },
   build,
 }: {
   readonly pipeline: PipelineView;
@@ -100,10 +100,19 @@ function RestText({
   }
   return (
     <>
-      <span class="warn">○</span> {open.length} of {stages.length} stages {open.length === 1 ? 'is' : 'are'} not up to date.{gates}
+      <span class="warn">○</span> {open.length} of {stages.length} stages {open.length === 1 ? 'is' : 'are'} not up to date
+      {describeCached(open, cacheHolds)}.{gates}
       {killed}
     </>
   );
+}
+
+/** What of them needs no run, and what there is where nothing fits. */
+function describeCached(open: PipelineView['stages'], cacheHolds: number | undefined): string {
+  const cached = open.filter(({ state }) => state === 'restorable').length;
+  if (cached > 0) return cached === open.length ? '; the cache has their results' : `; the cache has the results of ${cached}`;
+  if (cacheHolds === undefined || cacheHolds === 0) return '';
+  return `; the cache holds ${cacheHolds === 1 ? 'one result' : `${cacheHolds} results`}, none for the present inputs`;
 }
 
 function Progress({ build }: { readonly build: RunningBuild }) {

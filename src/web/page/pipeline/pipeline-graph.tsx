@@ -4,12 +4,15 @@ import { formatDuration } from '../../../base/text/format.js';
 import { drawPath, type GraphEdge, type Point, withoutImplied } from '../../../report/graph-edges.js';
 import type { PipelineView, StageRow } from '../../../report/views/pipeline-data.js';
 import { ApiError } from '../api/client.js';
+import { build as buildStore } from '../api/live.js';
+import { useStore } from '../api/store.js';
 import type { GraphOrder } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty, Failed } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
 import { lookOf } from '../parts/states.js';
 import { clip } from '../parts/text.js';
+import { type CacheOutcome, cacheOutcomeOf, describeOutcome } from './cache-outcome.js';
 import type { StageState } from './stage-states.js';
 
 interface GraphProps {
@@ -19,8 +22,8 @@ interface GraphProps {
   readonly pick: (stage: string) => void;
 }
 
-const HEIGHT = 48;
-const [CHARACTER, PADDING, LEAST, LONGEST] = [8.2, 14, 150, 30];
+const HEIGHT = 64;
+const [CHARACTER, PADDING, LEAST, LONGEST] = [8.2, 14, 166, 30];
 
 export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
   const shape = pipeline.stages.map(({ id, dependsOn }) => `${id}<${dependsOn.join()}`).join('\n');
@@ -34,6 +37,7 @@ export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
     }),
     [shape],
   );
+  const build = useStore(buildStore);
   const layout = useLayout(order);
   const svg = useRef<SVGSVGElement>(null);
   if (layout instanceof ApiError) return <Failed error={layout} />;
@@ -73,6 +77,7 @@ export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
             stage={stage}
             place={places[stage.id] ?? { x: 0, y: 0 }}
             state={states.get(stage.id)}
+            outcome={cacheOutcomeOf(stage, build)}
             isPicked={picked === stage.id}
             pick={pick}
             move={move}
@@ -87,12 +92,13 @@ interface BoxProps {
   readonly stage: StageRow;
   readonly place: Point;
   readonly state: StageState | undefined;
+  readonly outcome: CacheOutcome | undefined;
   readonly isPicked: boolean;
   readonly pick: (stage: string) => void;
   readonly move: (from: string, key: string) => void;
 }
 
-function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
+function StageBox({ stage, place, state, outcome, isPicked, pick, move }: BoxProps) {
   const { id, durationMs, gates, why } = stage;
   const look = lookOf(state?.state ?? stage.state);
   const isMissed = gates.some(({ verdict }) => verdict === 'missed');
@@ -100,6 +106,10 @@ function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
   const progress = state?.state === 'running' ? state.live?.progress : undefined;
   const time = durationMs === undefined || (look.word !== 'up to date' && stage.outcome === undefined) ? '' : formatDuration(durationMs);
   const line = progress === undefined ? `${look.sign} ${look.word}` : `${look.sign} ${progress.done}/${progress.total}`;
+  const spoken =
+    outcome === undefined
+      ? ''
+      : `; ${outcome.run === 'now' ? 'this build' : 'last build'}: ${outcome.words}${outcome.run === undefined || outcome.run === 'now' ? '' : ` in ${outcome.run}`}`;
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' || event.key === ' ') pick(id);
     else if (event.key.startsWith('Arrow')) move(id, event.key);
@@ -107,7 +117,10 @@ function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
     event.preventDefault();
   };
   return (
-    <g class={`box ${look.tone}${isPicked ? ' picked' : ''}`} transform={`translate(${place.x - width / 2} ${place.y - HEIGHT / 2})`}>
+    <g
+      class={`box ${look.tone}${state?.state === 'running' ? ' running' : ''}${isPicked ? ' picked' : ''}`}
+      transform={`translate(${place.x - width / 2} ${place.y - HEIGHT / 2})`}
+    >
       <rect class="body" width={width} height={HEIGHT} rx={6} />
       <rect class="strip" width={4} height={HEIGHT} rx={2} />
       {progress !== undefined && (
@@ -122,6 +135,11 @@ function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
       <text class="time" x={width - 8} y={37}>
         {isMissed ? 'gate ✗' : time}
       </text>
+      {outcome !== undefined && (
+        <text class="outcome" x={PADDING} y={54}>
+          {describeOutcome(outcome)}
+        </text>
+      )}
       <rect
         class="press"
         width={width}
@@ -130,12 +148,12 @@ function StageBox({ stage, place, state, isPicked, pick, move }: BoxProps) {
         role="button"
         tabindex={0}
         aria-pressed={isPicked}
-        aria-label={`${id}: ${look.word}${isMissed ? ', gate missed' : ''}${time === '' ? '' : `, ${time}`}`}
+        aria-label={`${id}: ${look.word}${isMissed ? ', gate missed' : ''}${time === '' ? '' : `, ${time}`}${spoken}`}
         data-stage={id}
         onClick={() => pick(id)}
         onKeyDown={onKey}
       >
-        <title>{[`${id}: ${look.word}`, ...why.slice(0, 3)].join('\n')}</title>
+        <title>{[`${id}: ${look.word}${spoken}`, ...why.slice(0, 3)].join('\n')}</title>
       </rect>
     </g>
   );

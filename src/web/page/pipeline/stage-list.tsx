@@ -1,10 +1,13 @@
 /** The stages as a table. */
 import { formatDuration } from '../../../base/text/format.js';
 import type { PipelineView, StageRow } from '../../../report/views/pipeline-data.js';
+import { build as buildStore } from '../api/live.js';
+import { useStore } from '../api/store.js';
 import { FigureText } from '../parts/figure.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { StateText } from '../parts/state-text.js';
 import { plainText } from '../parts/text.js';
+import { cacheOutcomeOf, describeOutcome } from './cache-outcome.js';
 import type { StageState } from './stage-states.js';
 
 interface ListProps {
@@ -15,6 +18,7 @@ interface ListProps {
 }
 
 export function StageList({ pipeline, states, picked, pick }: ListProps) {
+  const build = useStore(buildStore);
   const columns: readonly PlainColumn<StageRow>[] = [
     {
       title: 'Stage',
@@ -25,6 +29,14 @@ export function StageList({ pipeline, states, picked, pick }: ListProps) {
       ),
     },
     { title: 'State', cell: ({ id, state }) => <StateText state={states.get(id)?.state ?? state} /> },
+    {
+      title: 'Last build',
+      hint: 'What the last build that the stage was part of did: it ran, its result came from a cache, or nothing had changed',
+      cell: stage => {
+        const outcome = cacheOutcomeOf(stage, build);
+        return outcome !== undefined && <span class="soft">{describeOutcome(outcome)}</span>;
+      },
+    },
     ...COLUMNS,
   ];
   return <PlainTable label="Stages" rows={pipeline.stages} columns={columns} keyOf={({ id }) => id} picked={picked} width="page" />;

@@ -9,7 +9,8 @@ import type { Layer } from './layers.js';
 interface ChartProps {
   readonly layers: readonly Layer[];
   readonly picked: string | undefined;
-  readonly pick: (name: string) => void;
+  /** Absent where a value has no panel. */
+  readonly pick?: (name: string) => void;
 }
 
 const FRAME = { height: 210, left: 44, top: 12, bottom: 26, right: 10 };
@@ -41,9 +42,13 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
         {findLowest(known).map(({ name, propagated, own }, index) => (
           <span key={name}>
             {index > 0 && ', '}
-            <button type="button" class="as-link mono" onClick={() => pick(name)}>
-              {plainText(name)}
-            </button>{' '}
+            {pick === undefined ? (
+              <code>{plainText(name)}</code>
+            ) : (
+              <button type="button" class="as-link mono" onClick={() => pick(name)}>
+                {plainText(name)}
+              </button>
+            )}{' '}
             {formatDb(propagated ?? own ?? null)} dB
           </span>
         ))}
@@ -57,7 +62,7 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
         <AxisY frame={frame} scale={y} format={String} />
         <polyline class="propagated" points={line.join(' ')} />
         {known.map(({ name, own, propagated, opType }, index) => (
-          <g key={name} class={name === picked ? 'mark picked' : 'mark'} onClick={() => pick(name)}>
+          <g key={name} class={name === picked ? 'mark picked' : 'mark'} onClick={() => pick?.(name)}>
             <rect class="hit" x={x(index) - 6} y={top} width={12} height={height - top - bottom} />
             {propagated !== undefined && <circle class="propagated" cx={x(index)} cy={y(level(propagated) ?? 0)} r={2.5} />}
             {own !== undefined && <circle class="own" cx={x(index)} cy={y(level(own) ?? 0)} r={3} />}

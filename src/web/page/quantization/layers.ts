@@ -31,7 +31,7 @@ export interface Layer {
 
 /** In the order of the graph: that of the propagated errors where they are known, else that of the report. */
 export function joinLayers(
-  { activations, fused }: QuantizationReport,
+  { activations, fused }: Pick<QuantizationReport, 'activations' | 'fused'>,
   part: PartErrors | undefined,
   sensitivity: SensitivityReport | undefined,
 ): readonly Layer[] {

@@ -9,6 +9,7 @@ import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { Link } from '../parts/link.js';
 import { NameCell } from '../parts/name-cell.js';
 import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
 import { FilterField, Select } from '../parts/select.js';
@@ -26,7 +27,7 @@ export function QuantizationPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
   const stages = pipeline.stages.filter(({ plugin, outputs }) => plugin === 'quantize' && holdsReport(outputs));
   const stage = stages.find(({ id }) => id === query.stage) ?? stages[0];
-  if (stage === undefined) return <Empty>The pipeline has no stage that uses “quantize”, so there are no ranges to show.</Empty>;
+  if (stage === undefined) return <NoStage stages={pipeline.stages} />;
   return (
     <View
       title="Quantization"
@@ -48,6 +49,25 @@ export function QuantizationPage({ pipeline }: ViewProps) {
         <Empty>{stage.id} is not built yet. Run it to see its ranges and errors.</Empty>
       )}
     </View>
+  );
+}
+
+/** A model that was quantized elsewhere has errors too. */
+function NoStage({ stages }: { readonly stages: readonly StageRow[] }) {
+  return (
+    <Empty>
+      The pipeline has no stage that uses “quantize”, so there are no ranges to show.
+      {stages.some(({ plugin, built }) => plugin === 'verify' && built) && (
+        <>
+          {' '}
+          Errors of inner values that “verify” compared are in{' '}
+          <Link view="report" query={{ at: 'verification' }}>
+            Report
+          </Link>
+          .
+        </>
+      )}
+    </Empty>
   );
 }
 

@@ -1,6 +1,5 @@
 /** The quantized parts: what was quantized, and the values with the lowest SQNR, with links to the view that shows all of them. */
 
-import type { PartErrors } from '../../../quant/compare/propagated-error.js';
 import type { QuantizationReport } from '../../../quant/report/report-entries.js';
 import type { SensitivityReport } from '../../../quant/sensitivity/report-schema.js';
 import { formatCount, formatDb, formatShare } from '../../../report/numbers.js';
@@ -8,8 +7,9 @@ import { numberColumn, textColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { Link } from '../parts/link.js';
 import { plainText } from '../parts/text.js';
-import { findCosts, findPart, listReaders, partNameIn } from '../quantization/find-part.js';
+import { findCosts, listReaders } from '../quantization/find-part.js';
 import { COST_BASIS, joinLayers, type Layer } from '../quantization/layers.js';
+import { findErrors } from './part-errors.js';
 import type { Named, ReportResults } from './report-results.js';
 import { CaptionedTable, ReportSection } from './report-section.js';
 import { describeScheme } from './tiles.js';
@@ -71,21 +71,6 @@ function findDearest(layers: readonly Layer[]): Layer | undefined {
 }
 
 type Quantization = Named<QuantizationReport>;
-
-/** As in the view "Quantization": of a stage that reads the quantized model, if the report has one; else by names. */
-function findErrors({ name, stage, value }: Quantization, { pipeline, verify }: ReportResults): PartErrors | undefined {
-  const withErrors = verify.filter(one => (one.value.propagated ?? []).length > 0);
-  for (const reader of stage === undefined ? [] : listReaders(pipeline.stages, stage, 'verify')) {
-    const own = withErrors.find(one => one.stage === reader.id)?.value.propagated ?? [];
-    const part = findPart(value, own, partNameIn(reader, stage ?? ''));
-    if (part !== undefined) return part;
-  }
-  return findPart(
-    value,
-    withErrors.flatMap(one => one.value.propagated ?? []),
-    name,
-  );
-}
 
 function findSensitivity({ name, stage, value }: Quantization, { pipeline, sensitivity }: ReportResults): SensitivityReport | undefined {
   const readers = stage === undefined ? [] : listReaders(pipeline.stages, stage, 'sensitivity');

@@ -61,7 +61,7 @@ export function ReportBody({ results }: { readonly results: ReportResults }) {
       )}
       {sections.length === 0 && <Empty>There are no results yet. Run the pipeline to see its figures.</Empty>}
       <Accuracy metrics={metrics} />
-      <Verification verify={verify} />
+      <Verification results={results} />
       <Quantized results={results} />
       <Sensitivity sensitivity={sensitivity} />
       <Recovery recovery={recovery} />

@@ -4,7 +4,7 @@ import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { numberColumn, textColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { StateText } from '../parts/state-text.js';
-import { plainText } from '../parts/text.js';
+import { plainText, shortDigest } from '../parts/text.js';
 import { outcomeOf } from './outcomes.js';
 import { CaptionedTable, ReportSection } from './report-section.js';
 import { StageName } from './stage-name.js';
@@ -36,6 +36,14 @@ const COLUMNS: readonly ColumnSpec<StageRow>[] = [
   textColumn('Outcome', outcomeOf, stage => <StateText state={outcomeOf(stage)} />),
   numberColumn('Run', ({ durationMs }) => durationMs, formatDuration, { hint: 'Time of the run that made the result' }),
   numberColumn('Artifacts', sizeOf, formatBytes),
+  textColumn(
+    'Key',
+    ({ key = '' }) => key,
+    ({ key }) => key !== undefined && <code title={key}>{shortDigest(key)}</code>,
+    {
+      hint: 'The beginning of the action key: the digest of everything that the result depends on',
+    },
+  ),
   textColumn('Reads', readsOf),
 ];
 

@@ -1,11 +1,13 @@
 /** What `verify` found: errors of values and differences of detections, step by step. */
-import { EQUAL, type Figure, rankOf } from '../../../base/figure.js';
-import { formatCount, formatDb, formatFixed, formatNumber } from '../../../report/numbers.js';
+import { EQUAL, rankOf } from '../../../base/figure.js';
+import { formatCount, formatFixed, formatNumber } from '../../../report/numbers.js';
 import { numberColumn, textColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
+import { InnerValues } from './inner-values.js';
 import type { Named, ReportResults, VerifyReport } from './report-results.js';
 import { CaptionedTable, ReportSection } from './report-section.js';
+import { sqnrColumn } from './sqnr-column.js';
 import { StageName } from './stage-name.js';
 
 type Comparison = VerifyReport['values'][string];
@@ -16,7 +18,8 @@ interface ComparedValue {
   readonly comparison: Comparison;
 }
 
-export function Verification({ verify }: Pick<ReportResults, 'verify'>) {
+export function Verification({ results }: { readonly results: ReportResults }) {
+  const { verify } = results;
   if (verify.length === 0) return null;
   const withDetections = verify.filter(({ value }) => value.detections !== undefined);
   return (
@@ -34,6 +37,7 @@ export function Verification({ verify }: Pick<ReportResults, 'verify'>) {
           keyOf={({ name }) => name}
         />
       )}
+      <InnerValues results={results} />
       <details>
         <summary>Every output of every step</summary>
         {verify.map(({ name, value }) => (
@@ -48,24 +52,6 @@ export function Verification({ verify }: Pick<ReportResults, 'verify'>) {
       </details>
     </ReportSection>
   );
-}
-
-/** SQNR is sorted with "equal" above all numbers. */
-function sqnrColumn<Row>(of: (row: Row) => Figure | undefined): ColumnSpec<Row> {
-  return {
-    name: 'sqnr',
-    title: 'SQNR (dB)',
-    numeric: true,
-    first: 'up',
-    rank: row => {
-      const figure = of(row);
-      return figure === undefined ? undefined : rankOf(figure);
-    },
-    cell: row => {
-      const figure = of(row);
-      return figure === undefined ? '–' : formatDb(figure);
-    },
-  };
 }
 
 function comparisonColumns<Row>(of: (row: Row) => Comparison | undefined): readonly ColumnSpec<Row>[] {

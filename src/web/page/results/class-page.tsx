@@ -8,6 +8,7 @@ import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { FigureText } from '../parts/figure.js';
+import { Link } from '../parts/link.js';
 import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
@@ -102,6 +103,11 @@ function Classified({ left, right }: { readonly left: StageRow; readonly right: 
               <Best name={left.id} prediction={picked.left} />
               <Best name={right.id} prediction={picked.right} />
             </div>
+            <p>
+              <Link view="tensor" query={{ of: right.id, image: picked.file }}>
+                its tensors
+              </Link>
+            </p>
           </div>
         </div>
       )}

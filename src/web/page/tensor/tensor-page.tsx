@@ -16,13 +16,16 @@ import type { ViewProps } from '../parts/view-props.js';
 import { TensorPictures } from './tensor-pictures.js';
 import { ValueField } from './value-field.js';
 
+/** Plugins whose images models can be given. */
+const EVALUATORS: readonly string[] = ['evaluate', 'evaluate-classes'];
+
 export function TensorPage({ pipeline }: ViewProps) {
   const { query } = usePlace();
   const models = findModels(pipeline.stages);
   const captures = pipeline.stages.filter(({ plugin, built, cached }) => plugin === 'capture' && built && cached !== true);
   const onlyCached = pipeline.stages.find(({ plugin, cached }) => plugin === 'capture' && cached === true);
   const ofImage =
-    query.image === undefined ? undefined : pipeline.stages.find(({ id, plugin }) => plugin === 'evaluate' && id === query.of);
+    query.image === undefined ? undefined : pipeline.stages.find(({ id, plugin }) => EVALUATORS.includes(plugin) && id === query.of);
   const chosen =
     models.find(one => one.stage.id === query.stage && (query.port === undefined || one.port === query.port)) ??
     (ofImage === undefined ? undefined : findPart(ofImage, models)) ??
@@ -76,7 +79,7 @@ function inputModel({ stage }: ModelArtifact, models: readonly ModelArtifact[]):
 /** What the model is fed with. */
 type Fed =
   | { readonly kind: 'captured'; readonly stage: StageRow }
-  /** An image of the data set of a stage that uses `evaluate`. */
+  /** An image of the data set of a stage that evaluates. */
   | { readonly kind: 'image'; readonly stage: StageRow; readonly image: string };
 
 function feedOf(ofImage: StageRow | undefined, image: string | undefined, capture: StageRow | undefined): Fed | undefined {
@@ -84,9 +87,9 @@ function feedOf(ofImage: StageRow | undefined, image: string | undefined, captur
   return capture === undefined ? undefined : { kind: 'captured', stage: capture };
 }
 
-/** The first part of the detector: it takes the image. */
+/** The classifier, or the first part of the detector: it takes the image. */
 function findPart({ inputs }: StageRow, models: readonly ModelArtifact[]): ModelArtifact | undefined {
-  const part = inputs.find(({ name }) => name.startsWith('parts.'));
+  const part = inputs.find(({ name }) => name === 'model' || name.startsWith('parts.'));
   return models.find(({ stage, port }) => stage.id === part?.stage && port === part.port);
 }
 
@@ -142,8 +145,8 @@ function ChosenValue({ model, other, fed, value }: ModelProps & { readonly value
         ) : (
           <span>
             Image <b>{plainText(fed.image)}</b> of {fed.stage.id}{' '}
-            <Link view="results" query={{ right: fed.stage.id }}>
-              its detections
+            <Link view="results" query={{ right: fed.stage.id, ...(fed.stage.plugin === 'evaluate' ? {} : { image: fed.image }) }}>
+              {fed.stage.plugin === 'evaluate' ? 'its detections' : 'its predictions'}
             </Link>{' '}
             <button type="button" class="as-link" onClick={() => setQuery({ image: undefined, of: undefined })}>
               captured samples

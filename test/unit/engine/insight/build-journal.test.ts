@@ -32,6 +32,18 @@ const ports = (): EnginePorts => ({
 const STARTED: BuildEvent = { kind: 'stage-started', stage: shout, reasons: ['never built'], attempt: 1 };
 
 describe('the journal of a build', () => {
+  it('tells which cache a result came from', () => {
+    const journal = keepJournal(ports());
+    const reader = followJournal(path);
+    journal.open(path);
+    journal.ports.emit({ kind: 'outcome', stage: shout, outcome: { kind: 'restored', sizeBytes: 1, from: 'remote' } });
+    journal.ports.emit({ kind: 'outcome', stage: 'local' as StageId, outcome: { kind: 'restored', sizeBytes: 1 } });
+    const build = advanceBuild(undefined, reader.read().entries);
+    expect(build?.stages.shout).toMatchObject({ state: 'restored', from: 'remote' });
+    expect(build?.stages.local).not.toHaveProperty('from');
+    journal.close('built');
+  });
+
   it('is read while it grows, and gives the state of the build', () => {
     const journal = keepJournal(ports());
     const reader = followJournal(path);
