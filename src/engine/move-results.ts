@@ -77,6 +77,7 @@ export async function pullResults(
     for (const stage of selectStages(plan, targets)) {
       if (ports.signal.aborted) break;
       const found = await findKnown(session, stage, known);
+      if (ports.signal.aborted) break;
       if (found !== undefined) known.set(stage.id, found);
       (found !== undefined ? moved.done : mayShare(stage) ? moved.without : moved.kept).push(stage.id);
       if (parts === 'fetch' && mayShare(stage)) moved.parts += await fetchParts(session, stage, found?.key);

@@ -77,9 +77,12 @@ export function openSession(
 export async function withRemote(session: Session, use: RemoteUse | undefined): Promise<Session> {
   if (use === undefined) return session;
   const { openRemoteResults } = await import('../store/remote/remote-results.js');
-  const { emit } = session.ports;
-  const warn = (message: string): void => emit({ kind: 'warning', stage: undefined, code: 'remote-cache-failed', message });
-  return { ...session, remote: openRemoteResults(session, use, warn) };
+  const { unlessStopped } = await import('../store/remote/unless-stopped.js');
+  const { emit, signal } = session.ports;
+  const warn = (message: string): void => {
+    if (!signal.aborted) emit({ kind: 'warning', stage: undefined, code: 'remote-cache-failed', message });
+  };
+  return { ...session, remote: unlessStopped(openRemoteResults(session, use, warn), signal) };
 }
 
 /** Returns the same state under a newer plan of the same pipeline. Code and tools are observed again. */

@@ -1,16 +1,19 @@
 /** Archives carry results from one checkout to another, whole, and nothing else. */
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { digestBytes, digestJson } from '../../../src/base/digest.js';
+import { type Digest, digestBytes, digestJson } from '../../../src/base/digest.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import { encodeRecord } from '../../../src/engine/store/action-records.js';
 import { exportCache, importArchive } from '../../../src/engine/store/archive/archive.js';
 import { archiveAt } from '../../../src/engine/store/archive/archive-bytes.js';
 import { ARCHIVE_HEADER, encodeEnd, encodeHead } from '../../../src/engine/store/archive/archive-format.js';
+import { writeArchive } from '../../../src/engine/store/archive/write-archive.js';
+import { readBlob } from '../../../src/engine/store/blob-store.js';
 import { cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
 import { encodeTree } from '../../../src/engine/store/files/tree.js';
 import { takeInventory } from '../../../src/engine/store/maintenance/inventory.js';
 import { verifyCache } from '../../../src/engine/store/maintenance/maintain-cache.js';
+import { openStores } from '../../../src/engine/store/shared-cache.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
 
@@ -175,6 +178,20 @@ describe('an archive', () => {
     const target = { kind: 'file', path: here.path('no/such/folder/x.tanren') } as const;
 
     await expect(exportCache(cacheOf(here), { choice, since: [] }, target, never)).rejects.toMatchObject({ code: 'not-exported' });
+  });
+});
+
+describe('an export beside garbage collection', () => {
+  it('whose blob is removed between two reads says that it changed, and not that the archive cannot be written', async () => {
+    await here.build();
+    const cache = cacheOf(here);
+    const keys = takeInventory(cache).records.map(({ key }) => key);
+    const source = { ...openStores(cache, 'read', 'links', () => undefined), read: (digest: Digest) => readBlob(cache, digest) };
+    const removeAtHead = async (chunk: string | Buffer): Promise<void> => {
+      if (chunk.toString().startsWith('blob ')) rmSync(here.path('cache/cas'), { recursive: true });
+    };
+    const writing = writeArchive(source, keys, { blobs: new Set(), records: new Map() }, removeAtHead);
+    await expect(writing).rejects.toMatchObject({ code: 'blob-changed' });
   });
 });
 

@@ -83,12 +83,15 @@ export async function runRemoteMove(
   if (opened === undefined) return EXIT.usage;
   return withRemoteCache(options, console, opened.plan, way === 'push' ? 'yes' : undefined, async use => {
     const order = { plan: opened.plan, targets: opened.targets, cache: cachesOf(options), use };
-    const moved = await interruptible(console, ports =>
-      way === 'push' ? pushResults(order, ports) : pullResults(order, ports, options.parts === false ? 'leave' : 'fetch'),
-    );
+    let stop: AbortSignal | undefined;
+    const moved = await interruptible(console, ports => {
+      stop = ports.signal;
+      return way === 'push' ? pushResults(order, ports) : pullResults(order, ports, options.parts === false ? 'leave' : 'fetch');
+    });
     if (moved === undefined) return EXIT.interrupted;
     if (options.json) console.json(moved);
     else printMoved(way, moved, console);
+    if (stop?.aborted === true) return EXIT.interrupted;
     return moved.remote.troubles.length === 0 ? EXIT.built : EXIT.failed;
   });
 }

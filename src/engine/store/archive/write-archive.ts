@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import type { Digest } from '../../../base/digest.js';
 import { digestBytes } from '../../../base/digest.js';
+import { isMissing } from '../../../base/system-error.js';
 import { EngineError } from '../../model/engine-error.js';
 import { type ActionRecords, encodeRecord } from '../action-records.js';
 import type { BlobStore, ReadBlob } from '../blob-store.js';
@@ -112,12 +113,21 @@ async function putBlob(digest: Digest, path: string, put: (chunk: string | Buffe
   if (sizeBytes < 0) throw blobChanged(path);
   await put(encodeHead({ kind: 'blob', name: digest, sizeBytes }));
   let left = sizeBytes;
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of readPieces(path)) {
     left -= chunk.length;
     if (left < 0) break;
     await put(chunk);
   }
   if (left !== 0) throw blobChanged(path);
+}
+
+/** @throws EngineError `blob-changed` if the blob is gone: garbage may be collected during an export. */
+async function* readPieces(path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw isMissing(error) ? blobChanged(path) : error;
+  }
 }
 
 function blobChanged(path: string): EngineError {
