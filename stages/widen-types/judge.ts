@@ -40,6 +40,15 @@ export function figuresOfGate(gate: NonNullable<Constraint['gate']>, measured: J
   );
 }
 
+/** Differences say something only between figures of the same images. @throws StageError `baseline-metrics`. */
+export function checkBaseline(gate: NonNullable<Constraint['gate']>, baseline: Json | undefined, images: number): void {
+  const before = numberAt(baseline, 'images');
+  if (before === undefined || before === images || !Object.keys(gate).some(metric => metric.startsWith('delta.'))) return;
+  throw new StageError('baseline-metrics', `the baseline was measured on ${before} images, this stage judges on ${images}`, {
+    help: 'give the `evaluate` of the float detector the same data, and as `samples` the number of `images`',
+  });
+}
+
 function numberAt(metrics: Json | undefined, path: string): number | undefined {
   const found = path.split('.').reduce<Json | undefined>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), metrics);
   return typeof found === 'number' ? found : undefined;

@@ -96,11 +96,10 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
   const isOpen = ({ tensors }: WideBlock): boolean => matchers?.some(matches => tensors.some(matches)) ?? true;
   const blocks = all.blocks.filter(isOpen);
   if (blocks.length === 0) {
-    throw new StageError('nothing-to-widen', 'no tensor can become wider', {
-      help:
-        params.tensors === undefined
-          ? 'every activation has 16 bits or is in float'
-          : 'the report of `quantize` lists the tensors; those with `sharedWith` follow another one',
+    if (params.tensors === undefined || all.blocks.length === 0)
+      throw new StageError('nothing-to-widen', 'no tensor can become wider', { help: 'every activation has 16 bits or is in float' });
+    throw new StageError('nothing-to-widen', `no tensor that can become wider has a name like ${params.tensors.join(', ')}`, {
+      help: `such tensors are ${listFirst(all.blocks.map(({ name }) => name))}; the report of \`quantize\` lists all of them`,
     });
   }
   checkAdmitted(
@@ -116,6 +115,10 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
     run: { ...run, ...correction },
     groups: all.blocks.length,
   };
+}
+
+function listFirst(names: readonly string[]): string {
+  return `${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`;
 }
 
 async function search({ params: { constraint, to } }: Job, { blocks, orders }: WideBlocks, trials: Trials): Promise<readonly WideBlock[]> {

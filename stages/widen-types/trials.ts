@@ -22,7 +22,7 @@ import { StageError } from '../../src/stage/stage-error.js';
 import { detectionsPart } from './detections-part.js';
 import type { ErrorsManifest } from './errors-part.js';
 import { type DetectionManifest, figuresPart, readImages } from './figures-part.js';
-import { checkOutputs, type Figures, figuresOfGate, figuresOfOutputs } from './judge.js';
+import { checkBaseline, checkOutputs, type Figures, figuresOfGate, figuresOfOutputs } from './judge.js';
 import { outputsPart } from './outputs-part.js';
 import type { WidenTypesParams } from './params.js';
 
@@ -65,6 +65,7 @@ export async function openTrials(job: Job, run: ErrorsManifest, typesOf: (set: r
   }
   const detection = await describeDetection(job, run);
   const baseline = job.inputs.baseline === undefined ? undefined : await readInput(job.inputs, 'baseline', readJsonFile);
+  checkBaseline(gate, baseline, detection.manifest.images);
   return {
     async measure(set) {
       const types = typesOf(set);

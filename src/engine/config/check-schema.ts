@@ -71,11 +71,14 @@ function report(error: ErrorObject, root: Located, code: string, what: string, d
   const name = error.instancePath === '' ? what : `"${lastKeys(error.instancePath)}" of ${what}`;
   if (error.propertyName !== undefined) {
     const keySpan = locate(root, `${error.instancePath}/${error.propertyName}`).keySpan ?? place.value.span;
+    const title = (error.parentSchema as { readonly title?: unknown } | undefined)?.title;
     diagnostics.error(
       'bad-name',
       keySpan,
-      `"${error.propertyName}" in ${name} is not a valid name`,
-      'names have letters, digits, "_" and "-", and start with a letter or "_"; "__proto__" is reserved',
+      `"${error.propertyName}" in ${name} is not ${typeof title === 'string' ? title : 'a valid name'}`,
+      typeof title === 'string'
+        ? undefined
+        : 'names have letters, digits, "_" and "-", and start with a letter or "_"; "__proto__" is reserved',
     );
     return;
   }

@@ -18,7 +18,7 @@ import { encodeNpz } from '../../../src/tensor/formats/npz.js';
 import { calibrate } from '../../../stages/calibrate/stage.js';
 import { capture } from '../../../stages/capture/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
-import { figuresOfGate } from '../../../stages/widen-types/judge.js';
+import { checkBaseline, figuresOfGate } from '../../../stages/widen-types/judge.js';
 import { widenTypes } from '../../../stages/widen-types/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { runModel } from '../../support/look-at-model.js';
@@ -217,6 +217,25 @@ it.each([
   ['16 bits on a target for 8', { constraint: { share: 0.5 }, target: 'generic-int8' }, 'type-not-admitted'],
 ])('%s: refused', async (_name, params, code) => {
   expect((await failureOf(() => run(params))).code).toBe(code);
+});
+
+it('a name that no tensor has is answered with those that can become wider', async () => {
+  const { message, help } = await failureOf(() => run({ tensors: ['nothing*'], constraint: { share: 0.5 } }));
+  expect([message, help]).toEqual([
+    'no tensor that can become wider has a name like nothing*',
+    expect.stringContaining('such tensors are x, '),
+  ]);
+});
+
+it('differences to a baseline of other images are refused, as by `evaluate`', async () => {
+  const baseline = { bbox: { AP: 0.75 }, images: 12 };
+  const check = (gate: Record<string, string>, images: number) => failureOf(async () => checkBaseline(gate, baseline, images));
+  expect(await check({ 'delta.bbox.AP': '>= 0' }, 4)).toMatchObject({
+    code: 'baseline-metrics',
+    message: 'the baseline was measured on 12 images, this stage judges on 4',
+  });
+  checkBaseline({ 'delta.bbox.AP': '>= 0' }, baseline, 12);
+  checkBaseline({ 'bbox.AP': '>= 0' }, baseline, 4);
 });
 
 it('`quantize` refuses another file on its port `overrides`', async () => {

@@ -1,4 +1,4 @@
-/** A value with forms that a constant tells apart is judged by the form that it names. */
+/** A value with forms that a constant tells apart is judged by the form that it names; names are answered by what they stand for. */
 
 import type { Json } from '../../../../src/base/json.js';
 import { checkSchema } from '../../../../src/engine/config/check-schema.js';
@@ -21,12 +21,18 @@ const RANGE = {
   ],
 };
 
-const SCHEMA = { type: 'object', additionalProperties: false, properties: { range: RANGE } };
+const GATE = { type: 'object', propertyNames: { pattern: '^bbox', title: 'a COCO figure, such as bbox.AP' } };
+const OTHER = { type: 'object', propertyNames: { pattern: '^b' } };
+const SCHEMA = { type: 'object', additionalProperties: false, properties: { range: RANGE, gate: GATE, other: OTHER } };
 
 /** Code and message of each error of `range`. */
 function check(range: Json): readonly string[] {
+  return checkWhole({ range });
+}
+
+function checkWhole(value: Json): readonly string[] {
   const diagnostics = makeDiagnosticList();
-  const located = locateJson({ range }, { file: 'pipeline.yaml', line: 1, column: 1, endLine: 1, endColumn: 1 });
+  const located = locateJson(value, { file: 'pipeline.yaml', line: 1, column: 1, endLine: 1, endColumn: 1 });
   checkSchema({ schema: SCHEMA, origin: 'foreign' }, located, 'setting', 'stage "q"', diagnostics);
   return diagnostics.items.map(({ code, message, help }) => `${code}: ${message}${help === undefined ? '' : ` (${help})`}`);
 }
@@ -64,4 +70,11 @@ it('a value without the constant, and one of another type, are answered as befor
   expect(check({ percentile: 99 })).toContain('missing-setting: "range" of stage "q" needs "kind"');
   expect(check([1])).toEqual(['bad-setting: "range" of stage "q" is [1], which matches no allowed form']);
   expect(check({ kind: 'mse', candidates: 5 })).toEqual([]);
+});
+
+it('a name is answered by what such names stand for, and else by the letters that it may have', () => {
+  expect(checkWhole({ gate: { 'bbx.AP': '>= 0' } })).toEqual([
+    'bad-name: "bbx.AP" in "gate" of stage "q" is not a COCO figure, such as bbox.AP',
+  ]);
+  expect(checkWhole({ other: { x: 1 } })[0]).toMatch(/^bad-name: "x" in "other" of stage "q" is not a valid name \(names have letters/);
 });
