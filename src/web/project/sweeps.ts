@@ -202,8 +202,12 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** A process id may have been given to another process: a sweep of another server is then shown as running until that one ends. */
+/**
+ * A process id may have been given to another process: a sweep of another server is then shown as running until that one ends.
+ * A process that could not be started has the id 0, which the system takes for the caller's own group.
+ */
 function isAlive(pid: number): boolean {
+  if (pid === 0) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {

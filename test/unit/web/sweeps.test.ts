@@ -96,6 +96,9 @@ describe('sweeps of the page', () => {
     // No process has this id: it is above the largest that Linux gives.
     open(2 ** 22 + 1).start(ORDER, BASIS);
     expect(open().list(basisNow)[0]).toEqual({ name: 's2', state: 'lost', axes: ['preset'], values: ['a,b'], isOutdated: false });
+    // A process that could not be started has none.
+    open(0).start(ORDER, BASIS);
+    expect(open().list(basisNow)[0]).toMatchObject({ name: 's3', state: 'lost' });
   });
 
   it('have names of their own, also of two servers and of other pipelines, and the oldest go', () => {
