@@ -1,4 +1,5 @@
 /** The build: runs or restores the stages that are out of date, and leaves the others unchanged. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSettled, openSession, type Session, switchPlan, withRemote } from './action/session.js';
 import { flushState, warnOfOpenedCache } from './action/session-warnings.js';
@@ -27,6 +28,7 @@ import { removeAllLeftovers, warnOfForeignPaths } from './store/leftovers.js';
 import { lockCache } from './store/lock/lock-cache.js';
 import type { RemoteUse } from './store/remote/remote-use.js';
 import type { Trust } from './store/state-log.js';
+import { subsetName } from './sweep/sweep-names.js';
 
 export interface BuildOptions {
   /** Stages to build with all their dependencies. `plan.targets` resolves names. */
@@ -125,6 +127,7 @@ async function buildUnderLock(
   const services = openRunServices(cache, recorder.ports, options.guard, await openRemote(options, cache, recorder.ports));
   const clear = async (): Promise<readonly string[]> => (lock === undefined ? [] : removeAllLeftovers(plan.projectFolder, cache, ports));
   try {
+    if (lock !== undefined) await removeLeftSubset(plan, cache, ports);
     warnOfForeignPaths(await clear(), ports);
     const { session, ended: built } = await buildNewestPlan(plan, options, recorder.ports, cache, services);
     await services.close();
@@ -135,6 +138,14 @@ async function buildUnderLock(
     await services.close();
     await lock?.release();
   }
+}
+
+/** A subset that `watch` evaluates is removed at its end: what is there was left by one that was killed. */
+async function removeLeftSubset({ pipeline, projectFolder }: Plan, cache: CacheFolder, ports: EnginePorts): Promise<void> {
+  const name = subsetName(pipeline);
+  if (!existsSync(cache.state(name))) return;
+  const { removeLeftSweep } = await import('./sweep/remove-sweep.js');
+  await removeLeftSweep(name, projectFolder, cache, ports);
 }
 
 /** The remote workers of the build; undefined without a server that may have some. */

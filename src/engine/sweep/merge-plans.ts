@@ -6,6 +6,7 @@ import { digestJson } from '../../base/digest.js';
 import type { Json } from '../../base/json.js';
 import { refsOf } from '../model/dependencies.js';
 import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../model/plan.js';
+import { sweepName } from './sweep-names.js';
 
 export interface MergedPlans {
   readonly plan: Plan;
@@ -13,16 +14,6 @@ export interface MergedPlans {
   readonly stages: readonly ReadonlyMap<StageId, StageId>[];
   /** The stages, by their ids in the pipeline, that are not the same everywhere: in the configurations and in the pipeline as it stands. */
   readonly changed: ReadonlySet<StageId>;
-}
-
-/** Where a sweep's artifacts, state and logs are. No pipeline file can have a name with a dot first. */
-export function sweepName(pipeline: string): string {
-  return `.sweep-${pipeline}`;
-}
-
-/** The same of a subset that `watch` evaluates: an interrupted sweep of the pipeline keeps what it has. */
-export function subsetName(pipeline: string): string {
-  return `.subset-${pipeline}`;
 }
 
 /** @param base the pipeline as it stands. @param name that of the plan. Of a stage with several forms, `quantize~2` is the second one. */

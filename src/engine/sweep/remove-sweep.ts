@@ -18,15 +18,31 @@ export async function removeSweep(
   cache: CacheFolder,
   ports: Pick<EnginePorts, 'emit' | 'signal'>,
 ): Promise<void> {
-  try {
-    const artifacts = join(projectFolder, 'artifacts');
-    await withLock(cache, ports, async lock => {
+  const artifacts = join(projectFolder, 'artifacts');
+  await orWarn(ports, () =>
+    withLock(cache, ports, async lock => {
       await removeAll(pipeline, artifacts, cache);
       if (lock !== undefined) await removeStaging(artifacts);
-    });
+    }),
+  );
+}
+
+/** Removes what a sweep or subset of this name has left. Call only while holding the lock. */
+export async function removeLeftSweep(
+  name: string,
+  projectFolder: string,
+  cache: CacheFolder,
+  ports: Pick<EnginePorts, 'emit'>,
+): Promise<void> {
+  await orWarn(ports, () => removeAll(name, join(projectFolder, 'artifacts'), cache));
+}
+
+async function orWarn({ emit }: Pick<EnginePorts, 'emit'>, remove: () => Promise<void>): Promise<void> {
+  try {
+    await remove();
   } catch (error) {
     const message = `the artifacts of the sweep cannot be removed: ${messageOf(error)}`;
-    ports.emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
+    emit({ kind: 'warning', stage: undefined, code: 'cache-write-failed', message });
   }
 }
 

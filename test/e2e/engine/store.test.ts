@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../../../src/base/digest.js';
+import { build } from '../../../src/engine/build.js';
 import type { StageId } from '../../../src/engine/model/plan.js';
 import type { World } from '../../support/world.js';
 import { givenWorld } from '../../support/world.js';
@@ -103,6 +104,19 @@ describe('artifacts', () => {
     await world.build();
 
     expect(statSync(world.path('artifacts/act/text')).mode & 0o111).not.toBe(0);
+  });
+});
+
+describe('a subset that was killed', () => {
+  it('is removed by the next build, and an interrupted sweep is left', async () => {
+    const names = ['.subset-pipeline', '.sweep-pipeline'];
+    for (const pipeline of names)
+      await build({ ...(await world.plan()), pipeline }, { targets: 'all', failures: 'stop', force: 'never' }, world.ports());
+    const left = (): readonly string[] =>
+      names.filter(name => existsSync(world.path(`artifacts/${name}`)) || existsSync(world.path(`cache/state/${name}.log`)));
+    expect(left()).toEqual(names);
+    expect((await world.build()).warnings).toEqual([]);
+    expect(left()).toEqual(['.sweep-pipeline']);
   });
 });
 
