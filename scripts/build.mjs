@@ -1,6 +1,6 @@
 /** Builds dist/: compiles kernels, then tsc checks and emits every module, then Vite bundles the page of `tanren ui`, and esbuild bundles the workers of built-in plugins, and what the CLI needs to start. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './build-page.mjs';
@@ -173,13 +173,19 @@ async function bundleWorkers(dist) {
     const parts = { ${partModules(dist, module).map(path => `'${path}': () => import('./${path}')`)} };
     // Remote workers name a module from the root of the installation, part processes by its whole path.
     const inRoot = path => path.replaceAll('\\\\', '/').split('/').slice(-3).join('/');
-    runWorker(async (path, name) => findPlugin(plugins, path, name), async (path, name) => findPart((await parts[inRoot(path)]?.()) ?? {}, path, name));`;
+    export const start = () => runWorker(async (path, name) => findPlugin(plugins, path, name), async (path, name) => findPart((await parts[inRoot(path)]?.()) ?? {}, path, name));
+    // A standby worker loads this file, and what a run loads, before it knows its action.
+    export const prepare = async () => { ${preparations(dist, module)} };`;
   const anyPlugin = `import { loadPlugin } from './src/engine/execute/worker/load-plugin.js';
     import { runWorker } from './src/engine/execute/worker/run-worker.js';
     runWorker(loadPlugin);`;
   const withWorker = BUILT_IN_PLUGINS.filter(({ plugin }) => plugin.isolation !== 'in-process');
   await Promise.all([
-    ...withWorker.map(({ module }) => bundle(worker(module), bundlePath(dist, join(dist, module)))),
+    ...withWorker.map(async ({ module }) => {
+      const outfile = bundlePath(dist, join(dist, module));
+      await bundle(worker(module), outfile);
+      appendFileSync(outfile, 'if (require.main === module) module.exports.start();\n');
+    }),
     bundle(anyPlugin, join(dist, 'workers/any-plugin.cjs')),
     bundle("import './src/cli/exec/main.js';", join(dist, 'workers/exec-action.cjs')),
     ...THREADS.map(module => bundle(`import './${module}';`, join(dist, threadBundle(module)))),
@@ -193,6 +199,14 @@ function partModules(dist, module) {
   const folder = dirname(module);
   const names = readdirSync(join(dist, folder)).filter(name => name.endsWith('.js'));
   return names.filter(name => /\bdefine\w*Part\(/.test(readFileSync(join(dist, folder, name), 'utf8'))).map(name => `${folder}/${name}`);
+}
+
+/** Code that loads what a run of the plugin loads; `prepare.js` beside it may do more. */
+function preparations(dist, module) {
+  const folder = dirname(module);
+  const ahead = existsSync(join(dist, folder, 'prepare.js'));
+  if (ahead) return `await (await import('./${folder}/prepare.js')).prepare();`;
+  return existsSync(join(dist, folder, 'run.js')) ? `await import('./${folder}/run.js');` : '';
 }
 
 /** Where a thread's module stands as one file, which bundled workers start instead. */

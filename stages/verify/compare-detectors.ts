@@ -9,17 +9,19 @@ import { decodeImage, type RgbImage } from '../../src/detection/image/decode-ima
 import type { ChosenImage } from './choose-images.js';
 import type { VerifyJob } from './params.js';
 import type { PartComparer } from './part-errors.js';
+import { openReference } from './reference.js';
 import { summarize } from './report.js';
 import { formsOf } from './selections.js';
 import { listPartsOnTiles, openSide, type SideOptions, withOpened } from './sides.js';
 import type { Summary } from './summary.js';
 
 export async function compareDetectors(
-  { params, inputs, context }: VerifyJob,
+  job: VerifyJob,
   images: readonly ChosenImage[],
   { reference: options, candidate: candidateOptions }: { readonly reference: SideOptions; readonly candidate: SideOptions },
   errors: PartComparer,
 ): Promise<Summary> {
+  const { params, inputs, context } = job;
   const rule = { matchIou: params.matchIou, minScore: params.minScore };
   const onTiles = listPartsOnTiles(options, candidateOptions);
   const values: ValueComparisons[] = [];
@@ -28,10 +30,7 @@ export async function compareDetectors(
   const { splitKinds, parts: all } = options.definition;
   const first = all.find(part => isFirstPart(part, all) && !onTiles.includes(part.name));
   const ahead = first === undefined ? [] : await compareAhead(first.name, images, options, errors);
-  const sides = [
-    openSide(inputs, 'reference', params.reference, options),
-    openSide(inputs, 'candidate', params.candidate, candidateOptions),
-  ] as const;
+  const sides = [openReference(job, options), openSide(inputs, 'candidate', params.candidate, candidateOptions)] as const;
   await withOpened(sides, async ([reference, candidate]) => {
     const parts = reference.parts.filter(part => !onTiles.includes(part.name));
     const mayDiffer = new Set<string>();
@@ -40,7 +39,7 @@ export async function compareDetectors(
       const { id, path } = chosen;
       context.signal.throwIfAborted();
       const image = ahead[index] ?? (await readImage(path));
-      const [right, own] = [await reference.trace(image), await candidate.trace(image)];
+      const [right, own] = [await reference.trace(chosen, image), await candidate.trace(image)];
       values.push(await compareParts(right, candidate, own, { splitKinds, shapes: { mayDiffer, differing } }));
       detections.push(compareDetections(id, right.objects, own.objects, rule));
       for (const { name } of parts) {

@@ -1,12 +1,12 @@
 /** A second thread that compares inner values, beside the thread that runs the detectors. */
-import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { openThread } from '../../src/base/thread-client.js';
+import { openThread, type ThreadClient } from '../../src/base/thread-client.js';
 import type { SampleErrors } from '../../src/quant/compare/compare-values.js';
 import type { InputPaths } from '../../src/stage/define-stage.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import { resultOf, type ThreadAnswer } from '../../src/stage/thread-call.js';
 import { CLAIMED_BEFORE } from './claim.js';
+import { sizeOfFiles } from './file-sizes.js';
 import type { ValuesOrder } from './values-thread.js';
 
 export interface ValuesThread {
@@ -15,11 +15,24 @@ export interface ValuesThread {
   close(): Promise<void>;
 }
 
-export function openValuesThread(): ValuesThread {
-  const thread = openThread<ValuesOrder, ThreadAnswer>(new URL('./values-thread.js', import.meta.url), {
+/** Started ahead by `startSpareThread`, and not used yet. */
+let spare: ThreadClient<ValuesOrder, ThreadAnswer> | undefined;
+
+/** Starts the thread of the next `openValuesThread` of this process. */
+export function startSpareThread(): void {
+  spare ??= startThread();
+}
+
+function startThread(): ThreadClient<ValuesOrder, ThreadAnswer> {
+  return openThread(new URL('./values-thread.js', import.meta.url), {
     endedBy: reason =>
       new StageError('thread-ended', `a thread of the stage ended without a result: ${reason}`, { help: 'free memory, and build again' }),
   });
+}
+
+export function openValuesThread(): ValuesThread {
+  const thread = spare ?? startThread();
+  spare = undefined;
   const compare = async (order: ValuesOrder): Promise<SampleErrors | undefined> => {
     const result = resultOf<SampleErrors | typeof CLAIMED_BEFORE>(await thread.ask(order));
     return result === CLAIMED_BEFORE ? undefined : result;
@@ -38,16 +51,6 @@ const [LEAST_BYTES, MOST_BYTES] = [1 << 20, 128 << 20];
 export function isWorthThread({ reference, candidate }: InputPaths, samples: number, cores = availableParallelism()): boolean {
   if (samples <= 1 || cores <= 1) return false;
   const paths = [reference, candidate].flatMap(side => (typeof side === 'string' ? [side] : Object.values(side ?? {})));
-  const sizes = paths.map(findSize);
-  if (!sizes.every(size => size !== undefined)) return false;
-  const sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
-  return sizeBytes >= LEAST_BYTES && sizeBytes <= MOST_BYTES;
-}
-
-function findSize(path: string): number | undefined {
-  try {
-    return statSync(path).size;
-  } catch {
-    return undefined;
-  }
+  const sizeBytes = sizeOfFiles(paths);
+  return sizeBytes !== undefined && sizeBytes >= LEAST_BYTES && sizeBytes <= MOST_BYTES;
 }

@@ -1,8 +1,7 @@
 /** What the entries of each port have to be. */
 import { isJsonObject, type Json } from '../../../src/base/json.js';
-import { mapOf, openObject } from '../../../src/base/schema/build-schema.js';
 import { DETECTION_FIGURES_SCHEMA } from '../../../src/detection/compare/detection-figures.js';
-import { PROPAGATED_SCHEMA } from '../../../src/quant/compare/propagated-error.js';
+import { verifyReadingOf } from '../../../src/quant/compare/verify-reading.js';
 import { RECOVERY_SCHEMA } from '../../../src/quant/recovery/recovery-report.js';
 import { withPresentNames } from '../../../src/quant/report/former-names.js';
 import { QUANTIZATION_SCHEMA } from '../../../src/quant/report/report-entries.js';
@@ -12,13 +11,9 @@ import type { ReportPort } from '../../../src/report/views/report-data.js';
 import { BENCH_REPORT_SCHEMA } from '../../../src/runtime/measure/bench-report.js';
 import { StageError } from '../../../src/stage/stage-error.js';
 import { COMPILE_REPORT_OF_ANY_VERSION } from '../../../src/target/report/compile-report.js';
-import { COMPARISON_SCHEMA } from '../../../src/tensor/compare.js';
 import { parserOf } from '../entries.js';
 
-const VERIFY_SCHEMA = openObject(
-  { values: mapOf(COMPARISON_SCHEMA) },
-  { detections: DETECTION_FIGURES_SCHEMA, propagated: PROPAGATED_SCHEMA },
-);
+const VERIFY_READING = verifyReadingOf(DETECTION_FIGURES_SCHEMA);
 
 const parseQuantization = parserOf(QUANTIZATION_SCHEMA, 'quantize');
 
@@ -28,7 +23,7 @@ export const CHECKS: Readonly<Record<ReportPort, (value: Json) => void>> = {
     if (isJsonObject(value)) return;
     throw new StageError('report-input', 'metrics are an object of numbers', { help: 'connect an output of kind metrics' });
   },
-  verify: parserOf(VERIFY_SCHEMA, 'verify'),
+  verify: parserOf(VERIFY_READING, 'verify'),
   // Also with former names of fields, which the page reads too.
   quantization: value => parseQuantization(withPresentNames(value).report),
   recovery: parserOf(RECOVERY_SCHEMA, 'correct-biases` or `round-weights'),

@@ -1,22 +1,29 @@
 /**
- * The main module of a standby worker: a process that was started before a stage needed it. It runs one worker's main module, and ends with it.
- * Before that it has loaded this module and the libraries that its arguments name, and nothing of a plugin.
+ * The main module of a standby worker: a process that was started before a stage needed it. It becomes the worker of one action, and ends with it.
+ * Before that it has loaded what its argument names: the bundle of a worker, with the modules and libraries that every run of its plugin loads.
  */
 import { createRequire } from 'node:module';
-import type { BeginOrder, StandbyReady } from './messages.js';
+import type { BeginOrder, StandbyReady, WorkerBundle } from './messages.js';
 
 const load = createRequire(import.meta.url);
-for (const library of process.argv.slice(2)) load(library);
-
+const [, , main = ''] = process.argv;
 const end = (): never => process.exit(0);
 process.once('disconnect', end);
-process.once('message', ({ main, folder, scratch, env }: BeginOrder) => {
+
+const before = { ...process.env };
+const bundle = load(main) as WorkerBundle;
+await bundle.prepare();
+/** Variables that modules set for themselves when they are loaded, as they do in every worker. */
+const own = Object.entries(process.env).filter(([name, value]) => before[name] !== value);
+
+process.once('message', ({ folder, scratch, env }: BeginOrder) => {
   process.off('disconnect', end);
-  for (const name of Object.keys(process.env)) if (!Object.hasOwn(env, name)) delete process.env[name];
-  Object.assign(process.env, env);
+  const given = { ...env, ...Object.fromEntries(own) };
+  for (const name of Object.keys(process.env)) if (!Object.hasOwn(given, name)) delete process.env[name];
+  Object.assign(process.env, given);
   process.chdir(scratch);
   process.argv = [process.execPath, main, folder];
-  load(main);
+  void bundle.start();
 });
 const ready: StandbyReady = { kind: 'standby-ready' };
 process.send?.(ready);

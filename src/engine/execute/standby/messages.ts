@@ -6,6 +6,14 @@ export interface BeginOrder extends StandbyOrder {
   readonly kind: 'begin';
 }
 
+/** The exports of a worker's bundle; scripts/build.mjs writes it. */
+export interface WorkerBundle {
+  /** Runs the action of the arguments. */
+  start(): Promise<void>;
+  /** Loads what a run of the plugin loads, and nothing of an action. */
+  prepare(): Promise<void>;
+}
+
 export interface StandbyReady {
   readonly kind: 'standby-ready';
 }

@@ -8,7 +8,7 @@ import type { StandbyPort } from '../../model/ports.js';
 import { type BeginOrder, isStandbyReady } from './messages.js';
 
 export interface StandbyWorkers extends StandbyPort {
-  /** Starts the missing ones, a moment later: what a build leaves to do comes first. As many as the builds so far asked for at most. */
+  /** Starts the missing ones, a moment later: what a build leaves to do comes first. They are those that the last build asked for, up to `count`. */
   refillLater(): void;
   /** Ends those that wait. */
   close(): void;
@@ -19,26 +19,32 @@ export interface StandbyOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Flags of Node, those of every worker. */
   readonly flags: readonly string[];
-  /** Packages that they load when they start. */
-  readonly libraries: readonly string[];
-  /** Versions of the libraries that are installed now: a process that was started with others is ended, not used. */
-  readonly versions: () => string;
+  /** What is installed now of all that a process loads ahead for this bundle: one that was started with something else is ended, not used. */
+  readonly installed: (main: string) => string;
   /** At most. */
   readonly count: number;
   readonly refillAfterMs: number;
 }
 
+interface Waiting {
+  readonly main: string;
+  readonly installed: string;
+  state: 'starting' | 'ready';
+}
+
 /** None is started before a build has asked for one. */
 export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
-  const { installRoot, environment, flags, libraries, versions, count, refillAfterMs } = options;
-  const waiting = new Map<ChildProcess, { state: 'starting' | 'ready'; readonly versions: string }>();
+  const { installRoot, environment, flags, installed, count, refillAfterMs } = options;
+  const waiting = new Map<ChildProcess, Waiting>();
   let stopTimer: (() => void) | undefined;
-  let [asked, wanted] = [0, 0];
+  /** Bundles, each as often as it was asked for, in that order. */
+  let asked: string[] = [];
+  let wanted: readonly string[] = [];
   let state: 'open' | 'closed' = 'open';
 
-  const start = (): void => {
-    const started = { state: 'starting' as 'starting' | 'ready', versions: versions() };
-    const child = fork(join(installRoot, 'src/engine/execute/standby/main.js'), [...libraries], {
+  const start = (main: string): void => {
+    const started: Waiting = { main, state: 'starting', installed: installed(main) };
+    const child = fork(join(installRoot, 'src/engine/execute/standby/main.js'), [main], {
       cwd: installRoot,
       // The loader of the system reads some variables when a process starts; `begin` sets all of them.
       env: baseEnvironment(environment, installRoot),
@@ -54,19 +60,30 @@ export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
       if (isStandbyReady(message)) started.state = 'ready';
     });
   };
+  const end = (child: ChildProcess): void => {
+    waiting.delete(child);
+    sweepGroup(child);
+  };
   const refill = (): void => {
     stopTimer = undefined;
-    if (state === 'open') while (waiting.size < wanted) start();
+    if (state === 'closed') return;
+    const missing = [...wanted];
+    for (const [child, { main }] of waiting) {
+      const at = missing.indexOf(main);
+      if (at === -1) end(child);
+      else missing.splice(at, 1);
+    }
+    for (const main of missing) start(main);
   };
 
   return {
     begin(order) {
-      asked++;
-      const installed = versions();
+      asked.push(order.main);
+      const now = installed(order.main);
       for (const [child, started] of waiting) {
-        if (started.versions !== installed) {
-          waiting.delete(child);
-          sweepGroup(child);
+        if (started.main !== order.main) continue;
+        if (started.installed !== now) {
+          end(child);
           continue;
         }
         if (started.state !== 'ready' || !child.connected || hasExited(child)) continue;
@@ -78,8 +95,8 @@ export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
       return undefined;
     },
     refillLater() {
-      wanted = Math.max(wanted, Math.min(count, asked));
-      asked = 0;
+      if (asked.length > 0) wanted = asked.slice(0, count);
+      asked = [];
       stopTimer?.();
       stopTimer = after(refillAfterMs, refill);
     },

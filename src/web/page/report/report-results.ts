@@ -2,11 +2,10 @@
 import { isCodedError } from '../../../base/coded-error.js';
 import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../base/json.js';
-import { mapOf, openObject } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
 import { DETECTION_FIGURES_SCHEMA } from '../../../detection/compare/detection-figures.js';
-import { PROPAGATED_SCHEMA } from '../../../quant/compare/propagated-error.js';
+import { verifyReadingOf } from '../../../quant/compare/verify-reading.js';
 import { RECOVERY_SCHEMA, type RecoveryReport } from '../../../quant/recovery/recovery-report.js';
 import { parseQuantizationReport, type QuantizationReport } from '../../../quant/report/report-entries.js';
 import { parseSensitivityReport, type SensitivityReport } from '../../../quant/sensitivity/report-schema.js';
@@ -14,7 +13,6 @@ import type { SweepDocument } from '../../../report/sweep-document.js';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { LoadedEntry, ReportEntryView, ReportPort } from '../../../report/views/report-data.js';
 import { type BenchReport, readBenchReport } from '../../../runtime/measure/bench-report.js';
-import { COMPARISON_SCHEMA } from '../../../tensor/compare.js';
 import { ApiError } from '../api/client.js';
 import { type CompileReport, parseCompileReport } from '../compile/compile-report.js';
 import { parseSweep } from '../sweeps/parse-sweep.js';
@@ -27,12 +25,9 @@ export interface Named<T> {
   readonly stage: string | undefined;
 }
 
-const VERIFY_SCHEMA = openObject(
-  { values: mapOf(COMPARISON_SCHEMA) },
-  { detections: DETECTION_FIGURES_SCHEMA, propagated: PROPAGATED_SCHEMA },
-);
+const VERIFY_READING = verifyReadingOf(DETECTION_FIGURES_SCHEMA);
 
-export type VerifyReport = FromSchema<typeof VERIFY_SCHEMA>;
+export type VerifyReport = FromSchema<typeof VERIFY_READING>;
 
 interface ResultTypes {
   readonly metrics: JsonObject;
@@ -53,7 +48,7 @@ export type ReportResults = { readonly [Port in ReportPort]: readonly Named<Resu
 
 const READERS: { readonly [Port in ReportPort]: (json: Json) => ResultTypes[Port] } = {
   metrics: json => (isJsonObject(json) ? json : refuse('evaluate', 'metrics are an object of numbers')),
-  verify: readShape(readerOf(VERIFY_SCHEMA), 'verify'),
+  verify: readShape(readerOf(VERIFY_READING), 'verify'),
   quantization: json => parseQuantizationReport(json, () => undefined),
   recovery: readShape(readerOf(RECOVERY_SCHEMA), 'correct-biases or round-weights'),
   sensitivity: parseSensitivityReport,

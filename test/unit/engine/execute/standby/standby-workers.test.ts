@@ -7,9 +7,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openStandbyWorkers, type StandbyWorkers } from '../../../../../src/engine/execute/standby/standby-workers.js';
 import { DIST } from '../../../../support/shapes-project.js';
 
-/** What a process says about itself. */
-const MAIN = `process.send({
-  pid: process.pid, env: { ...process.env }, cwd: process.cwd(), argv: process.argv.slice(1), execArgv: process.execArgv,
+/** A bundle: its process says what it is. Like modules of ONNX Runtime sessions, it sets a variable for itself when it is loaded. */
+const BUNDLE = `
+let prepared = 0;
+exports.prepare = async () => { prepared++; process.env.OF_A_MODULE = 'set'; };
+exports.start = async () => process.send({
+  pid: process.pid, prepared, env: { ...process.env }, cwd: process.cwd(), argv: process.argv.slice(1), execArgv: process.execArgv,
 }, () => process.exit(0));`;
 
 let folder: string;
@@ -17,7 +20,7 @@ let workers: StandbyWorkers;
 let installed: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'tanren-standby-')));
-  writeFileSync(join(folder, 'main.cjs'), MAIN);
+  for (const name of ['one.cjs', 'other.cjs']) writeFileSync(join(folder, name), BUNDLE);
   installed = '1.0.0';
   workers = open(2);
 });
@@ -31,19 +34,18 @@ function open(count: number): StandbyWorkers {
     installRoot: DIST,
     environment: { PATH: '/usr/bin', HOME: '/root', SECRET: 'of the shell' },
     flags: ['--single-threaded'],
-    libraries: [],
-    versions: () => installed,
+    installed: () => installed,
     count,
     refillAfterMs: 0,
   });
 }
 
-const order = () => ({ main: join(folder, 'main.cjs'), folder, scratch: folder, env: { PATH: '/bin', TMPDIR: folder } });
+const order = (bundle = 'one.cjs') => ({ main: join(folder, bundle), folder, scratch: folder, env: { PATH: '/bin', TMPDIR: folder } });
 
 /** The first one that is ready. */
-async function begin() {
+async function begin(bundle?: string) {
   for (let tries = 0; tries < 500; tries++) {
-    const child = workers.begin(order());
+    const child = workers.begin(order(bundle));
     if (child !== undefined) return child;
     await wait(20);
   }
@@ -64,13 +66,29 @@ describe('standby workers', () => {
     const [said] = (await once(child, 'message')) as [Record<string, unknown>];
     expect(said).toEqual({
       pid: child.pid,
-      env: order().env,
+      prepared: 1,
+      env: { ...order().env, OF_A_MODULE: 'set' },
       cwd: folder,
       argv: [order().main, folder],
       execArgv: ['--single-threaded'],
     });
     await once(child, 'exit');
     expect(child.exitCode).toBe(0);
+  });
+
+  it('run the plugin that they have loaded, and no other', async () => {
+    workers.begin(order());
+    workers.refillLater();
+    await wait(500);
+    expect(workers.begin(order('other.cjs'))).toBeUndefined();
+    await once(await begin('one.cjs'), 'exit');
+  });
+
+  it('are those that the last build asked for, as often as it did', async () => {
+    for (const bundle of ['one.cjs', 'other.cjs', 'other.cjs']) workers.begin(order(bundle));
+    workers.refillLater();
+    for (const bundle of ['one.cjs', 'other.cjs']) await once(await begin(bundle), 'exit');
+    for (const bundle of ['one.cjs', 'other.cjs']) expect(workers.begin(order(bundle))).toBeUndefined();
   });
 
   it('are used once', async () => {
@@ -85,7 +103,7 @@ describe('standby workers', () => {
     await once(second, 'exit');
   });
 
-  it('are ended where other versions of their libraries are installed since', async () => {
+  it('are ended where something else than they have loaded is installed since', async () => {
     workers.begin(order());
     workers.refillLater();
     await once(await begin(), 'exit');
