@@ -326,11 +326,12 @@ function partsOf(found: FoundDecoder | undefined): string {
 /** Stages that need labels, as comments: the draft has none. */
 function evaluateWhole(found: FoundDecoder | undefined): string {
   const named = found === undefined ? ', `prepare: model` in the stage parts, and a stage detector that uses describe' : '';
+  const types = found?.decoder.kind === 'detections' && found.decoder.keypoints !== undefined ? '[bbox, keypoints]' : '[bbox]';
   const partsWith = (model: string): string => `{prepare: parts.prepare, model: ${model}, rest: parts.rest}`;
   return `
   # With COCO annotations, as a source val: {annotations: instances.json, images: images}${named}:
-  # evaluate-float: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: ${partsWith('parts.network')}, recipe: detector.recipe, data: "\${sources.val}"}}
-  # evaluate-int8: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: ${partsWith('quantize.model')}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
+  # evaluate-float: {uses: evaluate, with: {iouTypes: ${types}}, inputs: {parts: ${partsWith('parts.network')}, recipe: detector.recipe, data: "\${sources.val}"}}
+  # evaluate-int8: {uses: evaluate, with: {iouTypes: ${types}}, inputs: {parts: ${partsWith('quantize.model')}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
 `;
 }
 

@@ -1,13 +1,13 @@
-/** Decoder of networks that select their detections themselves, with optional masks. */
+/** Decoder of networks that select their detections themselves, with optional masks and keypoints. */
 import { formatShape } from '../../../../tensor/shape.js';
 import type { PartValuesByName } from '../../../detector/part-runner.js';
 import { DetectionError } from '../../../error/detection-error.js';
-import type { Candidates, DecodeContext, SquareMasks } from './candidates.js';
+import type { CandidateKeypoints, Candidates, DecodeContext, SquareMasks } from './candidates.js';
 import type { DetectionsDecoder } from './decoder.js';
 import { checkDims, getOutput } from './output-rows.js';
 
 /**
- * Boxes [n, 4], scores [n], classes [n] and masks [n, classes, side, side], each also with a first dim of 1.
+ * Boxes [n, 4], scores [n], classes [n], masks [n, classes, side, side] and keypoints [n, points, 3], each also with a first dim of 1.
  * @throws DetectionError `decoder-shape`, `decoder-result` where a class is not in the recipe, `part-values`.
  */
 export function decodeDetections(given: PartValuesByName, decoder: DetectionsDecoder, { classes }: DecodeContext): Candidates {
@@ -37,18 +37,34 @@ export function decodeDetections(given: PartValuesByName, decoder: DetectionsDec
         decoder.masks,
         Array.from(labels, label => label + decoder.firstClass),
       ),
+    keypoints: decoder.keypoints && readKeypoints(values, decoder.keypoints, count),
   };
 }
 
 /** The outputs without the dim of the batch. */
-function ofOneImage(values: PartValuesByName, { boxes, scores, classes, masks }: DetectionsDecoder): PartValuesByName {
-  const ranks = new Map([[boxes, 2], [scores, 1], [classes, 1], ...(masks === undefined ? [] : [[masks.output, 4] as const])]);
+function ofOneImage(values: PartValuesByName, { boxes, scores, classes, masks, keypoints }: DetectionsDecoder): PartValuesByName {
+  const ranks = new Map([
+    [boxes, 2],
+    [scores, 1],
+    [classes, 1],
+  ]);
+  if (masks !== undefined) ranks.set(masks.output, 4);
+  if (keypoints !== undefined) ranks.set(keypoints.output, 3);
   return Object.fromEntries(
     Object.entries(values).map(([name, tensor]) => {
       const [batch, ...dims] = tensor.dims;
       return [name, batch === 1 && dims.length === ranks.get(name) ? { ...tensor, dims } : tensor];
     }),
   );
+}
+
+function readKeypoints(
+  values: PartValuesByName,
+  { output }: NonNullable<DetectionsDecoder['keypoints']>,
+  objects: number,
+): CandidateKeypoints {
+  const { dims, data } = checkDims(values, output, [objects, 'any', 3]);
+  return { count: dims[1] ?? 0, data };
 }
 
 function readMasks(

@@ -67,7 +67,7 @@ function outputsOf(decoder: Decoder): readonly string[] {
     case 'boxes':
       return [decoder.scores, decoder.boxes];
     case 'detections':
-      return [decoder.scores, decoder.boxes, decoder.classes, ...(decoder.masks === undefined ? [] : [decoder.masks.output])];
+      return [decoder.scores, decoder.boxes, decoder.classes, ...[decoder.masks, decoder.keypoints].flatMap(one => one?.output ?? [])];
     case 'module':
       return decoder.outputs;
   }

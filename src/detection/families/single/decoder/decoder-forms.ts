@@ -116,6 +116,11 @@ const DETECTIONS = object(
       { threshold: { ...number({ minimum: 0, maximum: 1 }, 'Pixels above this probability belong to the object.'), default: 0.5 } },
       'Masks of the detections.',
     ),
+    keypoints: object(
+      { output: text('[objects, points, 3]: x, y and visibility of each point, in pixels of the input.') },
+      {},
+      'Keypoints of the detections (Keypoint R-CNN).',
+    ),
   },
   'Detections selected by the network, including suppression.',
 );

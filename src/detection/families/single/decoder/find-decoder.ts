@@ -19,7 +19,12 @@ export function findDecoder(outputs: readonly OutputShape[], input: ImageSize): 
   return undefined;
 }
 
-/** Boxes [n, 4], scores [n] and integer classes [n], where n may be free; or the same with a first dim of 1. */
+/** x, y and visibility of a point. */
+const COORDINATES = 3;
+/** Boxes, scores and classes of the objects; positions and scores of their points. */
+const KEYPOINT_OUTPUTS = 5;
+
+/** Boxes [n, 4], scores [n] and integer classes [n], where n may be free, and keypoints [n, points, 3]; or the first three with a first dim of 1. */
 function findDetections(outputs: readonly OutputShape[]): FoundDecoder | undefined {
   return findDetectionsOf(outputs, 0) ?? findDetectionsOf(outputs, 1);
 }
@@ -31,7 +36,12 @@ function findDetectionsOf(outputs: readonly OutputShape[], batchRank: 0 | 1): Fo
     );
     return others.length === 0 ? one : undefined;
   };
-  const [box, score, label] = [find(['float32'], 2), find(['float32'], 1), find(['int64', 'int32'], 1)];
+  const fours = outputs.filter(({ dtype, dims }) => dtype === 'float32' && dims?.length === 2 + batchRank && dims.at(-1) === BOX);
+  const [box, score, label] = [
+    find(['float32'], 2) ?? (fours.length === 1 ? fours[0] : undefined),
+    find(['float32'], 1),
+    find(['int64', 'int32'], 1),
+  ];
   if (box === undefined || score === undefined || label === undefined) return undefined;
   const [boxes, scores, classes] = [box.name, score.name, label.name];
   const decoder = { kind: 'detections', boxes, scores, classes, firstClass: 0, corners: 'exclusive' } as const;
@@ -41,11 +51,19 @@ function findDetectionsOf(outputs: readonly OutputShape[], batchRank: 0 | 1): Fo
     if (outputs.length !== 3 || box.dims?.[2] !== BOX || counts.size > 1) return undefined;
     return { decoder, classes: 80, assumed: 'detections that the network selected, x1 y1 x2 y2 in pixels of the input, and 80 classes' };
   }
+  const keypoints = findKeypoints(outputs, find(['float32'], 3));
   return {
-    decoder,
+    decoder: { ...decoder, ...(keypoints === undefined ? {} : { keypoints }) },
     classes: 'ids of coco',
-    assumed: 'detections that the network selected, with class numbers that are the ids of COCO, as of torchvision',
+    assumed: `detections that the network selected, with class numbers that are the ids of COCO${keypoints === undefined ? '' : ', and x, y and visibility of their points'}, as of torchvision`,
   };
+}
+
+/** [n, points, 3]. Where the exporter knows no size, the other outputs tell: Keypoint R-CNN also has the scores of its points. */
+function findKeypoints(outputs: readonly OutputShape[], points: OutputShape | undefined): { readonly output: string } | undefined {
+  const last = points?.dims?.[2];
+  const isFound = typeof last === 'number' ? last === COORDINATES : outputs.length === KEYPOINT_OUTPUTS;
+  return points !== undefined && isFound ? { output: points.name } : undefined;
 }
 
 const FORMS: readonly Form[] = [

@@ -230,6 +230,19 @@ describe('detections', () => {
     expect(found.masks?.data[0]).toBeCloseTo(0.3);
   });
 
+  it('has keypoints in pixels of the input', async () => {
+    const points = [5, 6, 1, 7, 8, 0];
+    const values = { ...outputs(2), p: { dims: [1, 2, 3], data: points } };
+    const found = await decode({ ...DETECTIONS, keypoints: { output: 'p' } }, values);
+    expect(found.keypoints?.count).toBe(2);
+    expect([...(found.keypoints?.data ?? [])]).toEqual(points);
+    const odd = { ...values, p: { dims: [2, 1, 3], data: points } };
+    expect(await failureOf(() => decode({ ...DETECTIONS, keypoints: { output: 'p' } }, odd))).toMatchObject({
+      code: 'decoder-shape',
+      message: 'output "p" is [2, 1, 3]; the decoder expects [1, any, 3]',
+    });
+  });
+
   it('outputs may have a first dim of 1', async () => {
     const batched = Object.fromEntries(Object.entries(outputs(2)).map(([name, one]) => [name, { ...one, dims: [1, ...one.dims] }]));
     expect(await decode(DETECTIONS, batched)).toEqual(await decode(DETECTIONS, outputs(2)));

@@ -126,6 +126,26 @@ describe('a decoder is found by the outputs', () => {
     expect(found?.classes).toBe(4);
   });
 
+  it.each([
+    [
+      ['n', 17, 3],
+      ['n', 17],
+    ],
+    [
+      ['n', 'points', 'three'],
+      ['m', 'k'],
+    ],
+  ])("torchvision's Keypoint R-CNN with points %j and their scores %j", (points, pointScores) => {
+    const names = ['boxes', 'labels', 'scores', 'keypoints', 'keypoints_scores'];
+    const shapes = [['n', 4], ['n'], ['n'], points, pointScores];
+    const outputs = names.map((name, at): OutputShape => ({ name, dtype: name === 'labels' ? 'int64' : 'float32', dims: shapes[at] }));
+    const found = findDecoder(outputs, square(640));
+    expect(found?.classes).toBe('ids of coco');
+    expect(found && formOfDecoder(found.decoder)).toEqual({
+      detections: { boxes: 'boxes', scores: 'scores', classes: 'labels', keypoints: { output: 'keypoints' } },
+    });
+  });
+
   it('torchvision', () => {
     const outputs: OutputShape[] = [
       { name: 'boxes', dtype: 'float32', dims: ['n', 4] },
