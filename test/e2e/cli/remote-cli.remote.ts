@@ -210,3 +210,13 @@ describe('build --check --from-clean with a remote cache', () => {
     expect(server.results.size).toBe(0);
   });
 });
+
+it('pull fetches also where the settings say that builds take nothing', async () => {
+  const [first, second] = [checkout(), checkout()];
+  for (const world of [first, second]) world.write('settings/config.yaml', settingsFor(server.port));
+  await run(first, 'build');
+  second.write('settings/config.yaml', settingsFor(server.port).replace('write: true', 'read: false'));
+  const pulled = await run(second, 'cache', 'remote', 'pull');
+  expect(pulled).toMatchObject({ exitCode: 0, output: expect.stringContaining('1 result in the local cache') });
+  expect(pulled.output).not.toContain('without a result');
+});

@@ -82,7 +82,8 @@ export async function runRemoteMove(
   const opened = await openPlan(options, targets, console);
   if (opened === undefined) return EXIT.usage;
   return withRemoteCache(options, console, opened.plan, way === 'push' ? 'yes' : undefined, async use => {
-    const order = { plan: opened.plan, targets: opened.targets, cache: cachesOf(options), use };
+    // Who pulls wants to read, as who pushes wants to write, whatever builds do by the settings.
+    const order = { plan: opened.plan, targets: opened.targets, cache: cachesOf(options), use: { ...use, read: true } };
     let stop: AbortSignal | undefined;
     const moved = await interruptible(console, ports => {
       stop = ports.signal;
