@@ -19,6 +19,7 @@ import { measureIdle } from './page/idle.js';
 import { measureLargeGraph } from './page/large-graph.js';
 import { measureSaves } from './page/saves.js';
 import { makePeers, type Peers } from './peers.js';
+import { measureActionOverhead } from './remote/action-overhead.js';
 import { measureRemoteCache, measureRemoteParts, measureRemoteScale, measureWarmPipeline } from './remote/remote-cache.js';
 import { measureRequantize } from './requantize.js';
 import { measureRestore } from './restore.js';
@@ -40,6 +41,7 @@ const MEASUREMENTS: Readonly<Record<string, (example: Example, peers: Peers) => 
   'remote-scale': () => measureRemoteScale(),
   'remote-parts': () => measureRemoteParts(),
   'remote-warm': measureWarmPipeline,
+  'remote-actions': () => measureActionOverhead(),
   guards: measureGuards,
   detectors: measureDetectors,
   calibrate: measureCalibrate,

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { slashed } from '../../engine/action/code/describe-code.js';
-import type { RuntimeFile } from '../../engine/model/ports.js';
+import type { RuntimeFile, RuntimeUse } from '../../engine/model/ports.js';
 
-const ALWAYS = ['onnxruntime-node', 'onnxruntime-common'];
+const MODELS = ['onnxruntime-node', 'onnxruntime-common'];
 
 /** Decoding of images. */
 const IMAGES = ['sharp', '@img/colour', 'detect-libc', 'semver'];
@@ -14,26 +14,50 @@ const IMAGES = ['sharp', '@img/colour', 'detect-libc', 'semver'];
 const LOADED = /\.(js|cjs|mjs|json|node|dll|dylib)$|\.so(\.\d+)*$/;
 const NOT_LOADED = /(^|\/)(src|script|scripts|install|test|esm|node_modules|\.bin)\/|\.d\.ts$|providers_(cuda|tensorrt|rocm)/;
 
-/** @param worker the worker's main module, or WHOLE_RUNTIME; those that decode images get the libraries for it. */
-export function listRuntimeFiles(installRoot: string, worker: string | undefined): readonly RuntimeFile[] {
+/** The program that a remote worker starts. */
+const MAIN = 'exec-action.cjs';
+
+/** The worker for plugins that are modules. */
+const ANY_PLUGIN = 'any-plugin.cjs';
+
+/** The least files that the use needs: some servers copy all of them for every action. */
+export function listRuntimeFiles(installRoot: string, use: RuntimeUse): readonly RuntimeFile[] {
   const files: RuntimeFile[] = [{ path: 'bin/node', from: process.execPath, executable: true }];
   const add = (path: string, from: string): void => void files.push({ path: slashed(path), from, executable: false });
   const workers = join(installRoot, 'workers');
-  for (const name of readdirSync(workers)) if (name.endsWith('.cjs')) add(`dist/workers/${name}`, join(workers, name));
+  const { bundles, libraries } = needsOf(workers, use);
+  for (const name of bundles) add(`dist/workers/${name}`, join(workers, name));
   add('dist/package.json', join(workers, 'package.json'));
-  for (const path of listFolder(join(installRoot, 'src/target/bundle/board'), /\.py$/))
-    add(join('dist/src/target/bundle/board', path), join(installRoot, 'src/target/bundle/board', path));
-  const packages = worker !== undefined && decodesImages(worker) ? [...ALWAYS, ...IMAGES, ...nativeImagePackages(installRoot)] : ALWAYS;
-  for (const name of packages) addPackage(name, installRoot, add);
+  if (libraries.models) for (const name of MODELS) addPackage(name, installRoot, add);
+  if (libraries.images) for (const name of [...IMAGES, ...nativeImagePackages(installRoot)]) addPackage(name, installRoot, add);
+  if (use.kind === 'worker' || use.kind === 'whole')
+    for (const path of listFolder(join(installRoot, 'src/target/bundle/board'), /\.py$/))
+      add(join('dist/src/target/bundle/board', path), join(installRoot, 'src/target/bundle/board', path));
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A bundle, or that of a thread that it starts, has the module that loads the library, or not. */
-function decodesImages(worker: string): boolean {
-  if (!worker.endsWith('.cjs')) return true;
-  const text = readFileSync(worker, 'utf8');
-  const threads = [...text.matchAll(/"workers\/([\w-]+-thread\.cjs)"/g)].map(([, name = '']) => join(dirname(worker), name));
-  return [text, ...threads.map(thread => readFileSync(thread, 'utf8'))].some(code => code.includes('load-sharp.js'));
+interface Needs {
+  /** Names of files in `workers/`. */
+  readonly bundles: readonly string[];
+  readonly libraries: { readonly models: boolean; readonly images: boolean };
+}
+
+function needsOf(workers: string, use: RuntimeUse): Needs {
+  if (use.kind === 'programs') return { bundles: [MAIN], libraries: { models: false, images: false } };
+  // The class of the machine is computed with ONNX Runtime, also for a plugin of a project that runs models.
+  if (use.kind === 'modules') return { bundles: [MAIN, ANY_PLUGIN], libraries: { models: true, images: false } };
+  if (use.kind === 'whole')
+    return { bundles: readdirSync(workers).filter(name => name.endsWith('.cjs')), libraries: { models: true, images: true } };
+  const own = withThreads(workers, relative(workers, use.main));
+  const codes = own.map(name => readFileSync(join(workers, name), 'utf8'));
+  const models = codes.some(code => code.includes('onnxruntime-node'));
+  return { bundles: [MAIN, ...own], libraries: { models, images: codes.some(code => code.includes('load-sharp.js')) } };
+}
+
+/** A bundle and those of the threads that it starts. */
+function withThreads(workers: string, bundle: string): readonly string[] {
+  const text = readFileSync(join(workers, bundle), 'utf8');
+  return [bundle, ...new Set([...text.matchAll(/"workers\/([\w-]+-thread\.cjs)"/g)].map(([, name = '']) => name))];
 }
 
 /** The packages with the library for this system. */

@@ -13,7 +13,7 @@ export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: Abort
       guard: platformGuard,
       compute: async () => (await import('../../runtime/platform/platform-class.js')).computePlatformClass(),
     },
-    runtime: async worker => (await import('../exec/runtime-files.js')).listRuntimeFiles(findInstallRoot(), worker),
+    runtime: async use => (await import('../exec/runtime-files.js')).listRuntimeFiles(findInstallRoot(), use),
     artifacts: readArtifactForm(process.env.TANREN_ARTIFACTS),
     emit,
     nowMs: Date.now,

@@ -47,11 +47,17 @@ export interface StandbyOrder {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** @param worker the main module of the worker that runs the plugin; undefined for a plugin without one. */
-export const WHOLE_RUNTIME = 'whole';
+/**
+ * What a runtime is for: the worker with this main module, plugins that are modules of a project, plugins that only start programs, or all of these.
+ * Servers may lay out a copy for every action, so an action names only the files that it needs.
+ */
+export type RuntimeUse =
+  | { readonly kind: 'worker'; readonly main: string }
+  | { readonly kind: 'modules' }
+  | { readonly kind: 'programs' }
+  | { readonly kind: 'whole' };
 
-/** With WHOLE_RUNTIME: the files that any plugin of Tanren needs. */
-export type RuntimePort = (worker: string | undefined) => Promise<readonly RuntimeFile[]>;
+export type RuntimePort = (use: RuntimeUse) => Promise<readonly RuntimeFile[]>;
 
 export interface RuntimeFile {
   /** In the runtime, with slashes. */

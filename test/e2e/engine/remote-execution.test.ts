@@ -145,7 +145,7 @@ describe('a log', () => {
 describe('a runtime that workers have promised', () => {
   const runtimeThere = async (digest: string): Promise<string> => {
     const place = join(folder, 'image');
-    for (const { path, from, executable } of await smallRuntime(folder)(undefined)) {
+    for (const { path, from, executable } of await smallRuntime(folder)({ kind: 'programs' })) {
       mkdirSync(dirname(join(place, path)), { recursive: true });
       copyFileSync(from, join(place, path));
       chmodSync(join(place, path), executable ? 0o755 : 0o644);

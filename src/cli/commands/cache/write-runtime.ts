@@ -6,7 +6,6 @@ import { formatBytes } from '../../../base/text/format.js';
 import { systemOf } from '../../../engine/execute/remote/execution-document.js';
 import { digestRuntime, RUNTIME_DOCUMENT_NAME, RUNTIME_PROPERTY } from '../../../engine/execute/remote/promised-runtime.js';
 import { openRuntimeDigests } from '../../../engine/execute/remote/runtime-tree.js';
-import { WHOLE_RUNTIME } from '../../../engine/model/ports.js';
 import { listRuntimeFiles } from '../../exec/runtime-files.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
 import { findInstallRoot } from '../../process/install-root.js';
@@ -21,7 +20,7 @@ export async function runWriteRuntime(folder: string, options: { readonly json: 
       console.problem('error', `error[runtime-folder]: ${folder} is not empty\n  help: name a new folder`);
       return EXIT.usage;
     }
-    const files = listRuntimeFiles(findInstallRoot(), WHOLE_RUNTIME);
+    const files = listRuntimeFiles(findInstallRoot(), { kind: 'whole' });
     const digest = await digestRuntime(async () => files, openRuntimeDigests({ root: scratch }));
     for (const { path, from, executable } of files) {
       const to = join(folder, path);

@@ -1,7 +1,7 @@
 /** A runtime that workers have already, for example in their container image: a platform property promises it by its digest. */
 import { digestJson } from '../../../base/digest.js';
 import { EngineError } from '../../model/engine-error.js';
-import { type RuntimePort, WHOLE_RUNTIME } from '../../model/ports.js';
+import type { RuntimePort } from '../../model/ports.js';
 import type { RootEntry } from './input-root.js';
 import type { RuntimeDigests } from './runtime-tree.js';
 
@@ -19,7 +19,7 @@ export const PROMISED_COMMAND = ['/bin/sh', '-c', `exec "${PLACE}/bin/node" "${P
 
 /** The digest of the whole runtime of this installation: of the paths and contents of its files. */
 export async function digestRuntime(runtime: RuntimePort, digests: RuntimeDigests): Promise<string> {
-  return digestJson({ runtime: digestsOf(await digests.entriesOf(await runtime(WHOLE_RUNTIME), '')) });
+  return digestJson({ runtime: digestsOf(await digests.entriesOf(await runtime({ kind: 'whole' }), '')) });
 }
 
 function digestsOf(entries: readonly RootEntry[]): readonly (readonly [string, string, boolean])[] {

@@ -7,7 +7,7 @@ import type { BlobDigest } from '../../../remote/transport/remote-cache.js';
 import { slashed } from '../../action/code/describe-code.js';
 import { EngineError } from '../../model/engine-error.js';
 import { type Failure, toFailure } from '../../model/failure.js';
-import type { RuntimePort } from '../../model/ports.js';
+import type { RuntimePort, RuntimeUse } from '../../model/ports.js';
 import { digestPath } from '../../store/files/digest-file.js';
 import { statPath } from '../../store/files/stamp.js';
 import type { TreeEntry } from '../../store/files/tree.js';
@@ -122,7 +122,6 @@ type CodeOfJob = Pick<RemoteJob, 'runtime' | 'runtimeDigests' | 'program' | 'too
 
 /** What does not depend on the inputs: runtime, modules of the plugin, and the document of the execution. */
 async function entriesOfCode(job: CodeOfJob, env: Readonly<Record<string, string>>): Promise<readonly RootEntry[]> {
-  const main = job.program.kind === 'worker' ? job.program.main : undefined;
   const { program, files } = await programOf(job.program);
   const promised = job.properties[RUNTIME_PROPERTY];
   if (promised !== undefined) await assertPromised(promised, job.runtime, job.runtimeDigests);
@@ -136,8 +135,13 @@ async function entriesOfCode(job: CodeOfJob, env: Readonly<Record<string, string
     ...(promised === undefined ? {} : { runtime: promised }),
   };
   if (promised !== undefined) return [...files, jsonEntry(ROOT_LAYOUT.execution, document)];
-  const runtime = await job.runtimeDigests.entriesOf(await job.runtime(main), ROOT_LAYOUT.runtime);
+  const runtime = await job.runtimeDigests.entriesOf(await job.runtime(useOf(job.program)), ROOT_LAYOUT.runtime);
   return [...runtime, ...files, jsonEntry(ROOT_LAYOUT.execution, document)];
+}
+
+function useOf(program: ProgramOfPlugin): RuntimeUse {
+  if (program.kind === 'worker') return { kind: 'worker', main: program.main };
+  return { kind: program.kind === 'module' ? 'modules' : 'programs' };
 }
 
 /** Runs an action of several parts, whose outputs are taken into the local store. */
