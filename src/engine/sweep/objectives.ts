@@ -29,6 +29,9 @@ const USUAL: readonly Goal[] = [
   { metric: SIZE, goal: 'minimize' },
 ];
 
+/** Largest number of metrics in one message. */
+const MOST_LISTED = 20;
+
 export interface Measured {
   /** The keys of the figures of all rows. */
   readonly keys: ReadonlySet<string>;
@@ -53,10 +56,18 @@ function resolveGoal(goal: Goal, measured: Measured, diagnostics: DiagnosticSink
   if (key !== undefined && keys.length === 1) return [{ ...goal, key }];
   if (key === undefined) {
     const closest = findClosest(goal.metric, [...measured.keys, ...shortNames(measured)]);
-    const help = closest === undefined ? `there is ${[...shortNames(measured)].slice(0, 20).join(', ')}` : `did you mean "${closest}"?`;
+    const help = closest === undefined ? `there is ${listFirst([...shortNames(measured)])}` : `did you mean "${closest}"?`;
     diagnostics.error('unknown-metric', undefined, `no configuration has a metric "${goal.metric}"`, help);
   } else diagnostics.error('ambiguous-metric', undefined, `several stages have a metric "${goal.metric}"`, `write ${keys.join(' or ')}`);
   return [];
+}
+
+/** Headlines first: what `tune` and `sweep` compare by themselves, and differences of AP. */
+function listFirst(names: readonly string[]): string {
+  const isHeadline = (name: string): boolean => USUAL.some(({ metric }) => name === metric || name === `delta.${metric}`);
+  const sorted = [...names].sort((a, b) => Number(isHeadline(b)) - Number(isHeadline(a)));
+  const more = sorted.length > MOST_LISTED ? `, and ${sorted.length - MOST_LISTED} more` : '';
+  return `${sorted.slice(0, MOST_LISTED).join(', ')}${more}`;
 }
 
 /** Of several stages that follow one another, the last one has the metric that counts. */

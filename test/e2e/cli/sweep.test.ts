@@ -149,6 +149,7 @@ describe('a sweep', () => {
     const { exitCode, stdout, stderr } = world.run('sweep', '-m', 'shrink.env.SIZE=5,8', '--maximize', 'bbox.PA');
     expect(stderr).toContain('error[unknown-metric]: no configuration has a metric "bbox.PA"\n  help: did you mean "bbox.AP"?');
     expect(stdout).toContain('shrink.env.SIZE');
+    expect(stderr).not.toContain('nothing was built');
     expect(exitCode).toBe(2);
   });
 

@@ -57,9 +57,14 @@ export async function runSweep(targets: readonly string[], options: SweepOptions
   return buildSweep(targets, { base: opened.plan, axes, sweep }, options, console);
 }
 
-/** Prints the errors in the arguments. */
-function refuse(diagnostics: readonly Diagnostic[], options: SweepOptions, console: Console): ExitCode {
-  printDiagnostics(diagnostics, new Map(), console);
+/** Prints the errors in the arguments. @param found 'after-build': they name something that no configuration has. */
+function refuse(
+  diagnostics: readonly Diagnostic[],
+  options: SweepOptions,
+  console: Console,
+  found: 'before-build' | 'after-build' = 'before-build',
+): ExitCode {
+  printDiagnostics(diagnostics, new Map(), console, found === 'before-build' ? 'build' : 'read');
   if (options.json) console.json({ diagnostics: diagnostics.map(encodeDiagnostic) });
   return EXIT.usage;
 }
@@ -118,7 +123,7 @@ async function show(
   }
   for (const path of options.output) console.line(`wrote ${path}`);
   if (!diagnostics.hasErrors()) return EXIT.built;
-  return refuse(diagnostics.items, { ...options, json: false }, console);
+  return refuse(diagnostics.items, { ...options, json: false }, console, 'after-build');
 }
 
 function goalsOf({ maximize, minimize }: SweepOptions): readonly Goal[] {

@@ -67,8 +67,14 @@ function goalOf({ maximize, minimize }: TuneOptions, report: ReturnType<typeof m
   return undefined;
 }
 
-function refuse(diagnostics: readonly Diagnostic[], options: TuneOptions, console: Console): ExitCode {
-  printDiagnostics(diagnostics, new Map(), console);
+/** @param found 'after-build': they name something that no configuration has. */
+function refuse(
+  diagnostics: readonly Diagnostic[],
+  options: TuneOptions,
+  console: Console,
+  found: 'before-build' | 'after-build' = 'before-build',
+): ExitCode {
+  printDiagnostics(diagnostics, new Map(), console, found === 'before-build' ? 'build' : 'read');
   if (options.json) console.json({ diagnostics: diagnostics.map(encodeDiagnostic) });
   return EXIT.usage;
 }
@@ -104,7 +110,7 @@ async function tune(request: Request, options: TuneOptions, console: Console): P
       if (isNew) console.line(console.style('bold', `best so far: ${describeTrial(axes, resolved, best)}`));
     },
   });
-  if (diagnostics.hasErrors()) return refuse(diagnostics.items, options, console);
+  if (diagnostics.hasErrors()) return refuse(diagnostics.items, options, console, 'after-build');
   const found = resolved === undefined ? undefined : best;
   const result = { pipeline: base.pipeline, axes, goal: resolved ?? asNamed(gates, goal), trials, best: found };
   printTuneResult(result, endOf(interrupted, budget), console);

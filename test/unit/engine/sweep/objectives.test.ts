@@ -49,4 +49,11 @@ describe('objectives', () => {
       { code: 'unknown-metric', help: 'did you mean "bbox.AP"?' },
     ]);
   });
+
+  it('one that resembles none is answered with the headlines first, and how many more there are', () => {
+    const many = Array.from({ length: 30 }, (_, i) => `compile.model.count${i}`);
+    const keys = new Set([...many, `${int8}.bbox.AP`, `${int8}.delta.bbox.AP`]);
+    const [diagnostic] = find([{ metric: 'something', goal: 'maximize' }], measured({ keys })).diagnostics;
+    expect(diagnostic?.help).toMatch(/^there is bbox\.AP, delta\.bbox\.AP, model\.count0, .*, and 12 more$/);
+  });
 });
