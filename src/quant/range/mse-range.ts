@@ -3,18 +3,30 @@
 import { computeQParams, type Range } from '../integers/qparams.js';
 import type { IntegerScheme } from '../integers/quantized-dtype.js';
 import type { Distribution } from '../sketch/distribution.js';
-import { squaredError } from './squared-error.js';
+import { squaredErrorBelow } from './squared-error.js';
 
 /**
  * Of the ranges [min, max] · k / candidates, k = 1 … candidates, the one with the smallest squared error after quantization. Ties go to the largest range.
  */
 export function leastErrorRange(distribution: Distribution, candidates: number, integers: IntegerScheme): Range {
   const { min, max } = distribution;
-  let best = { range: { low: min, high: max }, error: Number.POSITIVE_INFINITY };
-  for (let k = candidates; k >= 1; k--) {
+  let best = { k: Number.POSITIVE_INFINITY, range: { low: min, high: max }, error: Number.POSITIVE_INFINITY };
+  // A few spread candidates first: the error of a worse one then soon exceeds the best.
+  for (const k of spreadOut(candidates)) {
     const range = { low: Math.fround((min * k) / candidates), high: Math.fround((max * k) / candidates) };
-    const error = squaredError(distribution, computeQParams(range, integers), integers);
-    if (error < best.error) best = { range, error };
+    const enough = k > best.k ? best.error * (1 + Number.EPSILON) + Number.MIN_VALUE : best.error;
+    const error = squaredErrorBelow(distribution, computeQParams(range, integers), integers, enough);
+    if (error < best.error || (error === best.error && k > best.k)) best = { k, range, error };
   }
   return best.range;
+}
+
+/** Distance of the candidates that come first. */
+const STRIDE = 8;
+
+/** The numbers from `count` down to 1: each eighth, then the others. */
+function spreadOut(count: number): readonly number[] {
+  const all = Array.from({ length: count }, (_, i) => count - i);
+  const isFirst = (k: number): boolean => (count - k) % STRIDE === 0;
+  return [...all.filter(isFirst), ...all.filter(k => !isFirst(k))];
 }
