@@ -157,7 +157,7 @@ const PLAIN_IMAGES = '{resize: stretch}';
 function headOf({ head, model, facts, presets }: DraftRequest, what: string): string {
   const ports = (word: string, some: readonly Port[]): string => some.map(port => `#   ${word} ${describe(port)}\n`).join('');
   return `${head}#
-# Drafted by "tanren ${presets === undefined ? 'init' : 'try'}" from ${model}, by its inputs and outputs ${what}:
+# Drafted by "tanren ${presets === undefined ? 'init' : 'try'}" from ${model}, by its inputs and outputs ${what.replaceAll(/[\r\n]/g, ' ')}:
 ${ports('input ', facts.inputs)}${ports('output', facts.outputs)}version: 1
 `;
 }
@@ -257,7 +257,7 @@ function evaluatePixels(facts: ModelFacts, what: string): string {
 /** Imports and simplifies only: calibration needs tensors from the user, or a split into parts. */
 function draftUnquantized(request: DraftRequest): Draft {
   const { facts, model } = request;
-  const what = facts.isWholeDetector ? WHOLE : 'a network that takes no images';
+  const what = facts.isWholeDetector ? WHOLE : nameInputs(facts.inputs);
   const why = facts.isWholeDetector
     ? '  # Sizes inside depend on what is found: docs/your-own-model.md says how such a graph is calibrated, quantized and compiled in parts.'
     : WITH_TENSORS;
@@ -283,6 +283,16 @@ ${why}
 `;
   return { text, what, needsImages: false, isDetector: false };
 }
+
+/** Samples are made of images for one input, float32 [N, 3, height, width]. */
+function nameInputs(inputs: readonly Port[]): string {
+  const image = inputs.find(({ dims = [] }) => dims.length >= 3 && [dims.at(-1), dims.at(-3)].includes(COLORS));
+  if (image === undefined) return 'a network that takes no images';
+  if (inputs.length > 1) return `a network of ${inputs.length} inputs, of which images would give "${image.name}" alone`;
+  return `a network whose image is ${image.dtype ?? '?'} ${formatDims(image.dims)}; images give float32 [N, 3, height, width]`;
+}
+
+const COLORS = 3;
 
 const WHOLE = 'a whole detector in one graph, with proposals or non-maximum suppression';
 
