@@ -192,7 +192,11 @@ wholeSuite.each<[Name, string]>([
       if (cost > detector.widening().found.cost) break;
       sets[`first-${index + 1}`] = worst.slice(0, index + 1).map(one => one.name);
     }
-    const holding = Object.entries(detector.measure(sets)).filter(([, delta]) => delta >= LEAST);
-    expect(holding).toEqual([]);
+    const measured = Object.entries(detector.measure(sets));
+    const best = Math.max(...measured.map(([, delta]) => delta));
+    process.stderr.write(
+      `${name}: of ${measured.length} sets by own error that cost as much or less, the best reaches ${best.toFixed(4)}\n`,
+    );
+    expect(measured.filter(([, delta]) => delta >= LEAST)).toEqual([]);
   }, 1_800_000);
 });
