@@ -159,6 +159,7 @@ describeInBrowser('the page of a project in which nothing is built', path => {
 
   it.each([
     ['/', 'would run'],
+    [`/?stage=${'x'.repeat(400)}`, 'The pipeline has no stage'],
     ['/runs', 'No build has changed a result yet'],
     ['/results', 'No built stage has detections'],
     ['/quantization', 'has no stage that uses'],
@@ -169,9 +170,10 @@ describeInBrowser('the page of a project in which nothing is built', path => {
     ['/results?left=%3Cb%3E&kind=%00&image=..%2F..', 'No built stage has detections'],
     ['/runs?of=r1,baseline:%3Cb%3E&sweep=s1&x=%3Cscript%3E', 'No build has changed a result yet'],
   ])('%s says so, and breaks on nothing in its address', async (at, text) => {
-    const opened = await page.open();
+    const opened = await page.open({ viewport: { width: 360, height: 740 } });
     await opened.go(at);
     await opened.page.getByText(text).filter({ visible: true }).first().waitFor();
+    expect(await opened.overflow()).toBeLessThanOrEqual(0);
     expect(opened.heard).toEqual([]);
   });
 });
