@@ -73,7 +73,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     onLine: (name, line) => send({ event: 'sweep', data: { name, line } }),
     now: () => new Date(),
   });
-  const edits = openEdits(ports.file.path, ports.check);
+  const edits = openEdits(ports.file.path, ports.check, cache.edits(ports.pipeline));
   const tensors = openTensorReader(ports.engine.installRoot);
   const trials = openTrialReader(ports.engine.installRoot);
   const context = {

@@ -22,6 +22,8 @@ export interface CacheFolder {
   journal(pipeline: string): string;
   /** The rows of a sweep that `tanren ui` started. */
   sweep(pipeline: string, name: string): string;
+  /** The edits of the page of `tanren ui` that can be undone. */
+  edits(pipeline: string): string;
   /** The token of `tanren ui`. */
   readonly uiAccess: string;
   readonly platform: string;
@@ -45,6 +47,7 @@ export function cacheFolderAt(root: string, shared?: string | undefined): CacheF
     history: pipeline => join(root, 'history', `${pipeline.replaceAll('/', '%')}.log`),
     journal: pipeline => join(root, 'state', `${pipeline.replaceAll('/', '%')}.live`),
     sweep: (pipeline, name) => join(root, 'state', `sweep-${pipeline.replaceAll('/', '%')}.${name}.json`),
+    edits: pipeline => join(root, 'state', `edits-${pipeline.replaceAll('/', '%')}.json`),
     uiAccess: join(root, 'state', 'ui-access.json'),
     platform: join(root, 'state', 'platform.json'),
     lock: join(root, 'lock'),

@@ -1,8 +1,9 @@
 /** The token of a project's page: a file that only its owner may read, and the comparison of a request's token with it. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { digestBytes } from '../../base/digest.js';
+import { writePrivateFile } from '../../base/files/write-private.js';
 import { isJsonObject, parseJson } from '../../base/json.js';
 import { hasCode, isMissing } from '../../base/system-error.js';
 import { readRegularText } from '../../engine/store/files/read-regular.js';
@@ -81,13 +82,5 @@ function readToken(path: string): string | undefined {
 
 function writeToken(path: string, token: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    writeFileSync(temporary, `${JSON.stringify({ token })}\n`, { flag: 'wx', mode: 0o600 });
-    chmodSync(temporary, 0o600);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  writePrivateFile(path, `${JSON.stringify({ token })}\n`);
 }

@@ -1,10 +1,12 @@
-/** The edits of one page: each is shown first, applies to the file as it was read then, and can be undone as long as the file is as the edit left it. */
+/** The edits of a page: each is shown first, applies to the file as it was read then, and can be undone as long as the file is as the edit left it, also by a later server. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type Digest, digestBytes } from '../../base/digest.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
+import { stampOf } from '../../engine/store/files/stamp.js';
 import { refuse } from './edit-error.js';
 import type { Edit, EditedStage } from './edit-schema.js';
+import { type DoneEdit, readKeptEdits, writeKeptEdits } from './kept-edits.js';
 import { type DiffLine, diffLines } from './line-diff.js';
 import { type PlannedEdit, planEdit } from './plan-edit.js';
 
@@ -26,17 +28,27 @@ export interface EditSession {
   undoable(): string | undefined;
 }
 
-interface Done {
-  readonly before: string;
-  readonly after: Digest;
-  readonly what: string;
-}
-
 const MOST_DONE = 50;
 
-/** @param check plans with another text of the file, and returns its diagnostics. */
-export function openEdits(path: string, check: (text: string) => Promise<readonly Diagnostic[]>): EditSession {
-  const done: Done[] = [];
+/**
+ * @param check plans with another text of the file, and returns its diagnostics.
+ * @param kept the file of the edits that can be undone. Edits of an earlier server are in it, and those of another one that runs beside this one.
+ */
+export function openEdits(path: string, check: (text: string) => Promise<readonly Diagnostic[]>, kept: string): EditSession {
+  let known: { readonly stamp: string; readonly edits: readonly DoneEdit[] } | undefined;
+  const read = (): readonly DoneEdit[] => {
+    const stamp = stampOf(kept);
+    if (known?.stamp !== stamp) known = { stamp, edits: readKeptEdits(kept) };
+    return known.edits;
+  };
+  /** The edit that left the file as it is now. */
+  const findLast = (): { readonly index: number; readonly edit: DoneEdit } | undefined => {
+    const edits = read();
+    const now = edits.length === 0 ? undefined : digestOf(path);
+    const index = edits.findLastIndex(({ after }) => after === now);
+    const edit = edits[index];
+    return edit === undefined ? undefined : { index, edit };
+  };
   const plan = async (
     edit: Edit,
     place: EditedStage,
@@ -52,21 +64,19 @@ export function openEdits(path: string, check: (text: string) => Promise<readonl
     async apply(edit, place, digest) {
       const { before, planned, preview } = await plan(edit, place);
       if (preview.digest !== digest || digestOf(path) !== digest) throw changed();
+      const done: readonly DoneEdit[] = [...read(), { before, after: digestBytes(planned.text), what: planned.place }];
+      // If the pipeline file cannot be written then, the new one matches no file.
+      writeKeptEdits(kept, done.slice(-MOST_DONE));
       replaceFile(path, planned.text);
-      done.push({ before, after: digestBytes(planned.text), what: planned.place });
-      if (done.length > MOST_DONE) done.shift();
       return preview;
     },
     undo() {
-      const last = done.at(-1);
-      if (last === undefined || digestOf(path) !== last.after) throw changed();
-      replaceFile(path, last.before);
-      done.pop();
+      const last = findLast();
+      if (last === undefined) throw changed();
+      replaceFile(path, last.edit.before);
+      writeKeptEdits(kept, read().slice(0, last.index));
     },
-    undoable() {
-      const last = done.at(-1);
-      return last !== undefined && digestOf(path) === last.after ? last.what : undefined;
-    },
+    undoable: () => findLast()?.edit.what,
   };
 }
 
