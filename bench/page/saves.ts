@@ -36,9 +36,9 @@ export async function measureSaves(example: Example): Promise<void> {
   }
 }
 
-/** A knob that changes ranges, with a value that no build had: nothing is restored. */
+/** A knob that changes ranges so that the shown errors differ, with a value that no build had: nothing is restored. */
 function edit(original: string): string {
-  const knob = `with: {preset: "\${preset}", range: {kind: percentile, percentile: ${(99.9 + (Date.now() % 9e7) / 1e9).toFixed(7)}, sides: each}}`;
+  const knob = `with: {preset: "\${preset}", range: {kind: percentile, percentile: ${(99.9 + Math.random() * 0.09).toFixed(7)}, sides: each}}`;
   const edited = original.replace(
     'with: {preset: "${preset}"}\n    inputs: {model: "${item}", sketches',
     `${knob}\n    inputs: {model: "\${item}", sketches`,
@@ -78,17 +78,18 @@ async function measureErrors(served: ServedPage, file: string, original: string)
   };
 }
 
-/** Notes when the errors in the table differ from those of now: its third and fourth columns. */
+/** Notes when the errors in the table differ from those of now: its third and fourth columns. Errors that are not loaded yet are dashes. */
 const NOTE_CHANGES = `(() => {
   const column = at => [...document.querySelectorAll('.data tbody td:nth-child(' + at + ')')].map(one => one.textContent).join(' ');
   const read = { own: () => column(3), propagated: () => column(4) };
   const before = { own: read.own(), propagated: read.propagated() };
+  const gaps = text => text.split('–').length;
   window.changed = {};
   window.observer?.disconnect();
   window.observer = new MutationObserver(() => {
     for (const what of ['own', 'propagated']) {
       const now = read[what]();
-      if (now !== '' && now !== before[what]) window.changed[what] ??= Date.now();
+      if (now !== '' && now !== before[what] && gaps(now) <= gaps(before[what])) window.changed[what] ??= Date.now();
     }
   });
   window.observer.observe(document.body, { childList: true, subtree: true, characterData: true });

@@ -1,7 +1,9 @@
 /** Tests of tensor comparison. */
+import fc from 'fast-check';
 import { EQUAL } from '../../../src/base/figure.js';
 import {
   compareArrays,
+  compareWithMoments,
   cosineOf,
   figuresOf,
   mergeComparisons,
@@ -11,7 +13,6 @@ import {
   NO_MOMENTS,
   sqnrDbOf,
   standardDeviationOf,
-  ulpDistance,
 } from '../../../src/tensor/compare.js';
 
 describe('comparisons', () => {
@@ -81,14 +82,27 @@ describe('moments', () => {
   });
 });
 
-describe('ulp distance', () => {
-  it.each([
-    [1, 1 + 2 ** -23, 1],
-    [0, -0, 0],
-    [-(2 ** -149), 2 ** -149, 2],
-    [1, 2, 2 ** 23],
-    [Number.NaN, 1, Number.POSITIVE_INFINITY],
-  ])('from %p to %p is %p', (a, b, distance) => {
-    expect(ulpDistance(a, b)).toBe(distance);
+describe('comparison and moments in one pass', () => {
+  const awkward = fc.oneof(fc.double(), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, -0, 1e300));
+
+  it('are those of two passes, bit for bit', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(awkward, awkward), { maxLength: 40 }), pairs => {
+        const [reference, candidate] = [pairs.map(([x]) => x), pairs.map(([, y]) => y)];
+        expect(compareWithMoments(reference, candidate)).toStrictEqual({
+          comparison: compareArrays(reference, candidate),
+          moments: momentsOf(reference),
+        });
+      }),
+    );
+  });
+
+  it('over several blocks too, where sums round', () => {
+    const make = (step: number) => Float32Array.from({ length: 10_000 }, (_, i) => Math.sin(i * step) * 10 ** (i % 7));
+    const [reference, candidate] = [make(0.37), make(0.3701)];
+    const { comparison, moments } = compareWithMoments(reference, candidate);
+    expect(comparison).toStrictEqual(compareArrays(reference, candidate));
+    expect(moments).toStrictEqual(momentsOf(reference));
+    expect(() => compareWithMoments([1], [])).toThrow(RangeError);
   });
 });
