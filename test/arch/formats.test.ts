@@ -159,6 +159,7 @@ it('every document with a number for its format is one of the page', () => {
     'parts document',
     'results of parts',
     'index of packs',
+    'edits of the page',
   ];
   expect(listed.filter(name => !rows.get(name)?.includes('format: 1'))).toEqual([]);
   expect([...new Set(found)].filter(path => !others.includes(path)).length).toBe(listed.length);
