@@ -36,9 +36,12 @@ export async function measureSaves(example: Example): Promise<void> {
   }
 }
 
-/** A knob that changes ranges so that the shown errors differ, with a value that no build had: nothing is restored. */
+/**
+ * A knob that changes ranges so that the shown errors differ, with a value that no build had: nothing is restored.
+ * Percentiles below 99.91 clip so much that feature_0 misses the 18 dB of verify-quantize, which then publishes no errors.
+ */
 function edit(original: string): string {
-  const knob = `with: {preset: "\${preset}", range: {kind: percentile, percentile: ${(99.9 + Math.random() * 0.09).toFixed(7)}, sides: each}}`;
+  const knob = `with: {preset: "\${preset}", range: {kind: percentile, percentile: ${(99.95 + Math.random() * 0.04).toFixed(7)}, sides: each}}`;
   const edited = original.replace(
     'with: {preset: "${preset}"}\n    inputs: {model: "${item}", sketches',
     `${knob}\n    inputs: {model: "\${item}", sketches`,

@@ -19,6 +19,9 @@ export interface ServedPage {
   residentBytes(): number;
 }
 
+/** Characters of the command's output that an error repeats: the end of its last build. */
+const TOLD = 2_000;
+
 /** The system counts processor time in hundredths of a second. */
 const TICK_MS = 10;
 
@@ -38,6 +41,10 @@ export async function withPage<T>(folder: string, words: readonly string[], work
       open: () => openInBrowser(browser, server),
       processorMs: () => readProcessorMs(pid),
       residentBytes: () => readResidentBytes(pid),
+    });
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}; the command printed:\n${running.output().slice(-TOLD)}`, {
+      cause: error,
     });
   } finally {
     await browser.close();
