@@ -1,5 +1,4 @@
 /** The build: runs or restores the stages that are out of date, and leaves the others unchanged. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSettled, openSession, type Session, switchPlan, withRemote } from './action/session.js';
 import { flushState, warnOfOpenedCache } from './action/session-warnings.js';
@@ -20,7 +19,7 @@ import type { NoOpRequest } from './noop/make-no-op-record.js';
 import { checkGates, type EndedBuild, mergeEnds, reportBuild, type StageEnds, type VerdictOf } from './schedule/conclusion.js';
 import { cpuUnits } from './schedule/cpu-units.js';
 import type { ResultRule } from './schedule/result-rule.js';
-import type { RunServices } from './schedule/run-services.js';
+import type { FailedRuns, RunServices } from './schedule/run-services.js';
 import { type CacheFolder, cacheFolderAt } from './store/cache-folder.js';
 import { joinStamps, NO_STAMPS } from './store/files/recorded-stamps.js';
 import { stampOf } from './store/files/stamp.js';
@@ -28,7 +27,7 @@ import { removeAllLeftovers, warnOfForeignPaths } from './store/leftovers.js';
 import { lockCache } from './store/lock/lock-cache.js';
 import type { RemoteUse } from './store/remote/remote-use.js';
 import type { Trust } from './store/state-log.js';
-import { subsetName } from './sweep/sweep-names.js';
+import { removeLeftSubset } from './sweep/remove-left-subset.js';
 
 export interface BuildOptions {
   /** Stages to build with all their dependencies. `plan.targets` resolves names. */
@@ -56,6 +55,8 @@ export interface BuildOptions {
   readonly lock?: LockOrder;
   /** A cache on another machine, opened by the caller, who also closes it. */
   readonly remote?: RemoteUse | undefined;
+  /** Failures of the builds that this one goes on from: their actions are not run again. Its own are added. Default: none. */
+  readonly failedRuns?: FailedRuns;
   /** Newer plans of the same pipeline that arrive while the build runs. */
   readonly revisions?: RevisionSource;
 }
@@ -124,7 +125,8 @@ async function buildUnderLock(
   const lock = await lockCache(cache, ports);
   if (lock !== undefined) openJournal(cache.journal(plan.pipeline));
   const recorder = recordRun(ports, started, plan);
-  const services = openRunServices(cache, recorder.ports, options.guard, await openRemote(options, cache, recorder.ports));
+  const remoteRuns = await openRemote(options, cache, recorder.ports);
+  const services = openRunServices(cache, recorder.ports, options.guard, remoteRuns, options.failedRuns);
   const clear = async (): Promise<readonly string[]> => (lock === undefined ? [] : removeAllLeftovers(plan.projectFolder, cache, ports));
   try {
     if (lock !== undefined) await removeLeftSubset(plan, cache, ports);
@@ -138,14 +140,6 @@ async function buildUnderLock(
     await services.close();
     await lock?.release();
   }
-}
-
-/** A subset that `watch` evaluates is removed at its end: what is there was left by one that was killed. */
-async function removeLeftSubset({ pipeline, projectFolder }: Plan, cache: CacheFolder, ports: EnginePorts): Promise<void> {
-  const name = subsetName(pipeline);
-  if (!existsSync(cache.state(name))) return;
-  const { removeLeftSweep } = await import('./sweep/remove-sweep.js');
-  await removeLeftSweep(name, projectFolder, cache, ports);
 }
 
 /** The remote workers of the build; undefined without a server that may have some. */

@@ -1,4 +1,5 @@
 /** The contract of runners: the same action has the same results, messages and end under each of them. */
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -116,6 +117,33 @@ describe.each(cases)('a runner by %s', (_name, way) => {
   it('starts no program if the signal is already aborted', async () => {
     await run(way, 'hang', {}, AbortSignal.abort());
     expect(existsSync(join(folder, 'run/scratch/pid'))).toBe(false);
+  });
+});
+
+describe('a worker process that was started ahead', () => {
+  const runWith = async (script: string) => {
+    const { order, close } = prepare({ runner: workerRunner, guarded: 'no' }, 'copy', {}, new AbortController().signal);
+    const standby = {
+      begin: () => spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true }),
+    };
+    try {
+      const failure = await workerRunner.run({ ...order, bundle: join(DIST, 'workers/any-plugin.cjs'), standby });
+      return { failure, folder: order.folder };
+    } finally {
+      close();
+    }
+  };
+
+  it('and died before it began is replaced by a new one', async () => {
+    const { failure, folder: at } = await runWith('process.exit(3)');
+    expect(failure).toBeUndefined();
+    expect(readFileSync(join(at, 'outputs/text'), 'utf8')).toBe('one\nseeded');
+  });
+
+  it('and died after it began has failed', async () => {
+    const { failure, folder: at } = await runWith("process.send({ kind: 'standby-begun' }, () => process.exit(3))");
+    expect(failure).toMatchObject({ code: 'worker-died', message: 'the worker ended with exit code 3 and no result' });
+    expect(existsSync(join(at, 'outputs/text'))).toBe(false);
   });
 });
 

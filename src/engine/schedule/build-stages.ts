@@ -113,7 +113,7 @@ export async function buildStages(session: Session, order: StagesToBuild): Promi
 }
 
 function beginBuild(session: Session, order: StagesToBuild): StagesBuild {
-  const { runs, failures } = order.services;
+  const { runs, failures, unreported } = order.services;
   const urgency = computeUrgency(order.selected, id => session.state.stages.get(id)?.durationMs ?? 1);
   const priority = computePriority(order.selected);
   const build: StagesBuild = {
@@ -134,7 +134,7 @@ function beginBuild(session: Session, order: StagesToBuild): StagesBuild {
     lookups: new PQueue({ concurrency: session.remote === undefined ? 2 * cpuUnits(session.plan, order.jobs) : REMOTE_LOOKUPS }),
     urgency: id => (priority.get(id) ?? 0) * PRIORITY_FIRST + (urgency.get(id) ?? 0),
     carried: runs.stages(),
-    reported: new Set([...failures.values()].map(({ end }) => end)),
+    reported: new Set([...failures.values()].map(({ end }) => end).filter(end => !unreported.has(end))),
     ends: new Map(),
     finished: new Map(),
     failed: undefined,
@@ -247,6 +247,7 @@ function finish(build: StagesBuild, stage: StageId, end: StageEnd): StageEnd {
   // The newer plan determines and reports the outcome.
   if (end.outcome.kind === 'cancelled' && order.superseded.aborted && !ports.signal.aborted) return end;
   if (!reported.has(end)) ports.emit({ kind: 'outcome', stage, outcome: end.outcome });
+  order.services.unreported.delete(end);
   return end;
 }
 

@@ -49,11 +49,12 @@ async function findWantedRun({ session, stage, services: { runs } }: StageNeeds,
   return undefined;
 }
 
-/** Returns the failure of the same action under an older plan of this build. With unchanged inputs it would fail again. */
+/** Returns the failure of the same action under an older plan of this build, or in a build that it goes on from. With unchanged inputs it would fail again. */
 async function findFailure({ session, stage, services }: StageNeeds, pinned: PinnedStage): Promise<StageEnd | undefined> {
   const failure = services.failures.get(stage.id);
   if (failure === undefined || failure.pinned.key !== pinned.key) return undefined;
-  return (await session.pinner.findChanged(failure.pinned)) === undefined ? failure.end : undefined;
+  // Equal keys have equal inputs; those of the other run may have stood elsewhere.
+  return (await session.pinner.findChanged(pinned)) === undefined ? failure.end : undefined;
 }
 
 /** A stage that may not be shared has only local results. */

@@ -15,11 +15,14 @@ import { createOngoingRuns, type OngoingRuns } from './ongoing-runs.js';
 import { createStageQueue, type StageQueue } from './stage-queue.js';
 import type { Units } from './unit-counts.js';
 
-/** A failure in this build. The same action is not run again in it. */
+/** A failure. The same action is not run again in this build. */
 export interface FailedRun {
   readonly pinned: PinnedStage;
   readonly end: StageEnd;
 }
+
+/** The last failure of each stage. */
+export type FailedRuns = Map<StageId, FailedRun>;
 
 export interface RunServices {
   readonly slots: StageQueue;
@@ -30,7 +33,9 @@ export interface RunServices {
   readonly guard: Guard | undefined;
   /** Defined if the build has a server that may run actions. */
   readonly remote: RemoteRuns | undefined;
-  readonly failures: Map<StageId, FailedRun>;
+  readonly failures: FailedRuns;
+  /** Those of the failures that are of an earlier build, and that this one has not reported yet. */
+  readonly unreported: Set<StageEnd>;
   readonly actionLocks: ActionLocks;
   readonly repairs: Repairs;
   /** Sets the units of each pool. Ongoing runs keep the units that they have. */
@@ -51,6 +56,7 @@ export function openRunServices(
   { emit, signal, installRoot }: Pick<EnginePorts, 'emit' | 'signal' | 'installRoot'>,
   guard: Guard | undefined,
   remote: RemoteRuns | undefined,
+  failures: FailedRuns = new Map(),
 ): RunServices {
   const capacity: Record<string, number> = {};
   const reaper = createReaper();
@@ -66,7 +72,8 @@ export function openRunServices(
     starters,
     guard,
     remote,
-    failures: new Map(),
+    failures,
+    unreported: new Set([...failures.values()].map(({ end }) => end)),
     actionLocks: createActionLocks(cache, { emit, signal }),
     repairs: new Map(),
     setCapacity(next) {

@@ -77,6 +77,19 @@ export function makeProbe(): Probe {
   return { model, feeds };
 }
 
+/** One product that ONNX Runtime cuts by columns where it has several threads. In slices of at most 64 columns it also sums otherwise. */
+export function makeThreadsProbe(): Probe {
+  const model = makeModel({ opset: 17, graphName: 'threads' });
+  const { graph } = model;
+  const floats = pseudoRandom(3);
+  const [a, b] = [floatTensor([64, 300], floats), floatTensor([300, 256], floats)];
+  const inputs = Object.entries({ a, b }).map(
+    ([name, { dtype, dims }]) => addInput(model, graph, name, { kind: 'tensor', dtype, dims }).id,
+  );
+  graph.outputs = [...addNode(model, graph, { opType: 'MatMul', name: 'product', inputs, outputs: ['product'] }).outputs] as ValueId[];
+  return { model, feeds: { a, b } };
+}
+
 /** Integers in [0, 2³²) by a fixed linear congruence (Numerical Recipes' constants), equal on every machine. */
 function pseudoRandom(seed: number): () => number {
   let state = seed;

@@ -125,6 +125,18 @@ describe('attest', () => {
     expect(verify()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('artifacts/copy/text has the digest') });
   });
 
+  it('joins the stages of one pipeline: two pipelines in one file may have stages of equal names', () => {
+    world.write('other.yaml', PIPELINE.replace('text.txt', 'other.txt'));
+    world.write('other.txt', 'other\n');
+    expect(world.run('build', '-f', 'other.yaml')).toMatchObject({ exitCode: 0 });
+    const own = attest();
+    const others = attest('-f', 'other.yaml');
+    world.write('a.jsonl', `${[...own, ...others].join('\n')}\n`);
+    expect(verify()).toMatchObject({ exitCode: 0, stderr: '' });
+    world.write('a.jsonl', `${[own[1], ...others].join('\n')}\n`);
+    expect(verify()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('copy has no attestation here') });
+  });
+
   it('attests only what is up to date', () => {
     world.write('text.txt', 'changed\n');
     expect(world.run('attest')).toMatchObject({

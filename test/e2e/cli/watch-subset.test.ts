@@ -111,7 +111,15 @@ it('a subset that cannot be planned says why', async () => {
   const console = makeTextConsole();
   world.write('classifier.yaml', world.read('classifier.yaml').replace('uses: simplify', 'uses: simplfy'));
   const revision = { plan: getDefined(plan, 'plan'), targets: 'all' } as const;
-  await buildSubset({ revision, images: 2, options, console, signal: new AbortController().signal, before: new Map() });
+  await buildSubset({
+    revision,
+    images: 2,
+    options,
+    console,
+    signal: new AbortController().signal,
+    failedRuns: new Map(),
+    before: new Map(),
+  });
   expect(console.text()).toMatch(/^no subset of 2 images: .*"simplfy"/);
 });
 
@@ -120,4 +128,23 @@ it('says of a data set with fewer images that it has no such subset, and evaluat
   const first = await watch.waitFor(READY);
   expect(first).toMatch(/classes-float\s+no figures: 8 images are requested, but the data set has only 4/);
   expect(first).toContain('built: ');
+});
+
+it('runs a stage that fails once, not on the subset and again on all, and once more after an edit', async () => {
+  const file = world.read('classifier.yaml');
+  const failing = (mode: string): string => `  labels:
+    uses: command
+    with: {run: ['echo $MODE >> ${join(world.folder, 'runs.txt')}; exit 1'], shell: sh, env: {MODE: ${mode}}, inputs: {labels: in.txt, model: m.onnx}, outputs: {labels: {path: out.txt, kind: file}}}
+    inputs: {labels: "\${sources.labels}", model: simplify.model}
+`;
+  const before = file.replaceAll('labels: "${sources.labels}"', 'labels: labels.labels');
+  world.write('classifier.yaml', before + failing('first'));
+  const watch = world.start('watch', '-f', 'classifier.yaml', '--subset', '2');
+  const first = await watch.waitFor(READY);
+  expect(first).toMatch(/classes-float\s+no figures/);
+  expect(first.slice(first.indexOf(MARK))).toContain('✗ labels');
+  expect(world.read('runs.txt')).toBe('first\n');
+  world.write('classifier.yaml', before + failing('second'));
+  await watch.waitFor(READY);
+  expect(world.read('runs.txt')).toBe('first\nsecond\n');
 });

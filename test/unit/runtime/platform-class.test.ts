@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { computePlatformClass } from '../../../src/runtime/platform/platform-class.js';
+import { computePlatformClass, findOtherSums } from '../../../src/runtime/platform/platform-class.js';
 import { platformGuard } from '../../../src/runtime/platform/platform-guard.js';
 
 const DIST = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
@@ -15,6 +15,15 @@ describe('the platform class', () => {
 
     expect(here).toMatch(/^\w+-\w+ node\d+ ort1\.\d+\.\d+ [0-9a-f]{16}$/);
     expect(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })).toBe(here);
+  });
+});
+
+describe('the probe of threads', () => {
+  // On processors with cores of two kinds, ONNX Runtime cuts the work of a session with two threads as that of one with eight elsewhere.
+  it('tells machines apart that cut the sums of two threads finer', async () => {
+    const sums = await findOtherSums(8);
+    expect(sums?.product?.dims).toEqual([64, 256]);
+    expect(await findOtherSums(1)).toBeUndefined();
   });
 });
 

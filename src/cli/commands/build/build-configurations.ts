@@ -3,6 +3,7 @@ import { build } from '../../../engine/build.js';
 import { readConfigText } from '../../../engine/config/read-text.js';
 import type { Plan, StageId } from '../../../engine/model/plan.js';
 import type { BuildReport } from '../../../engine/model/report.js';
+import type { FailedRuns } from '../../../engine/schedule/run-services.js';
 import { cacheFolderAt } from '../../../engine/store/cache-folder.js';
 import type { Configuration } from '../../../engine/sweep/configurations.js';
 import { dependsOn, type MergedPlans } from '../../../engine/sweep/merge-plans.js';
@@ -39,6 +40,8 @@ interface BuildManner {
   readonly lines?: RenderedLines;
   /** 'unless-interrupted' (default): an interrupted build continues with what it has placed. */
   readonly remove?: 'unless-interrupted' | 'always';
+  /** Gets the failures, for a build that goes on from this one. */
+  readonly failedRuns?: FailedRuns;
 }
 
 /** How long the removal after an interruption waits for another build to end. */
@@ -78,7 +81,7 @@ async function buildMerged(
   plan: Plan,
   targets: SweepTargets,
   options: BuildOptions,
-  { console, signal, lines = 'all', remove = 'unless-interrupted' }: BuildManner,
+  { console, signal, lines = 'all', remove = 'unless-interrupted', failedRuns = new Map() }: BuildManner,
 ): Promise<BuildReport> {
   const renderer = makeBuildRenderer(console, widest(plan.stages.keys()), lines);
   const ports = { ...makeEnginePorts(renderer.emit, signal), artifacts: 'links' as const };
@@ -87,7 +90,7 @@ async function buildMerged(
   const cache = cacheFolderAt(`${plan.projectFolder}/cache`);
   const building = build(
     plan,
-    { targets: targets.build, failures: 'keep-going', force: 'never', sharedCache, ...(jobs === undefined ? {} : { jobs }) },
+    { targets: targets.build, failures: 'keep-going', force: 'never', sharedCache, failedRuns, ...(jobs === undefined ? {} : { jobs }) },
     ports,
   ).finally(renderer.end);
   const removeWith = (until: AbortSignal): Promise<void> => removeSweep(plan, cache, { ...ports, signal: until });

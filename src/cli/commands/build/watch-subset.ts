@@ -3,6 +3,7 @@ import { examineStages } from '../../../engine/insight/status/status.js';
 import { selectStages } from '../../../engine/model/dependencies.js';
 import type { Plan, PlannedStage, StageId } from '../../../engine/model/plan.js';
 import type { Revision } from '../../../engine/model/revisions.js';
+import type { FailedRuns } from '../../../engine/schedule/run-services.js';
 import { mergePlans } from '../../../engine/sweep/merge-plans.js';
 import { subsetName } from '../../../engine/sweep/sweep-names.js';
 import type { SweepRow } from '../../../engine/sweep/sweep-rows.js';
@@ -29,6 +30,8 @@ export interface SubsetOrder {
   readonly console: Console;
   /** Aborted by an edit, or at the end of the watch. */
   readonly signal: AbortSignal;
+  /** Gets the failures: the round that follows does not run them again. */
+  readonly failedRuns: FailedRuns;
   /** The figures of the subset before, which are replaced. */
   readonly before: Map<StageId, SweepRow['figures']>;
 }
@@ -37,7 +40,7 @@ export interface SubsetOrder {
  * Evaluates the stages that would run on their first images alone, and prints the figures. Does nothing if no evaluation would run, or if none has more
  * images by its own `samples`. An evaluation whose data set has fewer images fails, and says so; the whole evaluation follows.
  */
-export async function buildSubset({ revision, images, options, console, signal, before }: SubsetOrder): Promise<void> {
+export async function buildSubset({ revision, images, options, console, signal, failedRuns, before }: SubsetOrder): Promise<void> {
   const stages = await findEvaluations(revision, images, options, signal);
   const [first] = stages;
   if (first === undefined) return;
@@ -60,7 +63,13 @@ export async function buildSubset({ revision, images, options, console, signal, 
   // Its number and values are those of a sweep without axes.
   const configuration = { number: 1, values: [], assignments: [], settings: [] };
   const sweep = { planned: [{ configuration, plan: ungated }], refused: [] };
-  const { rows } = await buildConfigurations(sweep, { merged, targets }, options, { console, signal, lines: 'progress', remove: 'always' });
+  const { rows } = await buildConfigurations(sweep, { merged, targets }, options, {
+    console,
+    signal,
+    lines: 'progress',
+    remove: 'always',
+    failedRuns,
+  });
   const [row] = rows;
   if (row === undefined || signal.aborted) return;
   printSubset(stages, row, images, before, console);

@@ -10,6 +10,7 @@ import { type Diagnostic, formatDiagnostic } from '../../../engine/model/diagnos
 import type { Plan, StageId } from '../../../engine/model/plan.js';
 import type { BuildReport } from '../../../engine/model/report.js';
 import { createRevisions, type Revision, type Revisions } from '../../../engine/model/revisions.js';
+import type { FailedRuns } from '../../../engine/schedule/run-services.js';
 import { createFileWatcher } from '../../../engine/watch/file-watcher.js';
 import { type Hint, type Hints, makeHints } from '../../../engine/watch/hints.js';
 import { createPresence, watchedPaths } from '../../../engine/watch/watched-paths.js';
@@ -125,11 +126,12 @@ async function runRounds(watch: Watch): Promise<void> {
   let next: 'first' | 'again' = 'first';
   while (!signal.aborted) {
     const revision = await watch.look();
+    const failedRuns: FailedRuns = new Map();
     if (news.includes('input')) {
       if (revision === undefined) printReady(watch);
       // After an edit while the subset was evaluated, everything is looked at again.
-      else if ((await runSubset(watch, revision)) === 'quiet') {
-        good = goodStages((await runRound(watch, revision, next)).report);
+      else if ((await runSubset(watch, revision, failedRuns)) === 'quiet') {
+        good = goodStages((await runRound(watch, revision, next, failedRuns)).report);
         next = 'again';
       }
     } else if (revision !== undefined) {
@@ -150,7 +152,7 @@ function toggleSubset(watch: Watch): number | undefined {
 }
 
 /** Evaluates the first images, if the user wants it. An edit stops it. */
-async function runSubset(watch: Watch, revision: Revision): Promise<Followed> {
+async function runSubset(watch: Watch, revision: Revision, failedRuns: FailedRuns): Promise<Followed> {
   const { subset: images, subsetFigures: before, options, console, hints, signal } = watch;
   if (images === undefined) return 'quiet';
   const { last } = watch;
@@ -160,7 +162,7 @@ async function runSubset(watch: Watch, revision: Revision): Promise<Followed> {
     if (how === 'hinted') edited.abort();
   });
   try {
-    await buildSubset({ revision, images, options, console, signal: AbortSignal.any([signal, edited.signal]), before });
+    await buildSubset({ revision, images, options, console, signal: AbortSignal.any([signal, edited.signal]), failedRuns, before });
   } finally {
     done.abort();
     await following;
@@ -181,7 +183,12 @@ type Followed = 'edited' | 'quiet';
  * Builds, and takes up edits that are saved meanwhile.
  * @param why 'check': after events under artifacts/, which are most often our own. If nothing is to do and nothing was edited, nothing is printed.
  */
-async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 'check'): Promise<Round> {
+async function runRound(
+  watch: Watch,
+  first: Revision,
+  why: 'first' | 'again' | 'check',
+  failedRuns: FailedRuns = new Map(),
+): Promise<Round> {
   const { options, console, hints, signal } = watch;
   const before = watch.last;
   watch.last = undefined;
@@ -197,6 +204,7 @@ async function runRound(watch: Watch, first: Revision, why: 'first' | 'again' | 
       force: 'never',
       sharedCache: findSharedCache(options.cache),
       revisions,
+      failedRuns,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
     { ...makeEnginePorts(renderer.emit, signal), standby: watch.standby },

@@ -2,7 +2,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { assertNever } from '../../../base/assert-never.js';
 import { readMasked } from '../../../stage/mask.js';
@@ -12,10 +11,12 @@ import { EngineError } from '../../model/engine-error.js';
 import type { Failure } from '../../model/failure.js';
 import { toFailure } from '../../model/failure.js';
 import type { StandbyOrder } from '../../model/ports.js';
+import { isStandbyBegun } from '../standby/messages.js';
 import { RUN_LAYOUT } from '../worker/action-document.js';
 import { isFromWorker, type ToWorker } from '../worker/messages.js';
 import { linkInputs, writeDocuments } from './run-folder.js';
 import type { Runner, RunOrder } from './runner.js';
+import { describeDeath } from './worker-death.js';
 
 /**
  * V8 compiles and collects garbage in the worker's main thread. Stages already run in parallel, and helper threads cost more processor time than they save.
@@ -51,7 +52,27 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   const scratch = join(order.folder, RUN_LAYOUT.scratch);
   const main = order.bundle ?? workerMain(order.installRoot);
   const env = { ...baseEnvironment(order.environment, scratch), ...order.declaredEnv };
-  const child = beginStandby(order, { main, folder: order.folder, scratch, env }) ?? forkWorker(order, main, scratch, env);
+  try {
+    const standby = beginStandby(order, { main, folder: order.folder, scratch, env });
+    const end = standby === undefined ? 'not begun' : await followStandby(standby, order);
+    return end === 'not begun' ? await guardWorker(forkWorker(order, main, scratch, env), order) : end;
+  } finally {
+    order.partStore.release();
+  }
+}
+
+/** A process that waited for a save may have died meanwhile, and nothing has run then: @returns 'not begun'. */
+async function followStandby(child: ChildProcess, order: RunOrder): Promise<Failure | undefined | 'not begun'> {
+  let begun = false;
+  child.on('message', message => {
+    if (isStandbyBegun(message)) begun = true;
+  });
+  const failure = await guardWorker(child, order);
+  return begun || order.signal.aborted ? failure : 'not begun';
+}
+
+/** Follows the worker. Its process group ends with the order's signal, and with this process. */
+async function guardWorker(child: ChildProcess, order: RunOrder): Promise<Failure | undefined> {
   const stop = (): void => killGroup(child, 'group', WORKER_GRACE_MS);
   order.signal.addEventListener('abort', stop, { once: true });
   const unwatch = child.pid === undefined ? undefined : order.reaper.watch(child.pid);
@@ -60,7 +81,6 @@ async function runWorker(order: RunOrder): Promise<Failure | undefined> {
   } finally {
     unwatch?.();
     order.signal.removeEventListener('abort', stop);
-    order.partStore.release();
   }
 }
 
@@ -105,7 +125,7 @@ function followWorker(child: ChildProcess, { partStore, listener, mask, lentSlot
   lentSlots?.attach(reply);
   for (const stream of [child.stdout, child.stderr]) if (stream !== null) readMasked(stream, mask, onOutput);
   child.on('message', (message: unknown) => {
-    if (end?.failure !== undefined) return;
+    if (end?.failure !== undefined || isStandbyBegun(message)) return;
     if (!isFromWorker(message)) {
       end = {
         failure: toFailure(
@@ -168,27 +188,4 @@ function followWorker(child: ChildProcess, { partStore, listener, mask, lentSlot
     child.on('exit', () => sweepGroup(child));
     child.on('close', (code, signal) => resolve(end === undefined ? describeDeath(code, signal, tail) : end.failure));
   });
-}
-
-function describeDeath(code: number | null, signal: NodeJS.Signals | null, tail: string): Failure {
-  if (/heap out of memory|bad_alloc|out of memory/i.test(tail)) {
-    return toFailure(
-      new EngineError('worker-memory', 'the worker ran out of memory', {
-        help: 'free memory, lower --jobs, or give the stage smaller inputs',
-      }),
-    );
-  }
-  // A shell in between, as in the sandbox, reports signals as exit codes.
-  if (signal === 'SIGKILL' || code === 128 + constants.signals.SIGKILL) {
-    return toFailure(
-      new EngineError('worker-died', 'the worker was killed (SIGKILL): most likely the system ran out of memory', {
-        details: { signal: 'SIGKILL' },
-        help: 'free memory or lower --jobs, and build again',
-      }),
-    );
-  }
-  const how = signal === null ? `ended with exit code ${code} and no result` : `crashed (${signal})`;
-  return toFailure(
-    new EngineError('worker-died', `the worker ${how}`, { details: { code, signal }, help: 'the log has what it wrote last' }),
-  );
 }

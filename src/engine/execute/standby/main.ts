@@ -3,7 +3,7 @@
  * Before that it has loaded what its argument names: the bundle of a worker, with the modules and libraries that every run of its plugin loads.
  */
 import { createRequire } from 'node:module';
-import type { BeginOrder, StandbyReady, WorkerBundle } from './messages.js';
+import type { BeginOrder, StandbyBegun, StandbyReady, WorkerBundle } from './messages.js';
 
 const load = createRequire(import.meta.url);
 const [, , main = ''] = process.argv;
@@ -18,9 +18,12 @@ const own = Object.entries(process.env).filter(([name, value]) => before[name] !
 
 process.once('message', ({ folder, scratch, env }: BeginOrder) => {
   process.off('disconnect', end);
+  const begun: StandbyBegun = { kind: 'standby-begun' };
+  process.send?.(begun);
   const given = { ...env, ...Object.fromEntries(own) };
   for (const name of Object.keys(process.env)) if (!Object.hasOwn(given, name)) delete process.env[name];
-  Object.assign(process.env, given);
+  // Threads that were started ahead may be loading libraries, which read the environment: what is the same stays untouched.
+  for (const [name, value] of Object.entries(given)) if (process.env[name] !== value) process.env[name] = value;
   process.chdir(scratch);
   process.argv = [process.execPath, main, folder];
   void bundle.start();

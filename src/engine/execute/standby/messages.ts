@@ -18,6 +18,19 @@ export interface StandbyReady {
   readonly kind: 'standby-ready';
 }
 
+/** What it says first after a `begin`. Before that, nothing of the action has run. */
+export interface StandbyBegun {
+  readonly kind: 'standby-begun';
+}
+
 export function isStandbyReady(message: unknown): message is StandbyReady {
-  return typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'standby-ready';
+  return kindOf(message) === 'standby-ready';
+}
+
+export function isStandbyBegun(message: unknown): message is StandbyBegun {
+  return kindOf(message) === 'standby-begun';
+}
+
+function kindOf(message: unknown): unknown {
+  return typeof message === 'object' && message !== null && 'kind' in message ? message.kind : undefined;
 }

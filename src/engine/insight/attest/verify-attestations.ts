@@ -143,24 +143,35 @@ function checkAction({ predicate: { buildDefinition, runDetails } }: Statement, 
   if (!isDeepStrictEqual(stated, expected)) note('its dependencies are not those of its manifest');
 }
 
-/** Digests of outputs by the place of the stage: "stage" to "artifacts/…" to digest. */
+/** Digests of the outputs of a stage, of all lines that are about it, by `placeOf`. */
 type Outputs = ReadonlyMap<string, ReadonlySet<string>>;
 
 function outputsOf(lines: readonly Line[]): Outputs {
-  return new Map(
-    lines.map(({ statement }) => [stageOf(statement), new Set(statement.subject.flatMap(subject => contentOf(subject)?.digest ?? []))]),
-  );
+  const outputs = new Map<string, Set<string>>();
+  for (const { statement } of lines) {
+    const place = placeOf(statement, stageOf(statement));
+    const digests = outputs.get(place) ?? new Set();
+    for (const digest of statement.subject.flatMap(subject => contentOf(subject)?.digest ?? [])) digests.add(digest);
+    outputs.set(place, digests);
+  }
+  return outputs;
 }
 
-function checkChain({ predicate }: Statement, outputs: Outputs, note: Note): void {
+/** A stage of the pipeline of the statement: pipelines in one file may have stages of equal names. */
+function placeOf({ predicate }: Statement, stage: string): string {
+  return JSON.stringify([predicate.buildDefinition.externalParameters.pipeline, stage]);
+}
+
+function checkChain(statement: Statement, outputs: Outputs, note: Note): void {
+  const { predicate } = statement;
   for (const dependency of predicate.buildDefinition.resolvedDependencies) {
     const from = dependency.annotations?.artifact;
     if (typeof from !== 'string') continue;
     const producer = from.slice(0, from.lastIndexOf('.'));
-    const digest = contentOf(dependency)?.digest ?? '';
-    const made = outputs.get(producer);
+    const digest = contentOf(dependency)?.digest;
+    const made = outputs.get(placeOf(statement, producer));
     if (made === undefined) note(`its ${dependency.name} comes from ${from}, and ${producer} has no attestation here`);
-    else if (!made.has(digest)) note(`its ${dependency.name} is not what ${producer} made`);
+    else if (digest === undefined || !made.has(digest)) note(`its ${dependency.name} is not what ${producer} made`);
   }
 }
 

@@ -63,6 +63,7 @@ describe('standby workers', () => {
     workers.begin(order());
     workers.refillLater();
     const child = await begin();
+    expect(await once(child, 'message')).toEqual([{ kind: 'standby-begun' }, undefined]);
     const [said] = (await once(child, 'message')) as [Record<string, unknown>];
     expect(said).toEqual({
       pid: child.pid,
