@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import type { BuildEvent } from '../../engine/model/events.js';
 import type { EnginePorts } from '../../engine/model/ports.js';
 import { platformGuard } from '../../runtime/platform/platform-guard.js';
+import { followStages } from '../process/early-exit.js';
 import { findInstallRoot } from '../process/install-root.js';
 
 export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: AbortSignal): EnginePorts {
@@ -15,7 +16,10 @@ export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: Abort
     },
     runtime: async use => (await import('../exec/runtime-files.js')).listRuntimeFiles(findInstallRoot(), use),
     artifacts: readArtifactForm(process.env.TANREN_ARTIFACTS),
-    emit,
+    emit: event => {
+      followStages(event);
+      emit(event);
+    },
     nowMs: Date.now,
     signal,
   };
