@@ -1,13 +1,14 @@
 /** The view "Quantization": the values of one model with their ranges and errors, in graph order or by cost, and one of them in detail. */
 import { useMemo, useState } from 'preact/hooks';
-import { isJsonObject, type Json } from '../../../base/json.js';
+import type { Json } from '../../../base/json.js';
 import { parseQuantizationReport, type QuantizationReport } from '../../../quant/report/report-entries.js';
 import { parseSensitivityReport } from '../../../quant/sensitivity/report-schema.js';
-import { formatCount, formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
+import { formatDb, formatNumber, formatShare } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
+import { useLatest } from '../api/use-latest.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { Link } from '../parts/link.js';
 import { NameCell } from '../parts/name-cell.js';
@@ -20,7 +21,8 @@ import { ErrorChart } from './error-chart.js';
 import { findPart, listReaders } from './find-part.js';
 import { LayerPanel } from './layer-panel.js';
 import { joinLayers, type Layer } from './layers.js';
-import { type LoadedPropagated, usePropagated } from './use-propagated.js';
+import { Summary } from './summary.js';
+import { usePropagated } from './use-propagated.js';
 import { Weights } from './weights.js';
 
 export function QuantizationPage({ pipeline }: ViewProps) {
@@ -81,13 +83,16 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   const { query } = usePlace();
   const [filter, setFilter] = useState('');
   const version = versionOf(stage, 'report');
-  const report = useData(address('artifact', { stage: stage.id, port: 'report', v: version }), 'once', readReport);
+  const report = useLatest(useData(address('artifact', { stage: stage.id, port: 'report', v: version }), 'once', readReport), stage.id);
   const errors = usePropagated(all, { stage: stage.id, port: 'model' });
   const costs = findReader(all, stage.id, 'sensitivity');
-  const sensitivity = useData(
-    costs === undefined ? undefined : address('artifact', { stage: costs.id, port: 'report', v: versionOf(costs, 'report') }),
-    'once',
-    parseSensitivityReport,
+  const sensitivity = useLatest(
+    useData(
+      costs === undefined ? undefined : address('artifact', { stage: costs.id, port: 'report', v: versionOf(costs, 'report') }),
+      'once',
+      parseSensitivityReport,
+    ),
+    costs?.id,
   );
   const layers = useMemo(() => {
     if (report.data === undefined) return [];
@@ -102,7 +107,7 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   return (
     <div class={picked === undefined ? '' : 'view split wide-panel'}>
       <div class="main-column">
-        <Summary report={report.data} errors={errors} sensitivity={costs} />
+        <Summary report={report.data} errors={errors} sensitivity={costs} isFormer={report.isFormer || sensitivity.isFormer} />
         <ErrorChart layers={layers} picked={picked?.name} pick={pick} />
         <div class="tools">
           <FilterField what="values" hint="filter by name or operator" value={filter} set={setFilter} />
@@ -157,35 +162,6 @@ function versionOf({ outputs }: StageRow, port: string): string {
 /** The first of the stages of a plugin that read the quantized model whose report the page holds. */
 function findReader(stages: readonly StageRow[], quantize: string, plugin: string): StageRow | undefined {
   return listReaders(stages, quantize, plugin).find(({ outputs }) => holdsReport(outputs));
-}
-
-function Summary({
-  report: { scheme, activations, weights, inFloat, samples, positions },
-  errors: { found, problem },
-  sensitivity,
-}: {
-  readonly report: QuantizationReport;
-  readonly errors: LoadedPropagated;
-  readonly sensitivity: StageRow | undefined;
-}) {
-  const preset = isJsonObject(scheme.preset) ? scheme.preset.name : undefined;
-  return (
-    <p class="soft">
-      {typeof preset === 'string' && (
-        <>
-          Preset <b>{plainText(preset)}</b>;{' '}
-        </>
-      )}
-      {formatCount(activations.length)} activations, {formatCount(weights.length)} weights, {formatCount(inFloat.length)} nodes in float;
-      calibrated on {samples} samples.
-      {positions !== undefined && ` ${positions.moves.length} scales were moved into the bounds of the target.`}{' '}
-      {found === undefined
-        ? 'Propagated errors need a “verify” stage with values: all.'
-        : `Propagated errors are those of ${found.verify.id}${found.verify.state === 'up-to-date' ? '' : ', which is out of date'}.`}{' '}
-      {problem !== undefined && `A report of verify cannot be read: ${plainText(problem)}. `}
-      {sensitivity === undefined && 'A “sensitivity” stage would add what each value costs at the outputs.'}
-    </p>
-  );
 }
 
 function errorColumn(name: 'own' | 'propagated', title: string, hint: string): ColumnSpec<Layer> {

@@ -1,4 +1,7 @@
-/** The errors of a model's inner values, by the first `verify` stage that compared them. Others compare the outputs alone. */
+/**
+ * The errors of a model's inner values, by the first `verify` stage that compared them. Others compare the outputs alone.
+ * After a build the former errors stay until the report is read again.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import type { Json } from '../../../base/json.js';
 import { findPropagatedErrors, type PartErrors } from '../../../quant/compare/propagated-error.js';
@@ -14,8 +17,10 @@ export interface Propagated {
 }
 
 export interface LoadedPropagated {
-  /** undefined while loading, and where no stage compared inner values. */
+  /** undefined while the first report loads, and where no stage compared inner values. */
   readonly found: Propagated | undefined;
+  /** The errors are those of the report before; the newer one is on its way. */
+  readonly isFormer: boolean;
   /** Why a report could not be read. */
   readonly problem: string | undefined;
 }
@@ -42,7 +47,7 @@ export function usePropagated(stages: readonly StageRow[], place: Place): Loaded
   const candidates = listVerifiers(stages, place);
   const addresses = candidates.map(({ verify }) => addressOf(verify));
   const key = addresses.join(' ');
-  const [loaded, setLoaded] = useState<LoadedPropagated & { readonly key: string }>();
+  const [loaded, setLoaded] = useState<Omit<LoadedPropagated, 'isFormer'> & { readonly key: string }>();
   useEffect(() => {
     const controller = new AbortController();
     Promise.allSettled(addresses.map(async at => findPropagatedErrors(await getJson<Json>(at, controller.signal)))).then(answers => {
@@ -57,10 +62,11 @@ export function usePropagated(stages: readonly StageRow[], place: Place): Loaded
     });
     return () => controller.abort();
   }, [key]);
-  if (loaded?.key !== key) return { found: undefined, problem: undefined };
   // The row of the stage is the present one: whether it is out of date may have changed since.
-  const verify = candidates.find(one => one.verify.id === loaded.found?.verify.id)?.verify;
-  return { found: loaded.found === undefined || verify === undefined ? undefined : { ...loaded.found, verify }, problem: loaded.problem };
+  const row = candidates.find(one => one.verify.id === loaded?.found?.verify.id);
+  const found = loaded?.found === undefined || row === undefined ? undefined : { ...loaded.found, ...row };
+  if (loaded?.key !== key) return { found, isFormer: found !== undefined, problem: undefined };
+  return { found, isFormer: false, problem: loaded.problem };
 }
 
 function addressOf({ id, outputs }: StageRow): string {
