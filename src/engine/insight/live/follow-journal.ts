@@ -4,7 +4,10 @@ import { isMissing } from '../../../base/system-error.js';
 import { type JournalEntry, parseJournalEntry } from './journal-entry.js';
 
 export interface JournalReader {
-  /** The entries since the last call. `restarted`: they are those of another build, from its beginning. */
+  /**
+   * The entries since the last call. `restarted`: they are those of another build, from its beginning. A build opens its journal some time before its
+   * first entry, and `restarted` comes with that entry.
+   */
   read(): { readonly restarted: boolean; readonly entries: readonly JournalEntry[] };
 }
 
@@ -14,19 +17,24 @@ export function followJournal(path: string): JournalReader {
   let identity = '';
   let offset = 0;
   let rest = Buffer.alloc(0);
+  let isNew = false;
   return {
     read() {
       const file = openIfThere(path);
       if (file === undefined) return { restarted: false, entries: [] };
       try {
         const { ino, birthtimeMs, size } = fstatSync(file);
-        const restarted = `${ino} ${birthtimeMs}` !== identity || size < offset;
-        if (restarted) [identity, offset, rest] = [`${ino} ${birthtimeMs}`, 0, Buffer.alloc(0)];
+        if (`${ino} ${birthtimeMs}` !== identity || size < offset)
+          [identity, offset, rest, isNew] = [`${ino} ${birthtimeMs}`, 0, Buffer.alloc(0), true];
         const entries: JournalEntry[] = [];
         const piece = Buffer.alloc(Math.min(PIECE_BYTES, Math.max(0, size - offset)));
         for (;;) {
           const length = piece.length === 0 ? 0 : readSync(file, piece, 0, piece.length, offset);
-          if (length === 0) return { restarted, entries };
+          if (length === 0) {
+            const restarted = isNew && entries.length > 0;
+            if (restarted) isNew = false;
+            return { restarted, entries };
+          }
           offset += length;
           const bytes = Buffer.concat([rest, piece.subarray(0, length)]);
           const end = bytes.lastIndexOf(10) + 1;

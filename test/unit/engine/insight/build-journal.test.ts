@@ -70,6 +70,29 @@ describe('the journal of a build', () => {
     expect(reader.read().entries).toEqual([]);
   });
 
+  it('that replaces another is a restart with its first entry, also for a reader that saw it while it was empty', () => {
+    const reader = followJournal(path);
+    const former = keepJournal(ports());
+    former.open(path);
+    former.ports.emit(STARTED);
+    former.close('built');
+    const ended = advanceBuild(undefined, reader.read().entries);
+    expect(ended).toMatchObject({ state: 'ended', conclusion: 'built' });
+
+    const journal = keepJournal(ports());
+    journal.open(path);
+    for (const _ of [1, 2]) expect(reader.read()).toEqual({ restarted: false, entries: [] });
+    journal.ports.emit(STARTED);
+    const { restarted, entries } = reader.read();
+    expect(restarted).toBe(true);
+    expect(advanceBuild(restarted ? undefined : ended, entries)).toMatchObject({
+      state: 'running',
+      stages: { shout: { state: 'running' } },
+    });
+    journal.close('failed');
+    expect(reader.read()).toMatchObject({ restarted: false, entries: [{ kind: 'end' }] });
+  });
+
   it('passes every event on, and writes none before it is open', () => {
     const journal = keepJournal(ports());
     journal.ports.emit(STARTED);
