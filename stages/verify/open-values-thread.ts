@@ -31,7 +31,8 @@ function startThread(): ThreadClient<ValuesOrder, ThreadAnswer> {
 }
 
 export function openValuesThread(): ValuesThread {
-  const thread = spare ?? startThread();
+  // One that has ended meanwhile, as for lack of memory, gives no answers.
+  const thread = spare === undefined || spare.isEnded() ? startThread() : spare;
   spare = undefined;
   const compare = async (order: ValuesOrder): Promise<SampleErrors | undefined> => {
     const result = resultOf<SampleErrors | typeof CLAIMED_BEFORE>(await thread.ask(order));

@@ -1,4 +1,4 @@
-/** The part of `verify` that runs the models of the reference on one image. A save that changes the candidate alone runs them no more. */
+/** The part of `verify` that runs the detector of the reference on one image: not again for a save that changes the candidate alone. Inner values are not in it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';

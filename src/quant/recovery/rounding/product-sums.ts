@@ -39,7 +39,7 @@ const ROWS_AT_ONCE = 256;
 
 /**
  * From so many inputs on, each of two threads has so many columns of a product that ONNX Runtime cuts its sums where one thread does: the bits are the
- * same. With fewer they can differ.
+ * same. With fewer they can differ, as on processors for which it cuts work finer: these are a platform class of their own.
  */
 const COLUMNS_OF_TWO_THREADS = 256;
 
