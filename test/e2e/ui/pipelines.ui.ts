@@ -96,8 +96,9 @@ describeInBrowser("the page of a classifier's pipeline", path => {
     await opened.go('/results?kind=wrong');
     await tab.getByRole('link', { name: 'its tensors' }).click();
     await tab.getByText(`Image ${HOSTILE_IMAGE} of classes-int8`).waitFor();
-    await tab.getByText('All channels').waitFor();
-    await tab.getByText(/largest difference/).waitFor();
+    // The scores of three classes, which are the output of the model, are one row.
+    await tab.getByText(/^\[1, 3\]; beside scores: SQNR .*largest difference/).waitFor();
+    await tab.getByText('Channel 0 of 1').waitFor();
     await tab.getByRole('link', { name: 'its predictions' }).click();
     await tab.getByRole('img', { name: HOSTILE_IMAGE }).waitFor();
     expect(opened.heard).toEqual([]);
