@@ -118,10 +118,10 @@ describe('the document', () => {
 
   it('has outcome, time, artifacts and inputs of each stage', async () => {
     expect(rowsOf(documentOf(await pageOf({})), /^Stages in topological order/)).toEqual([
-      ['first', 'export', '✓ up to date', '1.5 s', '1.2 kB', 'source checkpoint'],
-      ['second@a', 'simplify', '↓ restored', '1.5 s', '1.2 kB', 'first.model'],
-      ['second@b', 'simplify', '✓ built', '1.5 s', '1.2 kB', 'first.model'],
-      ['third', 'simplify', '✓ built', '1.5 s', '1.2 kB', 'second@a.model, first.model'],
+      ['first', 'export', '✓ up to date', '1.5 s', '1.2 kB', 'abababababab', 'source checkpoint'],
+      ['second@a', 'simplify', '↓ restored', '1.5 s', '1.2 kB', 'abababababab', 'first.model'],
+      ['second@b', 'simplify', '✓ built', '1.5 s', '1.2 kB', 'abababababab', 'first.model'],
+      ['third', 'simplify', '✓ built', '1.5 s', '1.2 kB', 'abababababab', 'second@a.model, first.model'],
     ]);
   });
 
