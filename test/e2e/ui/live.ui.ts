@@ -63,6 +63,8 @@ describeInBrowser('the live page', path => {
       );
     expect(world.run('build').exitCode).toBe(0);
     await text(opened, 'All 4 stages are up to date');
+    // The boxes are drawn with the next look at the project.
+    await text(opened, '▶ built · r1');
     expect(await boxes()).toEqual({
       shout: '▶ built · r1',
       'count@bytes': '▶ built · r1',
