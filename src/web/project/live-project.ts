@@ -139,6 +139,8 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
       clearTimeout(timer);
       clearTimeout(again);
       watcher?.close();
+      // A look that is under way must not begin another watch, which would keep the process alive.
+      watcher = undefined;
     },
   };
 }

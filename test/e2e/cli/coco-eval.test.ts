@@ -100,7 +100,7 @@ describe('tanren coco eval', () => {
   it.each([
     [['-d', 'absent.json'], 'error[coco-unreadable]: absent.json cannot be read: ENOENT'],
     [['-d', 'nan.json'], 'error[coco-malformed]: nan.json is not valid JSON in result 0'],
-    [['-d', 'found.json', '-t', 'keypoints'], 'annotation 1 has no keypoints'],
+    [['-d', 'found.json', '-t', 'keypoints'], 'a result of image 5 has no keypoints, which these figures need'],
     [['-d', 'found.json', '--images', '4,5'], 'error[image-unknown]: the ground truth has no image 4'],
     [['-d', 'found.json', '--curves', 'found.json/curves.json'], 'error[not-writable]: "curves.json" cannot be written: E'],
     [['-d', 'found.json', '--curves', 'curves.pdf'], 'error[curves-format]: curves are not written as ".pdf"'],
