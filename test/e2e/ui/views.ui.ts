@@ -284,7 +284,7 @@ describeInBrowser('the page of the default pipeline', path => {
     await tab.locator('.overlay image').first().waitFor({ state: 'attached' });
     const left = await tab.locator('.two figure:first-child rect.object').count();
     const right = await tab.locator('.two figure:last-child rect.object').count();
-    const kinds = await tab.locator('.pair tbody td:nth-child(2)').allInnerTexts();
+    const kinds = await tab.locator('.pair tbody td:nth-child(3)').allInnerTexts();
     const count = (kind: string): number => kinds.filter(one => one === kind).length;
     expect(left).toBe(kinds.length - count('found'));
     expect(right).toBe(kinds.length - count('lost'));
