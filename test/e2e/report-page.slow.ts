@@ -112,7 +112,8 @@ describeInBrowser('the report page', path => {
       ['dark', true],
     ] as const) {
       await page.getByRole('button', { name: `Switch to ${scheme}` }).click();
-      expect((await measure(page)).isDark).toBe(isDark);
+      // The page takes the scheme after it has drawn the button again.
+      await until(page, async () => (await measure(page)).isDark === isDark);
     }
     expect(heard).toEqual([]);
     await page.context().close();
