@@ -41,19 +41,11 @@ const BLOCK = 4096;
 
 /** Compares two arrays of equal length element by element. The caller checks shapes. @throws RangeError if the lengths differ. */
 export function compareArrays(reference: ArrayLike<number>, candidate: ArrayLike<number>): Comparison {
-  const count = checkLengths(reference, candidate);
-  const sums = newSums();
+  const count = reference.length;
+  if (count !== candidate.length) throw new RangeError(`cannot compare arrays of ${count} and ${candidate.length} elements`);
+  const sums: Sums = { maxAbs: 0, broken: 0, referenceSquares: 0, candidateSquares: 0, products: 0, errorSquares: 0 };
   for (let from = 0; from < count; from += BLOCK) addPairs(sums, reference, candidate, { from, end: Math.min(from + BLOCK, count) });
   return { count, ...sums, reference: findSole(reference), candidate: findSole(candidate) };
-}
-
-function checkLengths({ length }: ArrayLike<number>, candidate: ArrayLike<number>): number {
-  if (length === candidate.length) return length;
-  throw new RangeError(`cannot compare arrays of ${length} and ${candidate.length} elements`);
-}
-
-function newSums(): Sums {
-  return { maxAbs: 0, broken: 0, referenceSquares: 0, candidateSquares: 0, products: 0, errorSquares: 0 };
 }
 
 type Sums = { -readonly [Name in Exclude<keyof Comparison, 'count' | 'reference' | 'candidate'>]: number };
@@ -173,63 +165,11 @@ export function momentsOf(values: ArrayLike<number>): Moments {
   const count = values.length;
   const first: FirstPass = { sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
   for (let from = 0; from < count; from += BLOCK) addValues(first, values, from, Math.min(from + BLOCK, count));
-  return finishMoments(values, first);
-}
-
-function finishMoments(values: ArrayLike<number>, { sum, min, max }: FirstPass): Moments {
-  const count = values.length;
+  const { sum, min, max } = first;
   const mean = count === 0 ? 0 : sum / count;
   let squares = 0;
   for (let from = 0; from < count; from += BLOCK) squares = addSquares(squares, values, mean, { from, end: Math.min(from + BLOCK, count) });
   return { count, mean, squares, min, max };
-}
-
-/**
- * The comparison and the moments of the reference, bit for bit those of `compareArrays` and `momentsOf`: while the sums of one wait for the number before,
- * those of the other are free. @throws RangeError if the lengths differ.
- */
-export function compareWithMoments(
-  reference: ArrayLike<number>,
-  candidate: ArrayLike<number>,
-): { readonly comparison: Comparison; readonly moments: Moments } {
-  const count = checkLengths(reference, candidate);
-  const sums = newSums();
-  const first: FirstPass = { sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
-  for (let from = 0; from < count; from += BLOCK) addBoth(sums, first, { reference, candidate, from, end: Math.min(from + BLOCK, count) });
-  return {
-    comparison: { count, ...sums, reference: findSole(reference), candidate: findSole(candidate) },
-    moments: finishMoments(reference, first),
-  };
-}
-
-interface Pairs extends Range {
-  readonly reference: ArrayLike<number>;
-  readonly candidate: ArrayLike<number>;
-}
-
-/** Does what `addPairs` and `addValues` do, in place. */
-function addBoth(sums: Sums, pass: FirstPass, { reference, candidate, from, end }: Pairs): void {
-  let { maxAbs, broken, referenceSquares, candidateSquares, products, errorSquares } = sums;
-  let { sum, min, max } = pass;
-  for (let i = from; i < end; i++) {
-    const x = reference[i] as number;
-    const y = candidate[i] as number;
-    sum += x;
-    if (x < min) min = x;
-    if (x > max) max = x;
-    const error = Math.abs(x - y);
-    if (!(error < Number.POSITIVE_INFINITY)) {
-      if (!Object.is(x, y)) broken += 1;
-      continue;
-    }
-    if (error > maxAbs) maxAbs = error;
-    referenceSquares += x * x;
-    candidateSquares += y * y;
-    products += x * y;
-    errorSquares += error * error;
-  }
-  Object.assign(sums, { maxAbs, broken, referenceSquares, candidateSquares, products, errorSquares });
-  Object.assign(pass, { sum, min, max });
 }
 
 interface FirstPass {

@@ -1,9 +1,7 @@
 /** Tests of tensor comparison. */
-import fc from 'fast-check';
 import { EQUAL } from '../../../src/base/figure.js';
 import {
   compareArrays,
-  compareWithMoments,
   cosineOf,
   figuresOf,
   mergeComparisons,
@@ -79,30 +77,5 @@ describe('moments', () => {
     expect(merged).toMatchObject({ count: 101, min: whole.min, max: whole.max });
     expect(merged.mean).toBeCloseTo(whole.mean, 8);
     expect(standardDeviationOf(merged)).toBeCloseTo(standardDeviationOf(whole), 10);
-  });
-});
-
-describe('comparison and moments in one pass', () => {
-  const awkward = fc.oneof(fc.double(), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, -0, 1e300));
-
-  it('are those of two passes, bit for bit', () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(awkward, awkward), { maxLength: 40 }), pairs => {
-        const [reference, candidate] = [pairs.map(([x]) => x), pairs.map(([, y]) => y)];
-        expect(compareWithMoments(reference, candidate)).toStrictEqual({
-          comparison: compareArrays(reference, candidate),
-          moments: momentsOf(reference),
-        });
-      }),
-    );
-  });
-
-  it('over several blocks too, where sums round', () => {
-    const make = (step: number) => Float32Array.from({ length: 10_000 }, (_, i) => Math.sin(i * step) * 10 ** (i % 7));
-    const [reference, candidate] = [make(0.37), make(0.3701)];
-    const { comparison, moments } = compareWithMoments(reference, candidate);
-    expect(comparison).toStrictEqual(compareArrays(reference, candidate));
-    expect(moments).toStrictEqual(momentsOf(reference));
-    expect(() => compareWithMoments([1], [])).toThrow(RangeError);
   });
 });
