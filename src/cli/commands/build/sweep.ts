@@ -1,5 +1,4 @@
 /** `tanren sweep`: builds the pipeline with every combination of values, and compares the results. */
-import type { Diagnostic } from '../../../engine/model/diagnostic.js';
 import { makeDiagnosticList } from '../../../engine/model/diagnostic.js';
 import type { Plan, StageId } from '../../../engine/model/plan.js';
 import { combine, countConfigurations, MAX_CONFIGURATIONS } from '../../../engine/sweep/configurations.js';
@@ -10,7 +9,8 @@ import { rankRows } from '../../../engine/sweep/rank.js';
 import type { Axis } from '../../../engine/sweep/resolve-axis.js';
 import type { SweepRow } from '../../../engine/sweep/sweep-rows.js';
 import { chooseTargets, type SweepTargets } from '../../../engine/sweep/sweep-targets.js';
-import { encodeDiagnostic, openPlan, type PipelineOptions, printDiagnostics } from '../../pipeline/open-plan.js';
+import { openPlan, type PipelineOptions } from '../../pipeline/open-plan.js';
+import { refuseArguments } from '../../pipeline/refuse-arguments.js';
 import { readAxes } from '../../pipeline/sweep-axes.js';
 import { setBuildProcessFlags } from '../../process/build-process-flags.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
@@ -50,23 +50,11 @@ export async function runSweep(targets: readonly string[], options: SweepOptions
       undefined,
       `the sweep has ${count} configurations; at most ${MAX_CONFIGURATIONS} are built`,
     );
-  if (diagnostics.hasErrors()) return refuse(diagnostics.items, options, console);
+  if (diagnostics.hasErrors()) return refuseArguments(diagnostics.items, options, console);
   const sweep = await planSweep(combine(axes), loaderOf(options));
   const bad = findBadValues(axes, sweep);
-  if (bad.length > 0) return refuse(bad, options, console);
+  if (bad.length > 0) return refuseArguments(bad, options, console);
   return buildSweep(targets, { base: opened.plan, axes, sweep }, options, console);
-}
-
-/** Prints the errors in the arguments. @param found 'after-build': they name something that no configuration has. */
-function refuse(
-  diagnostics: readonly Diagnostic[],
-  options: SweepOptions,
-  console: Console,
-  found: 'before-build' | 'after-build' = 'before-build',
-): ExitCode {
-  printDiagnostics(diagnostics, new Map(), console, found === 'before-build' ? 'build' : 'read');
-  if (options.json) console.json({ diagnostics: diagnostics.map(encodeDiagnostic) });
-  return EXIT.usage;
 }
 
 interface Opened {
@@ -83,7 +71,7 @@ async function buildSweep(asked: readonly string[], opened: Opened, options: Swe
   const targets = chooseTargets(plans, merged, asked.length === 0 ? 'changed' : wanted);
   if (targets.build.length === 0) {
     const message = 'no stage with metrics depends on what the sweep changes';
-    return refuse(
+    return refuseArguments(
       [{ severity: 'error', code: 'nothing-to-sweep', message, span: undefined, help: 'name the stages to build' }],
       options,
       console,
@@ -123,7 +111,7 @@ async function show(
   }
   for (const path of options.output) console.line(`wrote ${path}`);
   if (!diagnostics.hasErrors()) return EXIT.built;
-  return refuse(diagnostics.items, { ...options, json: false }, console, 'after-build');
+  return refuseArguments(diagnostics.items, { ...options, json: false }, console, 'after-build');
 }
 
 function goalsOf({ maximize, minimize }: SweepOptions): readonly Goal[] {

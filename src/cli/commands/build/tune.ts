@@ -1,6 +1,6 @@
 /** `tanren tune`: searches settings of a pipeline for the best figure that holds gates, within a time. */
 import { parseDuration } from '../../../engine/config/scalars.js';
-import { type Diagnostic, makeDiagnosticList } from '../../../engine/model/diagnostic.js';
+import { makeDiagnosticList } from '../../../engine/model/diagnostic.js';
 import type { Plan, StageId } from '../../../engine/model/plan.js';
 import type { Configuration } from '../../../engine/sweep/configurations.js';
 import { mergePlans } from '../../../engine/sweep/merge-plans.js';
@@ -11,7 +11,8 @@ import { isBuilt, type SweepRow } from '../../../engine/sweep/sweep-rows.js';
 import type { SweepTargets } from '../../../engine/sweep/sweep-targets.js';
 import { isBetterRow, parseTuneGate, resolveTuneGoal, type TuneGate, type TuneGoal, violationOf } from '../../../engine/sweep/tune-goal.js';
 import { searchConfigurations, type Trial } from '../../../engine/sweep/tune-search.js';
-import { encodeDiagnostic, openPlan, type PipelineOptions, printDiagnostics } from '../../pipeline/open-plan.js';
+import { openPlan, type PipelineOptions } from '../../pipeline/open-plan.js';
+import { refuseArguments } from '../../pipeline/refuse-arguments.js';
 import { readAxes } from '../../pipeline/sweep-axes.js';
 import { findTuneAxes } from '../../pipeline/tune-axes.js';
 import { setBuildProcessFlags } from '../../process/build-process-flags.js';
@@ -56,7 +57,7 @@ export async function runTune(targets: readonly string[], options: TuneOptions):
   const budgetMs = options.budget === undefined ? undefined : parseDuration(options.budget);
   if (options.budget !== undefined && !budgetMs)
     diagnostics.error('bad-duration', undefined, `--budget ${options.budget}: expected a number and a unit, such as 90s or 10m`);
-  if (diagnostics.hasErrors() || goal === undefined) return refuse(diagnostics.items, options, console);
+  if (diagnostics.hasErrors() || goal === undefined) return refuseArguments(diagnostics.items, options, console);
   return tune({ base: opened.plan, targets: targets.length === 0 ? 'all' : opened.targets, axes, gates, goal, budgetMs }, options, console);
 }
 
@@ -65,18 +66,6 @@ function goalOf({ maximize, minimize }: TuneOptions, report: ReturnType<typeof m
   if (maximize !== undefined && minimize === undefined) return { metric: maximize, goal: 'maximize' };
   report('bad-objective', undefined, 'tune needs one of --minimize METRIC and --maximize METRIC', 'for example --minimize estimatedMs');
   return undefined;
-}
-
-/** @param found 'after-build': they name something that no configuration has. */
-function refuse(
-  diagnostics: readonly Diagnostic[],
-  options: TuneOptions,
-  console: Console,
-  found: 'before-build' | 'after-build' = 'before-build',
-): ExitCode {
-  printDiagnostics(diagnostics, new Map(), console, found === 'before-build' ? 'build' : 'read');
-  if (options.json) console.json({ diagnostics: diagnostics.map(encodeDiagnostic) });
-  return EXIT.usage;
 }
 
 async function tune(request: Request, options: TuneOptions, console: Console): Promise<ExitCode> {
@@ -110,7 +99,7 @@ async function tune(request: Request, options: TuneOptions, console: Console): P
       if (isNew) console.line(console.style('bold', `best so far: ${describeTrial(axes, resolved, best)}`));
     },
   });
-  if (diagnostics.hasErrors()) return refuse(diagnostics.items, options, console, 'after-build');
+  if (diagnostics.hasErrors()) return refuseArguments(diagnostics.items, options, console, 'after-build');
   const found = resolved === undefined ? undefined : best;
   const result = { pipeline: base.pipeline, axes, goal: resolved ?? asNamed(gates, goal), trials, best: found };
   printTuneResult(result, endOf(interrupted, budget), console);
