@@ -32,7 +32,7 @@ type Outputs = Readonly<Record<string, Tensor>>;
 
 /**
  * What the probe of threads computes with so many, if one thread computes other bits. With two threads that is so on processors with cores of two kinds,
- * for which ONNX Runtime cuts work into four pieces per thread.
+ * for which ONNX Runtime splits work into four pieces per thread.
  */
 export async function findOtherSums(threads: number): Promise<Outputs | undefined> {
   const { model, feeds } = makeThreadsProbe();
