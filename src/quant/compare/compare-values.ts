@@ -44,8 +44,9 @@ export function openValueComparer(
   },
 ): ValueComparer {
   const { pairs, unmatched } = matchValues(original, other, options.seen);
-  const [left, right] = [openCapture(original, options), openCapture(other, options)];
   const keys = (side: 'original' | 'other') => new Map(pairs.map((pair, index) => [pair[side].id, String(index)]));
+  const open = (model: Model, side: 'original' | 'other') => openCapture(model, { ...options, visited: new Set(keys(side).keys()) });
+  const [left, right] = [open(original, 'original'), open(other, 'other')];
   const sums = new Map<number, ReferenceComparison>();
   const differing = new Set<number>();
   let samples = 0;

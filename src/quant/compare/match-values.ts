@@ -19,14 +19,12 @@ export function matchValues(original: Model, other: Model, seen: Seen = 'dequant
   const others = computedValues(other.graph);
   const byName = new Map(others.map(value => [value.name, value]));
   const seenAs = seen === 'dequantized' ? findDequantized(other.graph) : new Map<ValueId, Value>();
-  const [addresses, otherAddresses] = [addressValues(original), addressValues(other)];
-  const byAddress = new Map(others.map(value => [otherAddresses.get(value.id), value]));
+  const findByAddress = addressFinder(original, other, others);
   const taken = new Set<ValueId>();
   const pairs: { original: Value; other: Value }[] = [];
   const unmatched: Value[] = [];
   for (const value of own) {
-    const address = addresses.get(value.id);
-    const found = byName.get(value.name) ?? (address === undefined ? undefined : byAddress.get(address));
+    const found = byName.get(value.name) ?? findByAddress(value);
     const partner = found === undefined ? undefined : (seenAs.get(found.id) ?? found);
     if (partner === undefined || taken.has(partner.id)) {
       unmatched.push(value);
@@ -36,6 +34,19 @@ export function matchValues(original: Model, other: Model, seen: Seen = 'dequant
     pairs.push({ original: value, other: partner });
   }
   return { pairs, unmatched };
+}
+
+/** Addresses take a digest of every constant: they are computed when the first name has no equal. */
+function addressFinder(original: Model, other: Model, others: readonly Value[]): (value: Value) => Value | undefined {
+  let found: { readonly addresses: ReadonlyMap<ValueId, string>; readonly byAddress: ReadonlyMap<string | undefined, Value> } | undefined;
+  return value => {
+    if (found === undefined) {
+      const otherAddresses = addressValues(other);
+      found = { addresses: addressValues(original), byAddress: new Map(others.map(one => [otherAddresses.get(one.id), one])) };
+    }
+    const address = found.addresses.get(value.id);
+    return address === undefined ? undefined : found.byAddress.get(address);
+  };
 }
 
 function computedValues({ inputs, nodes, values }: Graph): Value[] {

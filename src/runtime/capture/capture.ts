@@ -15,6 +15,8 @@ export interface CaptureOptions {
   readonly freeDim: number;
   /** Threads inside one operator, as `SessionOptions.threads`; default 1. For comparisons with records of other programs. */
   readonly threads?: number;
+  /** The values to visit; default: all. Others leave ONNX Runtime only if a later segment reads them. Does not change the tensors. */
+  readonly visited?: ReadonlySet<ValueId>;
 }
 
 /** Graph optimization is off, so that every value of the graph exists and results do not depend on the segments. */
@@ -24,8 +26,8 @@ export type Visit = (value: Value, tensor: Tensor) => void | Promise<void>;
 
 export interface Capture {
   /**
-   * Runs the model once on `feeds` (by input name). Visits the inputs and then every computed tensor in graph order. `visit` must not keep a tensor;
-   * the run continues when the promise that it returns is settled.
+   * Runs the model once on `feeds` (by input name). Visits the inputs and then the computed tensors in graph order: all, or those of `visited`. `visit` must
+   * not keep a tensor; the run continues when the promise that it returns is settled.
    * @throws RuntimeError `missing-input`, `model-run`.
    */
   run(feeds: Readonly<Record<string, Tensor>>, visit: Visit): Promise<void>;
@@ -38,9 +40,11 @@ export interface Capture {
  */
 export function openCapture(model: Model, options: CaptureOptions): Capture {
   const { graph } = model;
-  const segments = cutSegments(graph, options);
+  const all = cutSegments(graph, options);
   const lastReader = new Map<ValueId, number>();
-  for (const [index, { reads }] of segments.entries()) for (const id of reads) lastReader.set(id, index);
+  for (const [index, { reads }] of all.entries()) for (const id of reads) lastReader.set(id, index);
+  const isVisited = (id: ValueId): boolean => options.visited?.has(id) ?? true;
+  const segments = all.map((segment, index) => withoutUnused(segment, id => isVisited(id) || (lastReader.get(id) ?? index) > index));
   const sessions: Session[] = [];
 
   const openSegment = async (segment: Segment, live: ReadonlyMap<ValueId, Tensor>): Promise<Session> => {
@@ -60,7 +64,7 @@ export function openCapture(model: Model, options: CaptureOptions): Capture {
         if (value.constant !== undefined) continue;
         const tensor = feeds[value.name];
         if (tensor === undefined) throw new RuntimeError('missing-input', `input "${value.name}" is missing`);
-        await visit(value, tensor);
+        if (isVisited(id)) await visit(value, tensor);
         if (lastReader.has(id)) live.set(id, tensor);
       }
       for (const [index, segment] of segments.entries()) {
@@ -70,7 +74,7 @@ export function openCapture(model: Model, options: CaptureOptions): Capture {
         for (const id of segment.computes) {
           const value = getValue(graph, id);
           const tensor = getDefined(results[value.name], `result "${value.name}"`);
-          await visit(value, tensor);
+          if (isVisited(id)) await visit(value, tensor);
           if ((lastReader.get(id) ?? index) > index) live.set(id, tensor);
         }
         for (const id of segment.reads) if (lastReader.get(id) === index) live.delete(id);
@@ -80,6 +84,12 @@ export function openCapture(model: Model, options: CaptureOptions): Capture {
       for (const session of sessions.splice(0)) await session.close();
     },
   };
+}
+
+/** Its outputs are those that are used; a model needs one, so that each node still runs. */
+function withoutUnused(segment: Segment, isUsed: (id: ValueId) => boolean): Segment {
+  const used = segment.computes.filter(isUsed);
+  return { ...segment, computes: used.length > 0 ? used : segment.computes.slice(-1) };
 }
 
 function nameTensors(model: Model, ids: readonly ValueId[], live: ReadonlyMap<ValueId, Tensor>): Record<string, Tensor> {

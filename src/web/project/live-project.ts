@@ -7,6 +7,7 @@ import type { AcceptedStage } from '../../engine/model/accepted-stage.js';
 import type { StageId } from '../../engine/model/plan.js';
 import { type CacheFolder, cacheFolderAt } from '../../engine/store/cache-folder.js';
 import { stampOf } from '../../engine/store/files/stamp.js';
+import { createRecordIndex, type RecordIndex } from '../../engine/store/record-index.js';
 import { loadState } from '../../engine/store/state-log.js';
 import type { Hint } from '../../engine/watch/hints.js';
 import { watchedPaths } from '../../engine/watch/watched-paths.js';
@@ -60,6 +61,7 @@ interface LiveProjectOptions {
 
 export function openLiveProject(ports: ProjectPorts, { onChange, build }: LiveProjectOptions): LiveProject {
   const cache = cacheFolderAt(join(ports.projectFolder, 'cache'), ports.sharedCache);
+  const records = createRecordIndex();
   let version = 0;
   let looking: Promise<ProjectState> | undefined;
   let watcher: FileWatcher | undefined;
@@ -101,7 +103,7 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   };
   const look = async (): Promise<ProjectState> => {
     const lookedMs = Date.now();
-    const known = await lookAt(ports, await loadWatched(), cache);
+    const known = await lookAt(ports, await loadWatched(), cache, records);
     return { ...known, version: ++version, lookedMs, readMs: lookedMs };
   };
   /** What is watched is read again if the watch began after it was read. */
@@ -145,9 +147,9 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   };
 }
 
-async function lookAt(ports: ProjectPorts, loaded: LoadedProject, cache: CacheFolder) {
+async function lookAt(ports: ProjectPorts, loaded: LoadedProject, cache: CacheFolder, records: RecordIndex) {
   const { stages } = loadState(cache.state(ports.pipeline)).state;
-  const explained = await explain(ports, loaded);
+  const explained = await explain(ports, loaded, records);
   const { runs } = loadHistory(cache.history(ports.pipeline));
   return { ...loaded, explained, accepted: stages, results: findResults(stages, explained, cache), runs, cache };
 }
@@ -165,8 +167,12 @@ function readAgain(before: ProjectState, cache: CacheFolder, pipeline: string, e
   return { ...before, readMs, explained, accepted: stages, results: findResults(stages, explained, cache), unclear };
 }
 
-function explain({ engine, sharedCache }: ProjectPorts, { plan }: LoadedProject): Promise<ReadonlyMap<StageId, Explanation>> {
-  return plan === undefined ? Promise.resolve(new Map()) : explainStages(plan, 'all', engine, { sharedCache });
+function explain(
+  { engine, sharedCache }: ProjectPorts,
+  { plan }: LoadedProject,
+  records: RecordIndex,
+): Promise<ReadonlyMap<StageId, Explanation>> {
+  return plan === undefined ? Promise.resolve(new Map()) : explainStages(plan, 'all', engine, { sharedCache, records });
 }
 
 type Stamps = Readonly<Record<'pipeline' | 'results' | 'runs', string>>;

@@ -7,7 +7,7 @@ import { dependenciesOf } from '../../engine/model/dependencies.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import { checkGate } from '../../engine/model/gate-result.js';
 import type { InputRef, Plan, PlannedStage } from '../../engine/model/plan.js';
-import { countRecords } from '../../engine/store/list-records.js';
+import { countRecords } from '../../engine/store/count-records.js';
 import type {
   FigureView,
   GateView,

@@ -77,6 +77,22 @@ describe('capture', () => {
     expect(await capture(300)).toBe(whole);
   });
 
+  it('visits the chosen values alone, with the same elements, wherever segments are cut', async () => {
+    const model = skipping();
+    const visit = async (budgetBytes: number, names?: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>> => {
+      const ids = [...model.graph.values.values()].filter(({ name }) => names?.includes(name)).map(({ id }) => id);
+      const opened = openCapture(model, { budgetBytes, freeDim: 1, ...(names === undefined ? {} : { visited: new Set(ids) }) });
+      const seen = new Map<string, readonly number[]>();
+      await opened.run(sample(2), ({ name }, { data }) => void seen.set(name, [...(data as Float32Array)].map(Number)));
+      await opened.close();
+      return seen;
+    };
+    const all = await visit(1e9);
+    for (const names of [['x', 'b', 'd'], ['a'], ['y'], []])
+      for (const budgetBytes of [1, 300, 1e9])
+        expect(await visit(budgetBytes, names)).toEqual(new Map(names.map(name => [name, all.get(name)])));
+  });
+
   it('batches may differ between runs', async () => {
     const model = skipping();
     const opened = openCapture(model, { budgetBytes: 300, freeDim: 1 });

@@ -3,7 +3,9 @@ import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
 import type { Session } from '../../action/session.js';
 import type { StageId } from '../../model/plan.js';
-import { listRecords } from '../../store/list-records.js';
+import { readRecord } from '../../store/action-records.js';
+import type { CacheFolder } from '../../store/cache-folder.js';
+import type { RecordedAction, RecordIndex } from '../../store/record-index.js';
 
 export interface EarlierActions {
   /** The manifest of an action of the plugin that produced this artifact (`{kind, digest}`). */
@@ -12,12 +14,17 @@ export interface EarlierActions {
   findAccepted(stage: StageId): Promise<JsonObject | undefined>;
 }
 
-export function createEarlierActions({ cache, records, state }: Pick<Session, 'cache' | 'records' | 'state'>): EarlierActions {
-  let makers: Map<string, JsonObject> | undefined;
+export function createEarlierActions(
+  { cache, records, state }: Pick<Session, 'cache' | 'records' | 'state'>,
+  recorded: RecordIndex,
+): EarlierActions {
+  /** Keys by plugin and output. */
+  let makers: ReadonlyMap<string, string> | undefined;
   return {
     findMaker(plugin, artifact) {
-      makers ??= indexMakers(cache);
-      return isJsonObject(artifact) ? makers.get(`${plugin} ${String(artifact.digest)}`) : undefined;
+      makers ??= indexMakers(recorded.list(cache));
+      const key = isJsonObject(artifact) ? makers.get(`${plugin} ${String(artifact.digest)}`) : undefined;
+      return key === undefined ? undefined : findManifest(cache, key);
     },
     async findAccepted(stage) {
       const accepted = state.stages.get(stage);
@@ -27,12 +34,12 @@ export function createEarlierActions({ cache, records, state }: Pick<Session, 'c
   };
 }
 
-function indexMakers(cache: Session['cache']): Map<string, JsonObject> {
-  const makers = new Map<string, JsonObject>();
-  for (const { manifest, results } of listRecords(cache)) {
-    for (const { outputs } of results) {
-      for (const { digest } of Object.values(outputs)) makers.set(`${String(manifest.plugin)} ${digest}`, manifest);
-    }
-  }
-  return makers;
+function indexMakers(actions: readonly RecordedAction[]): ReadonlyMap<string, string> {
+  return new Map(actions.flatMap(({ key, plugin, outputs }) => outputs.map(digest => [`${plugin} ${digest}`, key] as const)));
+}
+
+function findManifest(cache: CacheFolder, key: string): JsonObject | undefined {
+  const record = readRecord(cache, key);
+  if (record !== undefined && record !== 'damaged') return record.manifest;
+  return cache.shared === undefined ? undefined : findManifest(cache.shared, key);
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../base/json.js';
 import type { KnownResult } from '../../model/known-result.js';
 import type { Plan, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
+import { createRecordIndex } from '../../store/record-index.js';
 import type { KnownDevice } from '../../store/state.js';
 import type { StageStatus } from '../status/stage-status.js';
 import { examineIn, openForReading, type StatusOptions } from '../status/status.js';
@@ -39,11 +40,11 @@ export async function explainStages(
   plan: Plan,
   targets: 'all' | readonly StageId[],
   ports: EnginePorts,
-  { force = 'never', ...options }: ExplainOptions = {},
+  { force = 'never', records = createRecordIndex(), ...options }: ExplainOptions = {},
 ): Promise<ReadonlyMap<StageId, Explanation>> {
   const session = openForReading(plan, options, ports);
-  const examined = await examineIn(session, { ...options, targets, force });
-  const causes = await findCauses(session, examined);
+  const examined = await examineIn(session, { ...options, records, targets, force });
+  const causes = await findCauses(session, examined, records);
   return new Map(
     [...examined].map(([stage, { status, manifest, accepted, cached, device }]) => {
       const trails = causes.get(stage) ?? [];

@@ -6,6 +6,7 @@ import { inputOf } from '../../action/input-of.js';
 import { compareWithLast, placeOf, type Session } from '../../action/session.js';
 import type { PlannedStage, StageId } from '../../model/plan.js';
 import { findTouched } from '../../store/published.js';
+import type { RecordIndex } from '../../store/record-index.js';
 import type { Examined } from '../status/stage-status.js';
 import { type Cause, describeCause } from './cause.js';
 import { createDetails, type Details } from './details.js';
@@ -38,8 +39,10 @@ interface Search {
 export async function findCauses(
   session: Session,
   examined: ReadonlyMap<StageId, Examined>,
+  records: RecordIndex,
 ): Promise<ReadonlyMap<StageId, readonly Trail[]>> {
-  const search: Search = { session, examined, found: new Map(), details: createDetails(session), earlier: createEarlierActions(session) };
+  const earlier = createEarlierActions(session, records);
+  const search: Search = { session, examined, found: new Map(), details: createDetails(session), earlier };
   for (const [id, one] of examined) {
     const stage = getDefined(session.plan.stages.get(id), id);
     search.found.set(id, distinct(await causesOf(search, stage, one)));

@@ -2,12 +2,11 @@
  * Predicts whether a partly known action will have a result when its stage is built.
  * The result may come from an earlier build, or from another stage of the same build with an equal action.
  */
-import { digestJson } from '../../../base/digest.js';
 import type { Json, JsonObject } from '../../../base/json.js';
 import { isJsonObject } from '../../../base/json.js';
 import type { Session } from '../../action/session.js';
 import type { StageId } from '../../model/plan.js';
-import { listRecords } from '../../store/list-records.js';
+import { digestOfSelf, type RecordedAction, type RecordIndex } from '../../store/record-index.js';
 
 /** Manifests here lack the inputs that are not known. */
 export interface EqualActions {
@@ -19,51 +18,44 @@ export interface EqualActions {
   findOther(stage: StageId): StageId | undefined;
 }
 
-interface KnownAction {
-  readonly stage: StageId | undefined;
-  readonly manifest: JsonObject;
+interface NotedAction {
+  readonly stage: StageId;
+  readonly inputs: Json | undefined;
 }
 
 /** Records are read on the first call that needs them. */
-export function createEqualActions({ cache }: Pick<Session, 'cache'>): EqualActions {
-  let recorded: ReadonlyMap<string, readonly KnownAction[]> | undefined;
-  const noted = new Map<string, KnownAction[]>();
+export function createEqualActions({ cache }: Pick<Session, 'cache'>, records: RecordIndex): EqualActions {
+  let recorded: ReadonlyMap<string, readonly Pick<RecordedAction, 'inputs'>[]> | undefined;
+  const noted = new Map<string, NotedAction[]>();
   const byStage = new Map<StageId, JsonObject>();
   return {
     isRecorded(manifest) {
-      recorded ??= group([...listRecords(cache)].map(record => ({ stage: undefined, manifest: record.manifest })));
-      return (recorded.get(digestOfSelf(manifest)) ?? []).some(other => mayBeSame(manifest.inputs, other.manifest.inputs));
+      recorded ??= groupBySelf(records.list(cache));
+      return (recorded.get(digestOfSelf(manifest)) ?? []).some(other => mayBeSame(manifest.inputs, other.inputs));
     },
     note(stage, manifest) {
       byStage.set(stage, manifest);
-      add(noted, { stage, manifest });
+      add(noted, digestOfSelf(manifest), { stage, inputs: manifest.inputs });
     },
     findOther(stage) {
       const manifest = byStage.get(stage);
       if (manifest === undefined) return undefined;
       const others = noted.get(digestOfSelf(manifest)) ?? [];
-      return others.find(other => other.stage !== stage && mayBeSame(manifest.inputs, other.manifest.inputs))?.stage;
+      return others.find(other => other.stage !== stage && mayBeSame(manifest.inputs, other.inputs))?.stage;
     },
   };
 }
 
-function group(actions: readonly KnownAction[]): ReadonlyMap<string, readonly KnownAction[]> {
-  const groups = new Map<string, KnownAction[]>();
-  // Records of parts have no plugin.
-  for (const action of actions) if (action.manifest.plugin !== undefined) add(groups, action);
+function groupBySelf(actions: readonly RecordedAction[]): ReadonlyMap<string, readonly RecordedAction[]> {
+  const groups = new Map<string, RecordedAction[]>();
+  for (const action of actions) add(groups, action.selfDigest, action);
   return groups;
 }
 
-function add(groups: Map<string, KnownAction[]>, action: KnownAction): void {
-  const self = digestOfSelf(action.manifest);
+function add<T>(groups: Map<string, T[]>, self: string, action: T): void {
   const known = groups.get(self);
   if (known === undefined) groups.set(self, [action]);
   else known.push(action);
-}
-
-/** The digest of everything but the inputs. */
-function digestOfSelf({ inputs: _, ...self }: JsonObject): string {
-  return digestJson(self);
 }
 
 /** Whether all inputs that both manifests know are equal. */

@@ -15,6 +15,7 @@ import type { KnownResult } from '../../model/known-result.js';
 import type { InputBinding, InputRef, Plan, PlannedStage, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
 import { cacheFolderAt } from '../../store/cache-folder.js';
+import { createRecordIndex, type RecordIndex } from '../../store/record-index.js';
 import type { Trust } from '../../store/state-log.js';
 import { createEqualActions, type EqualActions } from './equal-actions.js';
 import { findLocked } from './find-locked.js';
@@ -30,6 +31,8 @@ export interface StatusOptions {
   readonly trust?: Trust;
   /** The lock file, for the status of a frozen build. */
   readonly lock?: LockFile;
+  /** Of earlier examinations of this process. Default: records are read where one is needed. */
+  readonly records?: RecordIndex;
 }
 
 /**
@@ -73,7 +76,7 @@ export async function examineIn(session: Session, options: StatusOptions): Promi
     observations,
     results: new Map(),
     statuses: new Map(),
-    equalActions: createEqualActions(session),
+    equalActions: createEqualActions(session, options.records ?? createRecordIndex()),
   };
   for (const stage of selected) {
     const accepted = session.state.stages.get(stage.id);
