@@ -48,7 +48,9 @@ export function followBuilds(cache: CacheFolder, pipeline: string, onChange: (bu
       if ((await findLockHolder(cache.lock)) === 'free' && stampOf(path) === stamp) tell({ ...build, state: 'broken-off' });
     }
   };
+  /** There is one timer, however many looks are under way. */
   const schedule = (): void => {
+    clearTimeout(timer);
     if (!isOpen) return;
     timer = setTimeout(() => void look().finally(schedule), build?.state === 'running' ? LOOK_MS : IDLE_MS);
     timer.unref();
@@ -59,10 +61,9 @@ export function followBuilds(cache: CacheFolder, pipeline: string, onChange: (bu
       return build;
     },
     pace(how) {
-      const opens = how === 'often' && !isOpen;
       isOpen = how === 'often';
       clearTimeout(timer);
-      if (opens || isOpen) void look().finally(schedule);
+      if (isOpen) void look().finally(schedule);
     },
     close() {
       isOpen = false;

@@ -1,0 +1,65 @@
+/** Follows builds by their journal: how often it looks. */
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { jest } from '@jest/globals';
+import { type CacheFolder, cacheFolderAt } from '../../../src/engine/store/cache-folder.js';
+import { type BuildFollower, followBuilds } from '../../../src/web/project/follow-builds.js';
+import type { RunningBuild } from '../../../src/web/project/running-build.js';
+
+let folder: string;
+let cache: CacheFolder;
+let follower: BuildFollower;
+const heard: RunningBuild[] = [];
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  folder = mkdtempSync(join(tmpdir(), 'tanren-follow-'));
+  cache = cacheFolderAt(folder);
+  mkdirSync(dirname(cache.journal('pipeline')), { recursive: true });
+  heard.length = 0;
+  follower = followBuilds(cache, 'pipeline', build => void heard.push(build));
+});
+afterEach(() => {
+  follower.close();
+  jest.useRealTimers();
+  rmSync(folder, { recursive: true });
+});
+
+function write(...entries: readonly object[]): void {
+  for (const entry of entries) appendFileSync(cache.journal('pipeline'), `${JSON.stringify({ atMs: 1, ...entry })}\n`);
+}
+
+/** Promises that are settled have called what waits for them. */
+const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
+
+describe('a follower of builds', () => {
+  it('has one timer after pages came and went in any order, and none without pages', async () => {
+    write({ kind: 'build', command: 'tanren build', pid: 1, pending: [] }, { kind: 'running', stage: 'a' });
+    for (let round = 0; round < 5; round++) {
+      // Two pages within one turn, and a page that reloads: its new connection comes before the old one has ended.
+      for (const how of ['often', 'often', 'never', 'often', 'often'] as const) follower.pace(how);
+      await settle();
+      // The journal is silent, so that a look waits for an answer about the lock, and pages come meanwhile.
+      jest.advanceTimersByTime(2_500);
+      for (const how of ['often', 'often'] as const) follower.pace(how);
+      await settle();
+    }
+    await settle();
+    expect(jest.getTimerCount()).toBe(1);
+    follower.pace('never');
+    await settle();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('tells each change once', async () => {
+    follower.pace('often');
+    await settle();
+    write({ kind: 'build', command: 'tanren build', pid: 1, pending: [] });
+    jest.advanceTimersByTime(1_000);
+    await settle();
+    write({ kind: 'running', stage: 'a', reasons: [], attempt: 1 });
+    jest.advanceTimersByTime(1_000);
+    await settle();
+    expect(heard.map(({ stages }) => Object.keys(stages))).toEqual([[], ['a']]);
+  });
+});
