@@ -4,14 +4,12 @@ import { basename } from 'node:path';
 import type { JsonObject } from '../base/json.js';
 import { getValue } from '../onnx/ir/edit.js';
 import type { Model } from '../onnx/ir/model.js';
-import { listModelInputs } from '../runtime/session/model-inputs.js';
 import { type Session, type SessionOptions, sessionManifest } from '../runtime/session/session.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { readImageInput } from './data/image-samples.js';
+import { findImageInputs, type ImageInputs, makeImageFeeds } from './data/image-inputs.js';
 import { DetectionError } from './error/detection-error.js';
 import { decodeImage } from './image/decode-image.js';
 import type { Placement } from './image/placement.js';
-import { preprocessImage } from './image/preprocessing.js';
 import type { Preprocessing } from './image/preprocessing-schema.js';
 
 /** What all images of a run share. */
@@ -19,7 +17,7 @@ export interface ImageNetworkSettings extends JsonObject {
   readonly optimization: SessionOptions['optimization'];
   /** All other session options that can change results. */
   readonly session: JsonObject;
-  readonly input: { readonly name: string; readonly height: number | null; readonly width: number | null };
+  readonly inputs: ImageInputs;
   readonly output: string;
   readonly preprocess: Preprocessing & JsonObject;
 }
@@ -33,18 +31,21 @@ export interface ImageNetworkParams {
 
 /**
  * @param outputIs  what the output has, for errors: "a score per class".
+ * @param note  takes what is assumed of the inputs.
  * @throws DetectionError `image-input`, `class-output`.
  */
 export function makeImageNetworkSettings(
   model: Model,
   { preprocess, output, optimization }: ImageNetworkParams,
   outputIs: string,
+  note: (text: string) => void,
 ): ImageNetworkSettings {
-  const { name, size } = readImageInput(listModelInputs(model));
+  const { inputs, notes } = findImageInputs(model, preprocess);
+  for (const one of notes) note(one);
   return {
     optimization,
     session: sessionManifest({ optimization }),
-    input: { name, height: size.height ?? null, width: size.width ?? null },
+    inputs,
     output: findOutput(model, output, outputIs),
     preprocess: preprocess as Preprocessing & JsonObject,
   };
@@ -54,21 +55,16 @@ export function makeImageNetworkSettings(
 export async function runImageNetwork(
   session: Session,
   path: string,
-  { input, output, preprocess }: ImageNetworkSettings,
+  { inputs, output, preprocess }: ImageNetworkSettings,
 ): Promise<{ readonly output: Tensor | undefined; readonly placement: Placement }> {
-  const { tensor, placement } = await readNetworkInput(path, input, preprocess);
-  const outputs = await session.run({ [input.name]: tensor }, [output]);
+  const { feeds, placement } = await readNetworkFeeds(path, inputs, preprocess);
+  const outputs = await session.run(feeds, [output]);
   return { output: outputs[output], placement };
 }
 
-/** What the network is given for one image file. @param size of its input; null where it takes any. @throws as `decodeImage` and `preprocessImage`. */
-export async function readNetworkInput(
-  path: string,
-  { height, width }: Pick<ImageNetworkSettings['input'], 'height' | 'width'>,
-  preprocess: Preprocessing,
-) {
-  const image = await decodeImage(await readFile(path), basename(path));
-  return preprocessImage(image, { height: height ?? undefined, width: width ?? undefined }, preprocess);
+/** What the network is given for one image file. @throws as `decodeImage` and `makeImageFeeds`. */
+export async function readNetworkFeeds(path: string, inputs: ImageInputs, preprocess: Preprocessing) {
+  return makeImageFeeds(await decodeImage(await readFile(path), basename(path)), inputs, preprocess);
 }
 
 function findOutput({ graph }: Model, wanted: string | undefined, outputIs: string): string {

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { JsonObject } from '../../src/base/json.js';
 import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
+import { asGiven } from '../../src/detection/detector/part-runner.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import { definePart } from '../../src/stage/context.js';
@@ -23,7 +24,7 @@ export const imageInputPart = definePart<ImageInputManifest>({
   async run({ manifest, blobs, folder }) {
     const path = blobs.image ?? '';
     const image = await decodeImage(await readFile(path), basename(path));
-    await writeFile(join(folder, INPUT_FILE), encodeNpz(readDefinition(manifest.definition).prepareInput(image)));
+    await writeFile(join(folder, INPUT_FILE), encodeNpz(asGiven(readDefinition(manifest.definition).prepareInput(image))));
     return [INPUT_FILE];
   },
 });

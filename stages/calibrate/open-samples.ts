@@ -29,7 +29,10 @@ export async function openSamples(job: StageJob<CalibrateParams>, model: Model):
   if (inputs.recipe !== undefined && tensors !== undefined)
     throw tooMuch('tensors and a recipe are both connected, but tensors are fed to the model unchanged');
   if (inputs.recipe === undefined) {
-    return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, context.scratch);
+    return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, {
+      scratch: context.scratch,
+      note: text => context.log('info', text),
+    });
   }
   if (params.preprocess !== undefined) throw tooMuch('`preprocess` is set, but a recipe is connected, which defines the preprocessing');
   const definition = readDefinition({

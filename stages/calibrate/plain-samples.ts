@@ -3,7 +3,6 @@ import type { DataSource } from '../../src/detection/data/data-source.js';
 import { openModelSamples } from '../../src/detection/data/data-source.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
-import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import { type BoundedFile, makeBoundedFiles } from '../../src/stage/bounded-files.js';
 import { writeNpz } from '../../src/tensor/formats/npz.js';
 import type { Shape } from '../../src/tensor/shape.js';
@@ -15,9 +14,9 @@ export async function openPlainSamples(
   source: DataSource,
   model: Model,
   { preprocess, samples: count }: CalibrateParams,
-  scratch: string,
+  { scratch, note }: { readonly scratch: string; readonly note: (text: string) => void },
 ): Promise<CalibrationSamples> {
-  const samples = await openModelSamples(source, { inputs: listModelInputs(model), preprocess, samples: count });
+  const samples = await openModelSamples(source, { model, preprocess, samples: count, note });
   const files = makeBoundedFiles(scratch);
   return {
     part: 'model',

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/base/json.js';
 import { openParts } from '../../src/detection/detect-image.js';
 import type { Detector } from '../../src/detection/detector/detector.js';
 import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
+import { asGiven } from '../../src/detection/detector/part-runner.js';
 import { type RoiCap, tracePartTensors } from '../../src/detection/detector/part-tensors.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
 import type { SessionOptions } from '../../src/runtime/session/session.js';
@@ -33,7 +34,11 @@ export const detectorPart = definePart<DetectorManifest>({
     const detector = await getDetector(manifest, unkeyed);
     const path = getDefined(blobs.image, 'image');
     const image = await decodeImage(await readFile(path), basename(path));
-    return writePartFiles(folder, await tracePartTensors(detector, image, manifest.rois));
+    const traced = Object.entries(await tracePartTensors(detector, image, manifest.rois));
+    return writePartFiles(
+      folder,
+      Object.fromEntries(traced.map(([name, tensors]) => [name, { ...tensors, inputs: asGiven(tensors.inputs) }])),
+    );
   },
 });
 

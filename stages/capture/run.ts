@@ -72,7 +72,12 @@ async function captureModel(job: CaptureJob): Promise<void> {
   const model = await readInput(inputs, 'model', readModel);
   const modelInputs = listModelInputs(model);
   const source = await openDataSource(dataPaths(job), params.samples);
-  const samples = await openModelSamples(source, { inputs: modelInputs, preprocess: params.preprocess, samples: params.samples });
+  const samples = await openModelSamples(source, {
+    model,
+    preprocess: params.preprocess,
+    samples: params.samples,
+    note: text => context.log('info', text),
+  });
   const { optimization } = params;
   const manifest: ModelManifest = {
     model: digestModelContent(model),

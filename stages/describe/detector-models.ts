@@ -75,12 +75,12 @@ const listInputs = (model: Model): readonly string[] => listModelInputs(model).m
 
 /**
  * Each part gives what later parts and the decoder read; a part that gives nothing of this gives everything.
- * @param decoded the outputs that the decoder reads.
+ * @param ends decoded: the outputs that the decoder reads. image: the inputs that an image gives.
  * @throws StageError `parts-apart` if a part reads a value that none before it gives.
  */
 export function listParts(
   { prepare, model, heads, rest }: DetectorModels,
-  decoded: readonly string[],
+  { decoded, image }: { readonly decoded: readonly string[]; readonly image: readonly string[] },
 ): Pick<SingleRecipe, 'parts' | 'heads'> {
   const wanted = new Set(decoded);
   const endsOf = (part: Model): PartValues => {
@@ -97,7 +97,6 @@ export function listParts(
   const inner = [...heads].reverse().map((head): InnerPart => ({ name: head.name, ...endsOf(head.model), ...roisOf(head.model) }));
   const own = endsOf(model);
   const first = prepare === undefined ? undefined : endsOf(prepare);
-  const image = listInputs(prepare ?? model);
   const open = [...wanted].filter(name => !image.includes(name));
   if (open.length > 0) throw partsApart(open);
   return {

@@ -5,17 +5,18 @@ import { basename } from 'node:path';
 import { findOwn } from '../../src/base/find-own.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
-import { readImageInput } from '../../src/detection/data/image-samples.js';
+import { type FoundInputs, findImageInputs, type ImageInputs } from '../../src/detection/data/image-inputs.js';
 import { describeAngle, findAngleColumns } from '../../src/detection/families/single/decoder/angle-columns.js';
 import { listDecodedOutputs } from '../../src/detection/families/single/decoder/decode.js';
 import type { Decoder } from '../../src/detection/families/single/decoder/decoder.js';
 import type { OutputShape } from '../../src/detection/families/single/decoder/decoder-guess.js';
 import { formOfDecoder } from '../../src/detection/families/single/decoder/decoder-text.js';
 import { findDecoder } from '../../src/detection/families/single/decoder/find-decoder.js';
-import type { Category, Selection, SingleRecipe } from '../../src/detection/families/single/recipe.js';
+import type { Category, Selection, SingleInput, SingleRecipe } from '../../src/detection/families/single/recipe.js';
+import { isUsualForm } from '../../src/detection/image/image-form.js';
+import type { Preprocessing } from '../../src/detection/image/preprocessing-schema.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import { formatDims } from '../../src/onnx/shape-inference/context/node-context.js';
-import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import type { Context } from '../../src/stage/context.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
@@ -30,19 +31,26 @@ export async function runDescribe(job: StageJob<DescribeParams>): Promise<void> 
   const { params, inputs, outputs, context } = job;
   const models = await readDetectorModels(inputs);
   const names = listAllModels(models).flatMap(listOutputs);
+  const found = findInputs(models, params.preprocess);
+  for (const note of found.notes) context.log('info', note);
   const decoder =
     params.decoder.found === undefined
       ? await makeDecoder(params.decoder, names, () => getInputPath(inputs, 'decoder'))
-      : findByOutputs(models, context);
+      : findByOutputs(models, found.inputs, context);
   checkOutputs(decoder, names);
-  const recipe = makeRecipe(models, decoder, params);
+  const recipe = makeRecipe(models, decoder, params, found.inputs);
   await tryDecoder(listAllModels(models), recipe, context);
   await writeJsonFile(getOutputPath(outputs, 'recipe'), recipe);
 }
 
+function findInputs(models: DetectorModels, preprocess: Preprocessing): FoundInputs {
+  const [first = models.model, ...later] = listAllModels(models);
+  return findImageInputs(first, preprocess, later);
+}
+
 /** @throws StageError `decoder-unknown` where no form fits the outputs. */
-function findByOutputs(models: DetectorModels, context: Pick<Context, 'log'>): Decoder {
-  const { height, width } = readImageInput(listModelInputs(models.prepare ?? models.model)).size;
+function findByOutputs(models: DetectorModels, { image }: ImageInputs, context: Pick<Context, 'log'>): Decoder {
+  const { height, width } = image.form;
   const { graph } = models.rest ?? models.model;
   const outputs = graph.outputs.map((id): OutputShape => {
     const { name, type } = getValue(graph, id);
@@ -55,7 +63,7 @@ function findByOutputs(models: DetectorModels, context: Pick<Context, 'log'>): D
       `${describeAngle(angle)}: the network computes its sine or cosine, so its boxes are rotated, which no built-in form is`,
       { help: 'connect a decoder of your own, such as docs/decoders/yolo-obb.js: docs/decoders.md' },
     );
-  const found = height === undefined || width === undefined ? undefined : findDecoder(outputs, { height, width });
+  const found = height === null || width === null ? undefined : findDecoder(outputs, { height, width });
   if (found === undefined)
     throw new StageError(
       'decoder-unknown',
@@ -102,17 +110,28 @@ function checkOutputs(decoder: Decoder, names: readonly string[]): void {
   });
 }
 
-function makeRecipe(models: DetectorModels, decoder: Decoder, params: DescribeParams): SingleRecipe {
-  const { name, size } = readImageInput(listModelInputs(models.prepare ?? models.model));
+function makeRecipe(models: DetectorModels, decoder: Decoder, params: DescribeParams, inputs: ImageInputs): SingleRecipe {
   return {
     format: 'tanren-recipe',
     version: 1,
     architecture: 'single',
-    image: { value: name, height: size.height ?? 'free', width: size.width ?? 'free', preprocess: params.preprocess },
-    ...listParts(models, listDecodedOutputs(decoder)),
+    image: describeImage(inputs, params.preprocess),
+    ...listParts(models, { decoded: listDecodedOutputs(decoder), image: inputs.order }),
     decoder,
     selection: makeSelection(decoder, params),
     categories: listCategories(params.categories),
+  };
+}
+
+function describeImage({ image, others }: ImageInputs, preprocess: Preprocessing): SingleInput {
+  const { form } = image;
+  return {
+    value: image.name,
+    height: form.height ?? 'free',
+    width: form.width ?? 'free',
+    preprocess,
+    ...(isUsualForm(form) ? {} : { form }),
+    ...(others.length === 0 ? {} : { others }),
   };
 }
 

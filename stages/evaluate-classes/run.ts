@@ -74,7 +74,9 @@ interface Classifying {
 async function openClassifying(job: ClassesJob): Promise<Classifying> {
   const { params, inputs, context } = job;
   const model = getInputPath(inputs, 'model');
-  const settings = makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class');
+  const settings = makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class', text =>
+    context.log('info', text),
+  );
   if (params.runner === 'cpu')
     return {
       classify: path => memoShape(context, imageClasses, { manifest: settings, blobs: { model, image: path } }, readBestClasses),

@@ -90,7 +90,9 @@ async function openMeasuring(job: SegmentationJob): Promise<Measuring> {
   const model = getInputPath(inputs, 'model');
   const { firstValue, ignore, values } = params;
   const settings: MeasureSettings = {
-    ...makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class and pixel'),
+    ...makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class and pixel', text =>
+      context.log('info', text),
+    ),
     mask: { first: firstValue, ignore: [...ignore], values: values ?? null },
   };
   if (params.runner === 'cpu')

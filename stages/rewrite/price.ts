@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import { findImageFile, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
 import type { DetectorDefinition } from '../../src/detection/detector/detector-family.js';
+import { asGiven } from '../../src/detection/detector/part-runner.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -37,10 +38,11 @@ export async function measurePrice(
   if (options.samples === 0) return notMeasured('samples is 0');
   const definition = readDefinition({ recipe: await readDataFile(getInputPath(inputs, 'recipe')) });
   const [imagePart] = definition.parts;
-  const value = imagePart?.values.inputs[0];
+  const given = imagePart?.values.inputs ?? [];
   const names = inputNames(rewritten.model);
-  if (names.length !== 1 || names[0] !== value)
-    return notMeasured(`the model's inputs are ${names.map(name => `"${name}"`).join(', ')}, but an image gives "${value}"`);
+  const quote = (some: readonly string[]): string => some.map(name => `"${name}"`).join(', ');
+  if (names.length === 0 || !names.every(name => given.includes(name)))
+    return notMeasured(`the model's inputs are ${quote(names)}, but an image gives ${quote(given)}`);
   const data = getInputRecord(inputs, 'data');
   const images = takeFirstImages(listImages(await readDataFile(getDefined(data.annotations, 'annotations'))), options.samples);
   const folder = getDefined(data.images, 'images');
@@ -67,6 +69,6 @@ async function* prepareFeeds(
   for (const [index, path] of paths.entries()) {
     context.progress(index, paths.length, 'images');
     const image = await decodeImage(await readFile(path), basename(path));
-    yield definition.prepareInput(image);
+    yield asGiven(definition.prepareInput(image));
   }
 }

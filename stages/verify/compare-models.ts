@@ -5,7 +5,6 @@ import { openDataSource, openModelSamples } from '../../src/detection/data/data-
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openCaptured } from '../../src/runtime/capture/captured.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
-import { listModelInputs } from '../../src/runtime/session/model-inputs.js';
 import { type OpenModel, openSession } from '../../src/runtime/session/session.js';
 import { nameSample } from '../../src/stage/name-sample.js';
 import { findInputPath, findInputRecord, getInputPath, readInput } from '../../src/stage/paths.js';
@@ -51,7 +50,7 @@ export async function compareModels(
   return { summary: summarize(values, undefined, differing), samples: samples.map(({ id }) => id) };
 }
 
-async function openSamples({ params, inputs }: VerifyJob): Promise<readonly ModelSample[]> {
+async function openSamples({ params, inputs, context }: VerifyJob): Promise<readonly ModelSample[]> {
   if (inputs.captured !== undefined) {
     const captured = await openCaptured(getInputPath(inputs, 'captured'));
     return takeCaptured(captured, params.part ?? PLAIN_PART, params.samples).map(sample => ({
@@ -67,5 +66,10 @@ async function openSamples({ params, inputs }: VerifyJob): Promise<readonly Mode
   };
   const model = await readInput(inputs, 'reference', readModel);
   const source = await openDataSource(paths, params.samples);
-  return openModelSamples(source, { inputs: listModelInputs(model), preprocess: params.preprocess, samples: params.samples });
+  return openModelSamples(source, {
+    model,
+    preprocess: params.preprocess,
+    samples: params.samples,
+    note: text => context.log('info', text),
+  });
 }

@@ -3,12 +3,15 @@ import { Argument } from 'commander';
 import { TEMPLATES } from '../commands/project/init/templates.js';
 import { SHELLS } from '../process/shells.js';
 import { command, type Declared } from './command.js';
-import { flag, optional, optionalChoice, value } from './option.js';
+import { flag, optional, optionalChoice, repeated, value } from './option.js';
 import { json } from './shared-options.js';
-import { parseSides, parseText } from './values.js';
+import { parseInput, parseSides, parseText } from './values.js';
 
 /** What `--size` gives. */
 const SIZE = 'height and width of the images, if the model leaves them free (default: a size at which it runs)';
+
+/** What `--input` gives. */
+const INPUT = 'numbers or words such as scale-y for an input besides the image';
 
 export const PROJECT: readonly Declared[] = [
   command({
@@ -29,6 +32,7 @@ export const PROJECT: readonly Declared[] = [
         parseText,
       ),
       size: optional('--size <HxW>', `with --model: ${SIZE}`, parseSides),
+      input: repeated('--input <name=value>', `with --model: ${INPUT}`, parseInput),
       recover: flag('--recover', 'with --model: add stages that recover accuracy (channel factors, bias correction)'),
     },
     after:
@@ -42,6 +46,7 @@ export const PROJECT: readonly Declared[] = [
     options: {
       json,
       size: optional('--size <HxW>', SIZE, parseSides),
+      input: repeated('--input <name=value>', INPUT, parseInput),
       save: optional('--save <file>', 'write the pipeline file that does the same, and keep what it built', parseText),
     },
     after: 'Example:\n  tanren try yolox_nano.onnx photos --save pipeline.yaml',

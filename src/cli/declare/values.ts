@@ -1,5 +1,7 @@
 /** Parsers of option values. Each throws InvalidArgumentError with the expected form. */
+
 import { InvalidArgumentError } from 'commander';
+import { IMAGE_WORDS, type ImageWord } from '../../detection/image/image-words.js';
 
 export function parseText(text: string): string {
   return text;
@@ -64,6 +66,30 @@ const MOST_SIDE = 16_384;
 const MOST_PIXELS = 100_000_000;
 
 /** "224x320" → a height of 224 and a width of 320. */
+export interface StatedInput {
+  readonly name: string;
+  readonly value: readonly (number | ImageWord)[];
+}
+
+/** "scale_factor=1,1" or "im_shape=input-height,input-width". */
+export function parseInput(text: string): StatedInput {
+  const at = text.lastIndexOf('=');
+  const value = text
+    .slice(at + 1)
+    .split(',')
+    .map(parseInputValue);
+  if (at < 1) throw new InvalidArgumentError('Expected name=value, for example scale_factor=1,1.');
+  return { name: text.slice(0, at), value };
+}
+
+function parseInputValue(text: string): number | ImageWord {
+  const word = IMAGE_WORDS.find(one => one === text);
+  if (word !== undefined) return word;
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(number)) return number;
+  throw new InvalidArgumentError(`Expected numbers or ${IMAGE_WORDS.join(', ')}, separated by commas.`);
+}
+
 export function parseSides(text: string): { readonly height: number; readonly width: number } {
   const [height = 0, width = 0] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text)?.slice(1).map(Number) ?? [];
   if (height === 0) throw new InvalidArgumentError('Expected height and width, for example 224x320.');

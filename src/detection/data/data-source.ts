@@ -2,11 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Json } from '../../base/json.js';
+import type { Model } from '../../onnx/ir/model.js';
 import type { ModelSample } from '../../runtime/feeds/model-sample.js';
 import { listTensorSamples } from '../../runtime/feeds/tensor-samples.js';
-import type { ModelInput } from '../../runtime/session/model-inputs.js';
+import { listModelInputs } from '../../runtime/session/model-inputs.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { Preprocessing } from '../image/preprocessing-schema.js';
+import { findImageInputs } from './image-inputs.js';
 import { type ListedImage, listImageFolder, listImages, takeFirstImages, takeFromFolders } from './image-list.js';
 import { makeImageSamples } from './image-samples.js';
 
@@ -67,10 +69,12 @@ async function readAnnotations(path: string): Promise<Json> {
 }
 
 export interface PlainModelOptions {
-  readonly inputs: readonly ModelInput[];
+  readonly model: Model;
   readonly preprocess: Preprocessing | undefined;
   /** Number of samples; undefined: all. */
   readonly samples: number | undefined;
+  /** Takes what is assumed of inputs that are not float32 [1, 3, height, width]. */
+  readonly note: (text: string) => void;
 }
 
 /**
@@ -79,10 +83,10 @@ export interface PlainModelOptions {
  */
 export async function openModelSamples(
   source: DataSource,
-  { inputs, preprocess, samples }: PlainModelOptions,
+  { model, preprocess, samples, note }: PlainModelOptions,
 ): Promise<readonly ModelSample[]> {
   if (source.kind === 'tensors') {
-    const found = await listTensorSamples(source.path, inputs);
+    const found = await listTensorSamples(source.path, listModelInputs(model));
     if (samples === undefined || samples <= found.length) return found.slice(0, samples);
     throw new DetectionError('too-few-samples', `${samples} samples are requested, but there are only ${found.length}`, {
       help: `set \`samples\` to at most ${found.length}`,
@@ -93,5 +97,7 @@ export async function openModelSamples(
       help: 'set `preprocess` (colors, range, mean, std, resize), or connect the host recipe of the detector that the model belongs to',
     });
   }
+  const { inputs, notes } = findImageInputs(model, preprocess);
+  for (const one of notes) note(one);
   return makeImageSamples(source.images, source.folder, inputs, preprocess);
 }

@@ -1,6 +1,7 @@
 /** Runs the parts of a detector on sessions: one model per part, or one model that holds all parts. */
 import { getDefined, invariant } from '../../base/invariant.js';
 import type { Session } from '../../runtime/session/session.js';
+import { decodeFloat16Array } from '../../tensor/numeric/half.js';
 import { formatShape, sameShape } from '../../tensor/shape.js';
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import { DetectionError } from '../error/detection-error.js';
@@ -81,8 +82,14 @@ export function toFloats(part: string, values: Readonly<Record<string, Tensor>>)
 /** Values as a part gave them, by their float32 copies: integers beyond 24 bits would not survive, and later parts read the types of the model. */
 const givenValues = new WeakMap<Tensor, Tensor>();
 
-/** The values with the types that the parts gave them. */
-function asGiven(values: PartValuesByName): Readonly<Record<string, Tensor>> {
+function keepGiven(given: Tensor, data: Float32Array): Tensor<'float32'> {
+  const copy = makeTensor('float32', given.dims, data);
+  givenValues.set(copy, given);
+  return copy;
+}
+
+/** The values with the types that the parts, or the image, gave them. */
+export function asGiven(values: PartValuesByName): Readonly<Record<string, Tensor>> {
   return Object.fromEntries(Object.entries(values).map(([name, tensor]) => [name, givenValues.get(tensor) ?? tensor]));
 }
 
@@ -95,13 +102,14 @@ function toFloat(what: string, tensor: Tensor): Tensor<'float32'> {
     case 'int32':
     case 'uint8':
     case 'int8':
+    case 'uint16':
+    case 'int16':
     case 'bool':
-    case 'float64': {
-      const copy = makeTensor('float32', tensor.dims, Float32Array.from(tensor.data as ArrayLike<number | bigint>, Number));
-      givenValues.set(copy, tensor);
-      return copy;
-    }
+    case 'float64':
+      return keepGiven(tensor, Float32Array.from(tensor.data as ArrayLike<number | bigint>, Number));
+    case 'float16':
+      return keepGiven(tensor, decodeFloat16Array(tensor.data));
     default:
-      throw new DetectionError('part-values', `${what} is ${tensor.dtype}; expected float32, float64 or integers`);
+      throw new DetectionError('part-values', `${what} is ${tensor.dtype}; expected floats or integers`);
   }
 }

@@ -1,5 +1,7 @@
 /** Schema of the param `preprocess`, shared by all plugins that run single models on images. */
+import { anyOf, list, mapOf, number, oneOf } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
+import { IMAGE_WORDS } from './image-words.js';
 
 const perChannel = (description: string, filled: number, extra: { readonly exclusiveMinimum?: number } = {}) =>
   ({
@@ -11,21 +13,28 @@ const perChannel = (description: string, filled: number, extra: { readonly exclu
     description,
   }) as const;
 
+const INPUT_VALUE = anyOf([number(), oneOf(IMAGE_WORDS), list(anyOf([number(), oneOf(IMAGE_WORDS)]))]);
+
 /** The defaults are PyTorch's resize of floats. */
 export const PREPROCESSING_SCHEMA = {
   type: 'object',
   additionalProperties: false,
-  description: 'How an image becomes the input of a single model, float32 [1, 3, H, W].',
+  description: 'How an image becomes the inputs of a single model.',
   properties: {
-    colors: { type: 'string', enum: ['rgb', 'bgr'], default: 'rgb', description: 'Order of the channels.' },
+    colors: {
+      type: 'string',
+      enum: ['rgb', 'bgr'],
+      default: 'rgb',
+      description: "Order of the channels. An input of one channel takes gray, which is Pillow's mode L.",
+    },
     range: {
       type: 'string',
       enum: ['0..1', '0..255'],
-      default: '0..1',
-      description: 'Range to which bytes 0…255 are scaled before mean and std.',
+      description:
+        'Range to which bytes 0…255 are scaled before mean and std. The default is 0..1, and 0..255 for an input of integers, to which values are rounded.',
     },
-    mean: perChannel('Subtracted per channel, in the order of `colors`.', 0),
-    std: perChannel('Divided by per channel, in the order of `colors`.', 1, { exclusiveMinimum: 0 }),
+    mean: perChannel('Subtracted per channel, in the order of `colors`; gray takes the first.', 0),
+    std: perChannel('Divided by per channel, in the order of `colors`; gray takes the first.', 1, { exclusiveMinimum: 0 }),
     resize: {
       type: 'string',
       enum: ['none', 'stretch', 'crop', 'pad', 'shorter'],
@@ -71,6 +80,20 @@ export const PREPROCESSING_SCHEMA = {
       default: false,
       description: 'Widens the filter when an image shrinks, as Pillow does and PyTorch with `antialias=True`. area always averages.',
     },
+    image: {
+      type: 'string',
+      minLength: 1,
+      description: 'Name of the input that takes the image. The default is the first input of an image with 3 channels, or else with 1.',
+    },
+    layout: {
+      type: 'string',
+      enum: ['channels-first', 'channels-last'],
+      description: 'Order of the axes of the image in the input. The default follows from its sizes, or from the first layers.',
+    },
+    inputs: mapOf(INPUT_VALUE, {
+      description:
+        'Values of the other inputs by name: a number, a word such as input-height, or a list of them, which fills the input in its order.',
+    }),
     rounding: {
       type: 'string',
       enum: ['none', 'bytes'],

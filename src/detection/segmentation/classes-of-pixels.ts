@@ -2,6 +2,7 @@
 import { formatShape } from '../../tensor/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { DetectionError } from '../error/detection-error.js';
+import type { ImageSize } from '../image/image-size.js';
 import type { Placement } from '../image/placement.js';
 
 /** Row-major classes of an image. */
@@ -20,21 +21,20 @@ export const OUTSIDE = -1;
 const MOST_CLASS = 65_535;
 
 /**
- * Scores per class, float32 [1, classes, h, w], are resized bilinearly to the image, each pixel takes the class with the highest score, and of equal ones
+ * Scores per class, float32 [1, classes, h, w] or [1, h, w, classes], are resized bilinearly to the image, each pixel takes the class with the highest score, and of equal ones
  * the lowest. Classes that the network chose, integers [1, h, w] or [1, 1, h, w], are taken from the nearest cell. Only the cells that show the image count.
  * @throws DetectionError `pixel-scores` for other outputs, scores that are not finite, and chosen classes that are not from 0 to 65535.
  * @see torch.nn.functional.interpolate, mode="bilinear", align_corners=False.
  */
 export function findPixelClasses(output: Tensor | undefined, name: string, placement: Placement): PixelClasses {
   const dims = output?.dims ?? [];
-  const [first, channels = 0, rows = 0, columns = 0] = dims;
-  if (output?.dtype === 'float32' && dims.length === 4 && first === 1 && channels > 1)
-    return choose(output.data, { channels, rows, columns }, placement);
+  const scores = output?.dtype === 'float32' ? findGrid(output, placement.input) : undefined;
+  if (scores !== undefined) return choose(scores.data, scores.grid, placement);
   const chosen = output === undefined ? undefined : readChosen(output);
   if (chosen !== undefined) return take(chosen, name, placement);
   throw new DetectionError(
     'pixel-scores',
-    `output "${name}" is ${output?.dtype ?? 'missing'} ${formatShape(dims)}, expected scores float32 [1, classes, height, width] or classes int64 [1, height, width]`,
+    `output "${name}" is ${output?.dtype ?? 'missing'} ${formatShape(dims)}, expected scores float32 [1, classes, height, width] or [1, height, width, classes], or classes int64 [1, height, width]`,
     { help: 'set `output` to the name of the output with a score per class and pixel' },
   );
 }
@@ -43,6 +43,26 @@ interface Grid {
   readonly channels: number;
   readonly rows: number;
   readonly columns: number;
+}
+
+/** Classes are last if the axes before them have the aspect ratio of the input, and the last two have not. */
+function findGrid({ dims, data }: Tensor<'float32'>, input: ImageSize): { readonly data: Float32Array; readonly grid: Grid } | undefined {
+  const [batch, a = 0, b = 0, c = 0] = dims;
+  if (dims.length !== 4 || batch !== 1) return undefined;
+  if (c > 1 && isScaled({ height: a, width: b }, input) && !isScaled({ height: b, width: c }, input)) {
+    const cells = a * b;
+    const planes = new Float32Array(data.length);
+    for (let cell = 0; cell < cells; cell++)
+      for (let channel = 0; channel < c; channel++) planes[channel * cells + cell] = data[cell * c + channel] as number;
+    return { data: planes, grid: { channels: c, rows: a, columns: b } };
+  }
+  return a > 1 ? { data, grid: { channels: a, rows: b, columns: c } } : undefined;
+}
+
+/** Whether both sides are the input's divided by the same number, rounded up or down. */
+export function isScaled({ height, width }: ImageSize, input: ImageSize): boolean {
+  const fits = (scale: number): boolean => Math.abs(height - input.height / scale) < 1 && Math.abs(width - input.width / scale) < 1;
+  return fits(input.height / height) || fits(input.width / width);
 }
 
 /** For each pixel of one axis of the image: two cells, and the share of the second; or a share of NaN outside of the input. */

@@ -17,7 +17,7 @@ export interface FeedOptions {
   readonly freeSize: number;
   /** A free first size of inputs, instead of `freeSize`. */
   readonly batch?: number | undefined;
-  /** Height and width of images, instead of `freeSize`: inputs of floats [N, C, H, W], or [3, H, W]. */
+  /** Height and width of images, instead of `freeSize`: inputs [N, C, H, W] or [N, H, W, C], or [3, H, W] or [H, W, 3]. */
   readonly image?: ImageSides | undefined;
   /** Free sizes of signals after their first, instead of `freeSize`: inputs of floats [N, length] or [N, C, length]. */
   readonly length?: number | undefined;
@@ -29,18 +29,27 @@ const INTEGERS_BELOW = 10;
 
 export type ImageSides = readonly [height: number, width: number];
 
-/** Axes of height and width in a batch of images. */
-const SIDES = [2, 3] as const;
+const CHANNELS: readonly unknown[] = [1, 3];
+
+/** Axes of height and width of an image, or of a batch of them, whose channels are first or last; undefined for other inputs. */
+function sidesOf({ dtype, dims }: TensorType): readonly [height: number, width: number] | undefined {
+  if (!/^(float|u?int)/.test(dtype ?? '')) return undefined;
+  if (dims?.length === 4) return CHANNELS.includes(dims[3]) && !CHANNELS.includes(dims[1]) ? [1, 2] : [2, 3];
+  if (dims?.length !== 3) return undefined;
+  return dims[0] === 3 ? [1, 2] : dims[2] === 3 && !/^float/.test(dtype ?? '') ? [0, 1] : undefined;
+}
 
 /** Whether a height or width of an image is free, and `sizes` does not fix it. */
 export function hasFreeSides({ graph }: Model, sizes: FeedOptions['sizes']): boolean {
   return graph.inputs.some(id => {
     const { type, constant } = getValue(graph, id);
-    if (constant !== undefined || !isBatch(type)) return false;
-    return SIDES.some(axis => {
-      const dim = type.dims?.[axis];
-      return dim === undefined || (typeof dim === 'string' && sizes[dim] === undefined);
-    });
+    if (constant !== undefined || type?.kind !== 'tensor') return false;
+    return (
+      sidesOf(type)?.some(axis => {
+        const dim = type.dims?.[axis];
+        return dim === undefined || (typeof dim === 'string' && sizes[dim] === undefined);
+      }) === true
+    );
   });
 }
 
@@ -73,18 +82,9 @@ export function hasIntegers({ graph }: Model): boolean {
 
 type TensorType = Extract<Value['type'], { readonly kind: 'tensor' }>;
 
-function isBatch(type: Value['type']): type is TensorType {
-  return type?.kind === 'tensor' && type.dims?.length === 4 && type.dtype?.startsWith('float') === true;
-}
-
-/** An image without a batch. */
-function isOneImage({ dtype, dims }: TensorType): boolean {
-  return dims?.length === 3 && dims[0] === 3 && dtype?.startsWith('float') === true;
-}
-
 function isSignal(type: TensorType): boolean {
   const rank = type.dims?.length ?? 0;
-  return (rank === 2 || rank === 3) && type.dtype?.startsWith('float') === true && !isOneImage(type);
+  return (rank === 2 || rank === 3) && type.dtype?.startsWith('float') === true && sidesOf(type) === undefined;
 }
 
 /**
@@ -101,9 +101,9 @@ function makeRandomInput(input: Value | undefined, options: FeedOptions): Tensor
   const type = input?.type;
   if (type?.kind !== 'tensor' || type.dtype === undefined || type.dims === undefined) throw noRandomForm(input, 'its type is unknown');
   const { image, length, batch, sizes, freeSize } = options;
-  const sides = image !== undefined && (isBatch(type) || isOneImage(type)) ? image : [];
-  const before = type.dims.length - sides.length;
-  const sizeOf = (axis: number): number => sides[axis - before] ?? (axis === 0 ? batch : isSignal(type) ? length : undefined) ?? freeSize;
+  const sides = image === undefined ? undefined : sidesOf(type);
+  const sideOf = (axis: number): number | undefined => image?.[sides?.indexOf(axis) ?? -1];
+  const sizeOf = (axis: number): number => sideOf(axis) ?? (axis === 0 ? batch : isSignal(type) ? length : undefined) ?? freeSize;
   const dims = type.dims.map((dim, axis) => {
     if (typeof dim === 'number') return dim;
     return (dim === undefined ? undefined : sizes[dim]) ?? sizeOf(axis);

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { assertNever } from '../../base/assert-never.js';
 import { getDefined } from '../../base/invariant.js';
-import { readImageInput } from '../../detection/data/image-samples.js';
+import { findImageInputs } from '../../detection/data/image-inputs.js';
 import { decodeImage } from '../../detection/image/decode-image.js';
-import { readNetworkInput } from '../../detection/image-network.js';
+import { readNetworkFeeds } from '../../detection/image-network.js';
 import { openDetector } from '../../detection/open-detector.js';
 import { readDefinition } from '../../detection/read-definition.js';
 import type { Model } from '../../onnx/ir/model.js';
@@ -70,9 +70,8 @@ function readFed(model: Model, fed: TensorOrder['fed']): Promise<Feeds> {
 
 /** The image, prepared as the stage prepares it. */
 async function feedNetwork(model: Model, { image, preprocess }: NetworkFeed): Promise<Feeds> {
-  const { name, size } = readImageInput(listModelInputs(model));
-  const { tensor } = await readNetworkInput(image, { height: size.height ?? null, width: size.width ?? null }, preprocess);
-  return { tensors: { [name]: tensor }, samples: [basename(image)] };
+  const { feeds } = await readNetworkFeeds(image, findImageInputs(model, preprocess).inputs, preprocess);
+  return { tensors: feeds, samples: [basename(image)] };
 }
 
 async function readFeeds(model: Model, { folder, sample: index }: CapturedFeed): Promise<Feeds> {

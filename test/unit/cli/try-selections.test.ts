@@ -19,6 +19,7 @@ describe('formatTried', () => {
         what: 'a detector',
         nodes: { file: 3, simplified: 3, of: 'model' },
         images: { count: 1, are: 'own' },
+        inputs: [],
         failed: [],
         rows: [row('xint8', 0.996), row('a16w8', 1)],
         next: [],

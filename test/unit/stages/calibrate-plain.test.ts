@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import type { JsonObject } from '../../../src/base/json.js';
 import { decodeImage } from '../../../src/detection/image/decode-image.js';
-import { ints } from '../../../src/onnx/ir/attribute.js';
+import { int, ints } from '../../../src/onnx/ir/attribute.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelSketches } from '../../../src/quant/calibration/model-sketches.js';
 import type { InputPaths } from '../../../src/stage/define-stage.js';
@@ -84,6 +84,28 @@ describe('calibrate of a plain model', () => {
         .captured ?? '';
     expect((await sketch({ captured: await captured({ preprocess: PREPROCESS }, { images }) })).sketches).toBe(sketches);
     expect((await sketch({ captured: await captured({}, { tensors }) })).sketches).toBe(sketches);
+  });
+
+  it('bytes with channels last give the sketch of the activations that floats with channels first give', async () => {
+    const bytes = join(folder.path, 'bytes.npz');
+    const perm = ints([0, 3, 1, 2]);
+    const image = await decodeImage(await readFile(join(PHOTOS, FIRST)), FIRST);
+    const input: [number, number, number, number] = [1, image.height, image.width, 3];
+    const path = join(folder.path, 'bytes.onnx');
+    const w = randomConstant([2, 3, 3, 3], 7);
+    const cast = { op: 'Cast', in: ['x'], out: ['f'], attributes: { to: int(1) } };
+    const transpose = { op: 'Transpose', in: ['f'], out: ['t'], attributes: { perm } };
+    const conv = { op: 'Conv', in: ['t', 'w'], out: ['y'], attributes: { strides: ints([2, 2]) } };
+    await writeModel(
+      path,
+      smallModel({ inputs: { x: ['uint8', input] }, constants: { w }, nodes: [cast, transpose, conv], outputs: ['y'] }),
+    );
+    await writeFile(bytes, encodeNpz({ x: makeTensor('uint8', input, Uint8Array.from(image.data)) }));
+    const fromImages = await sketch({ model: path, images }, { samples: 1, preprocess: {} });
+    expect(fromImages.sketches).toBe((await sketch({ model: path, tensors: bytes })).sketches);
+    const planes = await sketch({ images }, { samples: 1, preprocess: { range: '0..255' } });
+    const outputOf = (text: string) => [...parseModelSketches(JSON.parse(text)).values.values()].find(({ name }) => name === 'y')?.sketch;
+    expect(outputOf(fromImages.sketches)).toEqual(outputOf(planes.sketches));
   });
 
   it('the second pass of compat: ort finds every sample again', async () => {

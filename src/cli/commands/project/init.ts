@@ -11,6 +11,7 @@ import { draftPipeline } from './init/draft-pipeline.js';
 import { copyExamples, examplesIn, readTemplate, STAND_INS, schemaComment } from './init/example-files.js';
 import type { GivenSize } from './init/image-size.js';
 import { readFacts } from './init/model-facts.js';
+import { type StatedInput, statedInputs } from './init/stated-inputs.js';
 import { isExample, type Template } from './init/templates.js';
 
 export interface InitOptions {
@@ -21,6 +22,7 @@ export interface InitOptions {
   readonly annotations?: string;
   readonly recover: boolean;
   readonly size?: GivenSize;
+  readonly input: readonly StatedInput[];
 }
 
 /** Creates the folder if it is missing. Never overwrites a file. */
@@ -54,7 +56,7 @@ interface Composed {
 
 /** @throws EngineError `model-needed`, `image-size`; OnnxError if the file is no model. */
 async function compose(
-  { file, template, model, images, annotations, recover, size }: InitOptions,
+  { file, template, model, images, annotations, recover, size, input }: InitOptions,
   projectFolder: string,
 ): Promise<Composed> {
   const head = schemaComment(file, projectFolder);
@@ -64,6 +66,7 @@ async function compose(
       help: 'name the model and the folder of the annotated images',
     });
   if (size !== undefined && model === undefined) throw new EngineError('model-needed', '--size needs --model', { help: 'name the model' });
+  if (input.length > 0 && model === undefined) throw new EngineError('model-needed', '--input needs --model', { help: 'name the model' });
   if (model === undefined) {
     if (template !== undefined && !isExample(template))
       throw new EngineError('model-needed', `the template ${template} needs a model`, {
@@ -78,7 +81,7 @@ async function compose(
     });
   const fromProject = (path: string): string => relative(projectFolder, resolve(path)).replaceAll('\\', '/') || '.';
   const draft = draftPipeline({
-    facts: await readFacts(model, size),
+    facts: await readFacts(model, { size, inputs: statedInputs(input) }),
     model: fromProject(model),
     images: images === undefined ? STAND_INS : fromProject(images),
     imagesAre: images === undefined ? 'stand-ins' : 'own',

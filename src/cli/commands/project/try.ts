@@ -20,6 +20,7 @@ import { type Console, makeConsole } from '../../terminal/console.js';
 import { widest } from '../../terminal/display-width.js';
 import { endWithError } from '../../terminal/end-with-error.js';
 import type { GivenSize } from './init/image-size.js';
+import { type StatedInput, statedInputs } from './init/stated-inputs.js';
 import { measureAgreement } from './try/agreement.js';
 import { lintModel } from './try/lint-model.js';
 import { adviseNext } from './try/next-steps.js';
@@ -31,6 +32,7 @@ export interface TryOptions {
   readonly save?: string;
   readonly json: boolean;
   readonly size?: GivenSize;
+  readonly input: readonly StatedInput[];
 }
 
 /** @param images folders or files; none: example images stand in. */
@@ -40,7 +42,14 @@ export async function runTry(model: string, images: readonly string[], options: 
   try {
     setBuildProcessFlags();
     const file = options.save ?? join(scratch ?? '', 'pipeline.yaml');
-    const project = await composeProject({ model, images, file, keep: options.save === undefined ? 'no' : 'yes', size: options.size });
+    const project = await composeProject({
+      model,
+      images,
+      file,
+      keep: options.save === undefined ? 'no' : 'yes',
+      size: options.size,
+      inputs: statedInputs(options.input),
+    });
     const built = await buildProject(project, console);
     if (built === undefined) return EXIT.usage;
     const { plan, report } = built;
@@ -105,6 +114,7 @@ async function conclude(project: TryProject, plan: Plan, report: BuildReport): P
     what: project.what,
     nodes: { file: project.nodes, simplified: linted?.nodes, of: network === undefined ? 'model' : 'network' },
     images: project.images,
+    inputs: project.inputNotes,
     ...(agreement.unreadable === undefined ? {} : { unreadable: agreement.unreadable }),
     failed: listFailures(report).map(({ stage }) => stage),
     rows: [

@@ -11,7 +11,7 @@ export const single = defineFamily<SingleRecipe, SingleSettings>({
   listParts: listSingleParts,
   applyConfig: readSingleSettings,
   listCategories: ({ recipe }) => new Map(recipe.categories.map(({ id, name }) => [id, name])),
-  prepareInput: ({ recipe }, image) => ({ [recipe.image.value]: prepareSingle(recipe, image).tensor }),
+  prepareInput: ({ recipe }, image) => prepareSingle(recipe, image).values,
   splitKinds: ({ recipe }, outputs) => splitDecoded(recipe.decoder, outputs, recipe.categories.length),
   openHost: openSingle,
 });

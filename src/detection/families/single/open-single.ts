@@ -12,14 +12,14 @@ import { listSingleParts, prepareSingle, type SingleSettings } from './settings.
 /** @throws DetectionError `decoder-module`. */
 export async function openSingle({ recipe }: SingleSettings, { run, measure }: HostServices): Promise<DetectorHost> {
   const decode = await openDecode(recipe.decoder);
-  const { selection, categories, image } = recipe;
+  const { selection, categories } = recipe;
   const parts = listSingleParts(recipe);
   return {
     async trace(pixels) {
-      const { tensor, placement } = measure('transform', () => prepareSingle(recipe, pixels));
+      const { values: prepared, placement } = measure('transform', () => prepareSingle(recipe, pixels));
       const inputs: Record<string, PartValuesByName> = {};
       const outputs: Record<string, PartValuesByName> = {};
-      let values: PartValuesByName = { [image.value]: tensor };
+      let values: PartValuesByName = prepared;
       for (const part of parts) {
         const taken = takeInputs(part, values);
         const given = await measure(part.name, () => runPart(run, part, taken));
@@ -36,7 +36,7 @@ export async function openSingle({ recipe }: SingleSettings, { run, measure }: H
     },
     async findInputs(pixels) {
       const inputs: Record<string, PartValuesByName> = {};
-      let values: PartValuesByName = { [image.value]: measure('transform', () => prepareSingle(recipe, pixels)).tensor };
+      let values: PartValuesByName = measure('transform', () => prepareSingle(recipe, pixels)).values;
       for (const [index, part] of parts.entries()) {
         const taken = takeInputs(part, values);
         inputs[part.name] = taken;

@@ -2,19 +2,25 @@
 import { anyList, anyOf, constant, integer, list, mapOf, number, object, oneOf, text } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
+import { OTHER_INPUTS_SCHEMA } from '../../data/image-inputs.js';
 import { RECIPE_FORMAT } from '../../detector/host-recipe.js';
 import { PART_VALUES_SCHEMA } from '../../detector/part-values.js';
+import { IMAGE_FORM_SCHEMA } from '../../image/image-form.js';
 import { PREPROCESSING_SCHEMA } from '../../image/preprocessing-schema.js';
 import { DECODER_SCHEMA } from './decoder/decoder.js';
 
 const SIDE = anyOf([constant('free'), integer(1)], 'free: any size.');
 
-const INPUT_SCHEMA = object({
-  value: text("The network's input: float32 [1, 3, height, width]."),
-  height: SIDE,
-  width: SIDE,
-  preprocess: PREPROCESSING_SCHEMA,
-});
+const INPUT_SCHEMA = object(
+  {
+    value: text("The network's input of the image."),
+    height: SIDE,
+    width: SIDE,
+    preprocess: PREPROCESSING_SCHEMA,
+  },
+  { form: IMAGE_FORM_SCHEMA, others: OTHER_INPUTS_SCHEMA },
+  'form: the form of the input if it is not float32 [1, 3, height, width]. others: inputs besides the image.',
+);
 
 export type SingleInput = FromSchema<typeof INPUT_SCHEMA>;
 

@@ -1,10 +1,13 @@
 /** Settings, part and preprocessing of a single-network detector. All settings are in its host recipe, which `describe` writes. */
 import type { Json } from '../../../base/json.js';
+import { type ImageInputs, makeImageFeeds, type OtherInput } from '../../data/image-inputs.js';
 import type { DetectorPart } from '../../detector/detector-part.js';
+import { type PartValuesByName, toFloats } from '../../detector/part-runner.js';
 import type { PartValues } from '../../detector/part-values.js';
 import { DetectionError } from '../../error/detection-error.js';
 import type { RgbImage } from '../../image/decode-image.js';
-import { type PreprocessedImage, preprocessImage } from '../../image/preprocessing.js';
+import type { ImageForm } from '../../image/image-form.js';
+import type { Placement } from '../../image/placement.js';
 import type { InnerPart, SingleInput, SingleRecipe } from './recipe.js';
 
 export interface SingleSettings {
@@ -30,8 +33,15 @@ export function listSingleParts({ image, parts: { prepare, model, rest }, heads 
     ...heads.map(innerPart),
     ...(rest === undefined ? [] : [imagePart('rest', rest)]),
   ];
-  const dims = [1, 3, sizeOr(image.height, 1), sizeOr(image.width, 1)];
-  return parts.map((part, index) => (index === 0 ? { ...part, inputs: { [image.value]: dims } } : part));
+  const made = inputsOf(image);
+  const dims = new Map([[image.value, dimsOf(made.image.form)], ...made.others.map(other => [other.name, dimsOfOther(other)] as const)]);
+  return parts.map(part => {
+    const own = part.values.inputs.flatMap(name => {
+      const known = dims.get(name);
+      return known === undefined ? [] : [[name, known] as const];
+    });
+    return own.length === 0 ? part : { ...part, inputs: { ...part.inputs, ...Object.fromEntries(own) } };
+  });
 }
 
 function imagePart(name: string, values: PartValues): DetectorPart {
@@ -44,14 +54,27 @@ function innerPart({ name, inputs, outputs, rois }: InnerPart): DetectorPart {
 }
 
 /** @throws DetectionError `input-size`, `image-too-narrow`. */
-export function prepareSingle({ image }: SingleRecipe, pixels: RgbImage): PreprocessedImage {
-  return preprocessImage(pixels, inputSizeOf(image), image.preprocess);
+export function prepareSingle(
+  { image }: SingleRecipe,
+  pixels: RgbImage,
+): { readonly values: PartValuesByName; readonly placement: Placement } {
+  const { feeds, placement } = makeImageFeeds(pixels, inputsOf(image), image.preprocess);
+  return { values: toFloats('image', feeds), placement };
 }
 
-function inputSizeOf({ height, width }: SingleInput) {
-  return { height: sizeOr(height, undefined), width: sizeOr(width, undefined) };
+/** The inputs that the image gives. Without `form`, it is float32 [1, 3, height, width]. */
+function inputsOf({ value, height, width, form, others = [] }: SingleInput): ImageInputs {
+  const usual = { dtype: 'float32', layout: 'channels-first', batch: 'one', channels: 3 } as const;
+  const own = form ?? { ...usual, height: height === 'free' ? null : height, width: width === 'free' ? null : width };
+  return { image: { name: value, form: own }, others, order: [value, ...others.map(({ name }) => name)] };
 }
 
-function sizeOr<T>(size: number | 'free', free: T): number | T {
-  return size === 'free' ? free : size;
+function dimsOfOther(other: OtherInput): readonly number[] {
+  return other.kind === 'image' ? dimsOf(other.form) : other.dims;
+}
+
+/** Free sides are 1. */
+function dimsOf({ layout, batch, channels, height, width }: ImageForm): readonly number[] {
+  const sides = [height ?? 1, width ?? 1];
+  return [...(batch === 'one' ? [1] : []), ...(layout === 'channels-first' ? [channels, ...sides] : [...sides, channels])];
 }

@@ -62,8 +62,9 @@ export function draftPipeline(request: DraftRequest): Draft {
           ? WHOLE
           : nameNetwork(facts)
         : `a detector of ${decoding.classes === 'ids of coco' ? decoding.classes : classesOf(decoding.classes)}`;
-  const preprocess =
+  const usual =
     classes !== undefined ? CLASSIFIER_IMAGES : isWhole ? WHOLE_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
+  const preprocess = isWhole ? usual : fitImages(usual, facts);
   const each = request.presets === undefined ? '' : `\n    foreach: [${request.presets.join(', ')}]`;
   const recovers = request.accuracy === 'recover';
   const float = recovers ? 'factors.model' : network;
@@ -86,8 +87,8 @@ stages:
   simplify:
     uses: simplify
     inputs: {model: import.model}
-${isWhole ? partsOf(found) : decoding === undefined ? '' : describeStage(decoding, request)}${recovers ? factorsStage(network) : ''}
-  # How an image becomes the input is not in the file: repeat what the training code did. A wrong order of colors costs accuracy and gives no error.
+${isWhole ? partsOf(found, facts) : decoding === undefined ? '' : describeStage(decoding, request)}${recovers ? factorsStage(network) : ''}
+${notesOf(facts)}  # How an image becomes the input is not in the file: repeat what the training code did. A wrong order of colors costs accuracy and gives no error.
 ${recovers ? captureStage(samples, preprocess) : calibrateStage(network, samples, preprocess)}
   quantize:${each}
     uses: quantize
@@ -193,14 +194,14 @@ function imagesOf({ images }: FoundDecoder): string {
   return images === 'bgr-bytes' ? YOLOX_IMAGES : DETECTOR_IMAGES;
 }
 
-function describeStage(found: FoundDecoder, { annotations }: DraftRequest): string {
+function describeStage(found: FoundDecoder, { annotations, facts }: DraftRequest): string {
   return `
   # How the outputs are read. Assumed from their shapes: ${found.assumed}.
   # Compare with the code of the network: docs/stages/describe.md has the other forms.
   detector:
     uses: describe
     with:
-      preprocess: ${imagesOf(found)}
+      preprocess: ${fitImages(imagesOf(found), facts)}
       decoder:
         ${decoderOf(found)}
       categories: ${categoriesOf(found)}
@@ -257,10 +258,10 @@ function evaluatePixels(facts: ModelFacts, what: string): string {
 /** Imports and simplifies only: calibration needs tensors from the user, or a split into parts. */
 function draftUnquantized(request: DraftRequest): Draft {
   const { facts, model } = request;
-  const what = facts.isWholeDetector ? WHOLE : nameInputs(facts.inputs);
+  const what = facts.isWholeDetector ? WHOLE : nameInputs(facts);
   const why = facts.isWholeDetector
     ? '  # Sizes inside depend on what is found: docs/your-own-model.md says how such a graph is calibrated, quantized and compiled in parts.'
-    : WITH_TENSORS;
+    : `${facts.inputNotes.map(note => `  # ${note.replaceAll(/[\r\n]/g, ' ')}.\n`).join('')}${WITH_TENSORS}`;
   const text = `${headOf(request, what)}
 sources:
   model: ${quote(model)}
@@ -284,23 +285,39 @@ ${why}
   return { text, what, needsImages: false, isDetector: false };
 }
 
-/** Samples are made of images for one input, float32 [N, 3, height, width]. */
-function nameInputs(inputs: readonly Port[]): string {
+function nameInputs({ inputs }: ModelFacts): string {
   const image = inputs.find(({ dims = [] }) => dims.length >= 3 && [dims.at(-1), dims.at(-3)].includes(COLORS));
-  if (image === undefined) return 'a network that takes no images';
-  if (inputs.length > 1) return `a network of ${inputs.length} inputs, of which images would give "${image.name}" alone`;
-  return `a network whose image is ${image.dtype ?? '?'} ${formatDims(image.dims)}; images give float32 [N, 3, height, width]`;
+  return image === undefined ? 'a network that takes no images' : 'a network whose inputs an image does not give';
 }
 
 const COLORS = 3;
+/** Settings of values that are no integers. */
+const FLOAT_SETTINGS = /(mean|std): \[[^\]]*\], |range: '0\.\.255', /g;
+
+/** The settings for the model's inputs: integers are bytes, and other inputs are stated. */
+function fitImages(usual: string, { image, others }: ModelFacts): string {
+  const own = image?.dtype.includes('int') === true ? usual.replaceAll(FLOAT_SETTINGS, '') : usual;
+  if (others.length === 0) return own;
+  const stated = others.map(other => `${quote(other.name)}: ${other.kind === 'image' ? 'image' : valuesOf(other.values)}`);
+  return `${own.slice(0, -1)}, inputs: {${stated.join(', ')}}}`;
+}
+
+function valuesOf(values: readonly (string | number)[]): string {
+  return values.length === 1 ? String(values[0]) : `[${values.join(', ')}]`;
+}
+
+function notesOf({ inputNotes }: ModelFacts): string {
+  return inputNotes.map(note => `  # Assumed: ${note.replaceAll(/[\r\n]/g, ' ')}.\n`).join('');
+}
 
 const WHOLE = 'a whole detector in one graph, with proposals or non-maximum suppression';
 
 /** Sizes that are free in the file, a batch of 1 for an image without one, and float32 for float16. */
 function importParams(facts: ModelFacts, size: readonly number[] | undefined): string {
-  const { name = '', batch } = facts.image ?? {};
-  const unbatched = batch === 'none' ? ['unbatched: batch'] : [];
-  const shapes = size === undefined ? [] : [`shapes: {${quote(name)}: [${[...(batch === 'none' ? [] : [1]), 3, ...size].join(', ')}]}`];
+  const { name = '', batch, layout, channels = 3 } = facts.image ?? {};
+  const unbatched = batch === 'none' && layout === 'channels-first' ? ['unbatched: batch'] : [];
+  const axes = layout === 'channels-last' ? [...(size ?? []), channels] : [channels, ...(size ?? [])];
+  const shapes = size === undefined ? [] : [`shapes: {${quote(name)}: [${[...(batch === 'none' ? [] : [1]), ...axes].join(', ')}]}`];
   const params = [...unbatched, ...floatsOf(facts), ...shapes];
   if (params.length === 0) return '';
   return `\n    with: {${params.join(', ')}}${size === undefined ? '' : ' # free in the file, and it runs at these: name those that you deploy'}`;
@@ -311,12 +328,12 @@ function floatsOf({ isHalf }: ModelFacts): readonly string[] {
 }
 
 /** The parts, and how detections are read if the outputs tell. */
-function partsOf(found: FoundDecoder | undefined): string {
+function partsOf(found: FoundDecoder | undefined, facts: ModelFacts): string {
   const parts = `
   # Sizes depend on what is found. network: the layers whose sizes are known; rest: everything after them, which runs on the host; prepare: what precedes them.
   parts:
     uses: split
-    with: {cuts: static${found === undefined ? '' : ', prepare: model'}}
+    with: {cuts: static, prepare: model}
     inputs: {model: simplify.model}
 `;
   if (found === undefined) return parts;
@@ -325,7 +342,7 @@ function partsOf(found: FoundDecoder | undefined): string {
   detector:
     uses: describe
     with:
-      preprocess: {resize: stretch}
+      preprocess: ${fitImages(PLAIN_IMAGES, facts)}
       decoder:
         ${decoderOf(found)}
       categories: ${categoriesOf(found)}
@@ -335,7 +352,7 @@ function partsOf(found: FoundDecoder | undefined): string {
 
 /** Stages that need labels, as comments: the draft has none. */
 function evaluateWhole(found: FoundDecoder | undefined): string {
-  const named = found === undefined ? ', `prepare: model` in the stage parts, and a stage detector that uses describe' : '';
+  const named = found === undefined ? ', and a stage detector that uses describe' : '';
   const types = found?.decoder.kind === 'detections' && found.decoder.keypoints !== undefined ? '[bbox, keypoints]' : '[bbox]';
   const partsWith = (model: string): string => `{prepare: parts.prepare, model: ${model}, rest: parts.rest}`;
   return `

@@ -1,5 +1,6 @@
 /** The size of images for a model that leaves heights and widths free: given, or one at which the model runs. */
 
+import type { ImageForm } from '../../../../detection/image/image-form.js';
 import { EngineError } from '../../../../engine/model/engine-error.js';
 import type { Model } from '../../../../onnx/ir/model.js';
 import { findImageSize, type ImageSize } from '../../../../runtime/feeds/image-sizes.js';
@@ -9,6 +10,10 @@ import { countClasses, type Port } from './model-ports.js';
 export interface ModelImage {
   readonly name: string;
   readonly batch: 'some' | 'none';
+  /** Channels last: [N, height, width, channels]. */
+  readonly layout: ImageForm['layout'];
+  readonly channels: ImageForm['channels'];
+  readonly dtype: ImageForm['dtype'];
   readonly height: number;
   readonly width: number;
   /** Whether the file leaves the height or the width free; then both are those that were given, or at which the model runs. */
@@ -21,7 +26,7 @@ export interface GivenSize {
 }
 
 /** The image as the file has it; a free size is undefined. */
-export interface FoundImage extends Pick<ModelImage, 'name' | 'batch'> {
+export interface FoundImage extends Pick<ModelImage, 'name' | 'batch' | 'layout' | 'channels' | 'dtype'> {
   readonly height: number | undefined;
   readonly width: number | undefined;
 }
@@ -46,12 +51,12 @@ const OTHER_SIDE = 640;
 /** @throws EngineError `image-size`. */
 export async function chooseSize(sized: SizedModel, found: FoundImage, outputs: readonly Port[]): Promise<ChosenSize> {
   assertFree(found, sized.given);
-  const { name, batch } = found;
+  const { name, batch, layout, channels, dtype } = found;
   const usual = countClasses({ outputs }) === undefined ? OTHER_SIDE : CLASSIFIER_SIDE;
   const [height, width] = [found.height ?? sized.given?.height ?? usual, found.width ?? sized.given?.width ?? usual];
   const size = found.height === undefined || found.width === undefined ? 'free' : 'fixed';
   const open = sized.isWholeDetector ? [] : outputs.filter(({ dims }) => dims?.slice(1).every(dim => typeof dim === 'number') !== true);
-  const image = { name, batch, height, width, size } as const;
+  const image = { name, batch, layout, channels, dtype, height, width, size } as const;
   if (size === 'fixed' && open.length === 0) return { image, dims: new Map() };
   const ran = await tryRun(sized, image);
   if (ran === undefined) return { image, dims: new Map() };

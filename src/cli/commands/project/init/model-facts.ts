@@ -2,9 +2,12 @@
 import { realpathSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { isJsonObject, type Json } from '../../../../base/json.js';
+import { findImageInputs, type OtherInput } from '../../../../detection/data/image-inputs.js';
+import { DetectionError } from '../../../../detection/error/detection-error.js';
 import { type AngleColumn, findAngleColumns } from '../../../../detection/families/single/decoder/angle-columns.js';
+import type { Preprocessing } from '../../../../detection/image/preprocessing-schema.js';
 import { listConstants } from '../../../../onnx/analysis/model-stats.js';
-import type { Dim } from '../../../../onnx/ir/model.js';
+import type { Model } from '../../../../onnx/ir/model.js';
 import { findFileRange } from '../../../../onnx/serde/file-constant.js';
 import { readModel } from '../../../../onnx/serde/model-file.js';
 import { chooseSize, type FoundImage, type GivenSize, type ModelImage } from './image-size.js';
@@ -23,17 +26,29 @@ export interface ModelFacts {
   readonly isWholeDetector: boolean;
   /** Whether values or weights are float16: `import` widens them, and inputs and outputs are those after it. */
   readonly isHalf: boolean;
-  /** The input if it is the only one and takes a picture, float32 [N, 3, H, W] or [3, H, W]. */
+  /** The input that takes a picture, if all others have a value beside it. */
   readonly image: ModelImage | undefined;
+  /** The other inputs: what each takes. */
+  readonly others: readonly OtherInput[];
+  /** What is known of the inputs that is not the usual, or why an image does not give them. */
+  readonly inputNotes: readonly string[];
+}
+
+/** Values of inputs besides the image, by name. */
+export type StatedInputs = NonNullable<Preprocessing['inputs']>;
+
+export interface GivenInputs {
+  readonly size?: GivenSize | undefined;
+  readonly inputs?: StatedInputs | undefined;
 }
 
 const SELECTING: ReadonlySet<string> = new Set(['NonMaxSuppression', 'NonZero', 'RoiAlign']);
 
 /**
- * @param given the height and width for a model that leaves them free; without it, the model is run to find one.
+ * @param given size: the height and width for a model that leaves them free; without it, the model is run to find one. inputs: values of inputs besides the image.
  * @throws OnnxError if the file is no model; EngineError `image-size` if it runs at no size that is known, or has another size than `given`.
  */
-export async function readFacts(path: string, given: GivenSize | undefined): Promise<ModelFacts> {
+export async function readFacts(path: string, { size: given, inputs: stated }: GivenInputs): Promise<ModelFacts> {
   const model = await readModel(path);
   const { graph } = model;
   const inputs = graph.inputs.filter(id => graph.values.get(id)?.constant === undefined).map(id => widened(portOf(model, id)));
@@ -42,32 +57,50 @@ export async function readFacts(path: string, given: GivenSize | undefined): Pro
   const folder = realpathSync(dirname(path));
   const weightFiles = [...files].map(file => relative(folder, file).replaceAll(sep, '/')).sort();
   const isWholeDetector = [...graph.nodes.values()].some(({ opType }) => SELECTING.has(opType));
-  const found = findImage(inputs);
+  const found = findImage(model, stated);
   const isHalf = [...graph.values.values()].some(
     ({ type, constant }) => constant?.dtype === 'float16' || (type?.kind === 'tensor' && type.dtype === 'float16'),
   );
   const angles = isWholeDetector ? [] : findAngleColumns(model);
   const known = { inputs, outputs, angles, nodes: graph.nodes.size, weightFiles, isWholeDetector, isHalf };
-  if (found === undefined) return { ...known, image: undefined };
-  const { image, dims } = await chooseSize({ path, model, given, isWholeDetector }, found, outputs);
-  return { ...known, outputs: outputs.map(output => ({ ...output, dims: dims.get(output.name) ?? output.dims })), image };
+  const { image: taken, others, notes: inputNotes } = found;
+  if (taken === undefined) return { ...known, image: undefined, others, inputNotes };
+  const { image, dims } = await chooseSize({ path, model, given, isWholeDetector }, taken, outputs);
+  return {
+    ...known,
+    others,
+    inputNotes,
+    outputs: outputs.map(output => ({ ...output, dims: dims.get(output.name) ?? output.dims })),
+    image,
+  };
 }
 
 function widened(port: Port): Port {
   return port.dtype === 'float16' ? { ...port, dtype: 'float32' } : port;
 }
 
-function findImage([input, ...others]: readonly Port[]): FoundImage | undefined {
-  const rank = input?.dims?.length;
-  if ((rank !== 4 && rank !== 3) || others.length > 0 || input?.dtype !== 'float32') return undefined;
-  const [channels, height, width] = input.dims?.slice(-3) ?? [];
-  return channels === 3
-    ? { name: input.name, batch: rank === 4 ? 'some' : 'none', height: sizeOf(height), width: sizeOf(width) }
-    : undefined;
-}
-
-function sizeOf(dim: Dim): number | undefined {
-  return typeof dim === 'number' && dim > 0 ? dim : undefined;
+function findImage(
+  model: Model,
+  stated: StatedInputs | undefined,
+): { readonly image: FoundImage | undefined; readonly others: readonly OtherInput[]; readonly notes: readonly string[] } {
+  try {
+    const { inputs, notes } = findImageInputs(model, stated === undefined ? {} : { inputs: stated });
+    const { form, name } = inputs.image;
+    const { layout, channels, dtype } = form;
+    const image: FoundImage = {
+      name,
+      batch: form.batch === 'one' ? 'some' : 'none',
+      layout,
+      channels,
+      dtype: dtype === 'float16' ? 'float32' : dtype,
+      height: form.height ?? undefined,
+      width: form.width ?? undefined,
+    };
+    return { image, others: inputs.others, notes };
+  } catch (error) {
+    if (!(error instanceof DetectionError && error.code === 'image-input')) throw error;
+    return { image: undefined, others: [], notes: [error.message] };
+  }
 }
 
 /** Sides of the image per side of the output, of segmentation networks that leave the last resize to the user. */
@@ -78,17 +111,21 @@ const PERSON_POINTS = 17;
 const FEATURES = 16;
 
 /**
- * The first output with a score per class and pixel: [N, classes, H, W] at the size of the image; or at a half, quarter or eighth of it,
+ * The first output with a score per class and pixel: [N, classes, H, W], or [N, H, W, classes] where the image has its channels last, at the size of the image; or at a half, quarter or eighth of it,
  * if it is the only output and its channels are not as many as those of features or heatmaps. @returns its name, and the number of classes.
  */
-export function findPixelClasses({ outputs, image }: ModelFacts): { readonly output: string; readonly classes: number } | undefined {
+export function findPixelClasses({
+  outputs,
+  image,
+}: ModelFacts): { readonly output: string; readonly classes: number; readonly layout: ModelImage['layout'] } | undefined {
   if (image === undefined) return undefined;
   for (const { name, dims, dtype } of outputs) {
-    const [, classes, height, width] = dims ?? [];
+    const [, first, second, third] = dims ?? [];
+    const [classes, height, width] = image.layout === 'channels-last' ? [third, first, second] : [first, second, third];
     if (dims?.length !== 4 || dtype !== 'float32' || typeof classes !== 'number' || classes < 2) continue;
     const isAt = (scale: number): boolean => height === Math.ceil(image.height / scale) && width === Math.ceil(image.width / scale);
     const isCoarse = outputs.length === 1 && classes % FEATURES !== 0 && classes !== PERSON_POINTS && COARSER.some(isAt);
-    if (isAt(1) || isCoarse) return { output: name, classes };
+    if (isAt(1) || isCoarse) return { output: name, classes, layout: image.layout };
   }
   return undefined;
 }

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { readJsonShape } from '../../../../base/json/json-shape.js';
 import { readerOf } from '../../../../base/schema/schema-reader.js';
 import { compareDetections, detectionFiguresOf, mergeDetectionComparisons } from '../../../../detection/compare/compare-detections.js';
+import { findImageInputs } from '../../../../detection/data/image-inputs.js';
 import { findImageFile, type ListedImage, listImageFolder, takeFromFolders } from '../../../../detection/data/image-list.js';
 import { makeImageSamples } from '../../../../detection/data/image-samples.js';
 import type { DetectedObjects, Detector } from '../../../../detection/detector/detector.js';
@@ -14,7 +15,6 @@ import { openDetector } from '../../../../detection/open-detector.js';
 import { readDefinition } from '../../../../detection/read-definition.js';
 import type { Plan } from '../../../../engine/model/plan.js';
 import { readModel } from '../../../../onnx/serde/model-file.js';
-import { listModelInputs } from '../../../../runtime/session/model-inputs.js';
 import { openSession } from '../../../../runtime/session/session.js';
 import { readJsonFile } from '../../../../stage/json-file.js';
 import type { TryProject } from './project.js';
@@ -82,19 +82,19 @@ function readClasses(
   plan: Plan,
   listed: readonly ListedImage[],
   folder: string,
-  pixels: string | undefined,
+  pixels: TryProject['pixels'],
 ): (model: string) => Promise<Results> {
   const preprocessing = readPreprocessing(plan);
   return async path => {
-    const samples = makeImageSamples(listed, folder, listModelInputs(await readModel(path)), preprocessing);
+    const { inputs } = findImageInputs(await readModel(path), preprocessing);
+    const samples = makeImageSamples(listed, folder, inputs, preprocessing);
     const session = await openSession(path, { optimization: 'all' });
     const classes: number[] = [];
     try {
       for (const sample of samples) {
         const outputs = await session.run(await sample.read());
-        const output = pixels === undefined ? Object.values(outputs)[0] : outputs[pixels];
-        const best =
-          output?.dtype === 'float32' ? findBest(output.data, pixels === undefined ? output.data.length : (output.dims[1] ?? 1)) : [-1];
+        const output = pixels === undefined ? Object.values(outputs)[0] : outputs[pixels.output];
+        const best = output?.dtype === 'float32' ? findBest(output.data, findAxis(output.dims, pixels)) : [-1];
         for (const one of best) classes.push(one);
       }
     } finally {
@@ -109,13 +109,32 @@ function readClasses(
   };
 }
 
-/** The class with the highest score at each place, where `data` is [classes, places]; of equal scores the first. */
-function findBest(data: Float32Array, classes: number): Int32Array {
+/** Without pixels, all elements are classes of one place. */
+function findAxis(dims: readonly number[], pixels: TryProject['pixels']): ClassAxis {
+  const last = dims.at(-1) ?? 1;
+  const count = dims.reduce((product, dim) => product * dim, 1);
+  if (pixels === undefined) return { classes: count, step: 1 };
+  if (pixels.layout === 'channels-last') return { classes: last, step: 1 };
+  const classes = dims[1] ?? 1;
+  return { classes, step: count / classes };
+}
+
+/** `step`: distance of the elements of two classes at one place: 1 where classes are last, the number of places where they are first. */
+interface ClassAxis {
+  readonly classes: number;
+  readonly step: number;
+}
+
+/** The class with the highest score at each place; of equal scores the first. */
+function findBest(data: Float32Array, { classes, step }: ClassAxis): Int32Array {
   const places = data.length / classes;
   const best = new Int32Array(places);
+  const start = (place: number): number => (step === 1 ? place * classes : place);
   for (let label = 1; label < classes; label++)
-    for (let place = 0; place < places; place++)
-      if ((data[label * places + place] as number) > (data[(best[place] as number) * places + place] as number)) best[place] = label;
+    for (let place = 0; place < places; place++) {
+      const from = start(place);
+      if ((data[from + label * step] as number) > (data[from + (best[place] as number) * step] as number)) best[place] = label;
+    }
   return best;
 }
 

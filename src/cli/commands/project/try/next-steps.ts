@@ -21,7 +21,9 @@ export function adviseNext(
   const sixteen = rows.find(({ preset }) => preset === 'a16w8');
   return [
     ...(images.are === 'stand-ins' ? [`name images that the network meets in use: tanren try ${model} IMAGES`] : []),
-    ...(images.are === 'none' ? ['give calibration tensors that the network meets in use (docs/your-own-model.md)'] : []),
+    ...(images.are === 'none'
+      ? [`give inputs besides the image a value: tanren try ${model} --input NAME=VALUE; or calibrate on tensors (docs/your-own-model.md)`]
+      : []),
     ...(unreadable === undefined
       ? []
       : [

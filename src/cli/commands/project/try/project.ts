@@ -9,7 +9,7 @@ import { EngineError, messageOf } from '../../../../engine/model/engine-error.js
 import { draftPipeline } from '../init/draft-pipeline.js';
 import { copyExamples, STAND_INS, schemaComment } from '../init/example-files.js';
 import type { GivenSize } from '../init/image-size.js';
-import { findPixelClasses, readFacts } from '../init/model-facts.js';
+import { findPixelClasses, readFacts, type StatedInputs } from '../init/model-facts.js';
 
 export interface TryProject {
   readonly file: string;
@@ -18,9 +18,11 @@ export interface TryProject {
   readonly model: string;
   readonly what: string;
   /** The output with a score per class and pixel, if the network is not read as another. */
-  readonly pixels: string | undefined;
+  readonly pixels: { readonly output: string; readonly layout: 'channels-first' | 'channels-last' } | undefined;
   /** Of the file. */
   readonly nodes: number;
+  /** What is assumed of the inputs, or why an image does not give them. */
+  readonly inputNotes: readonly string[];
   readonly presets: readonly string[];
   readonly imageFolder: string | undefined;
   readonly images: { readonly count: number; readonly are: 'own' | 'stand-ins' | 'none' };
@@ -33,6 +35,8 @@ export interface TryRequest {
   readonly keep: 'yes' | 'no';
   /** For a model that leaves height and width free. */
   readonly size?: GivenSize | undefined;
+  /** Values of inputs besides the image. */
+  readonly inputs?: StatedInputs | undefined;
 }
 
 const PRESETS = ['xint8', 'a8w8', 'a16w8'] as const;
@@ -42,10 +46,10 @@ const MOST_SAMPLES = 16;
  * Writes the pipeline file and the copies of images. Never overwrites a file.
  * @throws EngineError `file-exists`, `not-writable`, `image-size`; CodedError `pictures-missing`, `no-pictures`; OnnxError if the file is no model.
  */
-export async function composeProject({ model, images, file, keep, size }: TryRequest): Promise<TryProject> {
+export async function composeProject({ model, images, file, keep, size, inputs }: TryRequest): Promise<TryProject> {
   if (existsSync(file)) throw new EngineError('file-exists', `${file} exists already`, { help: 'name another file with --save' });
   const folder = findProjectFolder(resolve(file));
-  const facts = await readFacts(model, size);
+  const facts = await readFacts(model, { size, inputs });
   const place = (path: string): string => (keep === 'yes' ? relative(folder, resolve(path)).replaceAll('\\', '/') || '.' : resolve(path));
   const chosen = images.length === 0 ? undefined : await chooseImages(images, file, folder);
   const imageFolder = chosen?.folder ?? join(folder, STAND_INS);
@@ -77,8 +81,9 @@ export async function composeProject({ model, images, file, keep, size }: TryReq
       keep,
       model,
       what: draft.what,
-      pixels: draft.what.startsWith('a segmentation network') ? findPixelClasses(facts)?.output : undefined,
+      pixels: draft.what.startsWith('a segmentation network') ? findPixelClasses(facts) : undefined,
       nodes: facts.nodes,
+      inputNotes: facts.inputNotes,
       presets: draft.needsImages ? PRESETS : [],
       imageFolder: draft.needsImages ? imageFolder : undefined,
       images: { count: samples, are },

@@ -40,6 +40,8 @@ export interface Tried {
     readonly of: 'model' | 'network';
   };
   readonly images: { readonly count: number; readonly are: 'own' | 'stand-ins' | 'none' };
+  /** What is assumed of the inputs, or why an image does not give them. */
+  readonly inputs: readonly string[];
   /** Why detections are not compared: the assumed decoder does not fit the outputs. */
   readonly unreadable?: string;
   /** Stages that failed, so that figures are missing. */
@@ -51,7 +53,7 @@ export interface Tried {
 
 export function formatTried(
   name: string,
-  { what, nodes, images, unreadable, failed, rows, next }: Tried,
+  { what, nodes, images, inputs, unreadable, failed, rows, next }: Tried,
   { style }: Pick<Console, 'style'>,
 ): readonly string[] {
   const simplified =
@@ -61,6 +63,7 @@ export function formatTried(
   const agreed = rows.find(({ agreement }) => agreement !== undefined)?.agreement?.of ?? 'agreement';
   return [
     ...wrap(`${name}: ${what}; ${countOf(nodes.file, 'node')}${simplified}`),
+    ...inputs.flatMap(wrap),
     ...wrap(describeImages(images)),
     ...(unreadable === undefined ? [] : wrap(`outputs were assumed to be detections by their shapes, but are not: ${unreadable}`)),
     ...(failed.length === 0 ? [] : wrap(`not complete, because ${listSome(failed, MOST_NAMES)} failed`)),
@@ -132,7 +135,7 @@ function show(figure: number | undefined, digits: number): string {
 }
 
 function describeImages({ count, are }: Tried['images']): string {
-  if (are === 'none') return 'not quantized: it takes no single image as input';
+  if (are === 'none') return 'not quantized: images do not give its inputs';
   if (are === 'own') return `calibrated on ${countOf(count, 'image')}; SQNR is that of the worst output`;
   return `calibrated on ${countOf(count, 'example image')} that stand in: SQNR and agreement say nothing about accuracy on your data`;
 }

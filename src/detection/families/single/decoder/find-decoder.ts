@@ -6,7 +6,7 @@ import { findBoxes, findJoined, findPoses, findRows, findSegments, findSelected 
 
 /** The decoder for `outputs` of a network that takes an image of size `input`; undefined if no form fits. */
 export function findDecoder(outputs: readonly OutputShape[], input: ImageSize): FoundDecoder | undefined {
-  const detections = findDetections(outputs);
+  const detections = findDetections(outputs) ?? findCounted(outputs);
   if (detections !== undefined) return detections;
   const shapes = outputs.flatMap(({ name, dims }): Shape[] =>
     dims?.every(dim => typeof dim === 'number') === true ? [{ name, dims }] : [],
@@ -17,6 +17,21 @@ export function findDecoder(outputs: readonly OutputShape[], input: ImageSize): 
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Class, score and the four sides of a box. */
+const COUNTED_CHANNELS = 6;
+
+/** PaddleDetection: rows float32 [objects, 6], where the number of objects may be free, and their number, integers [1]. */
+function findCounted(outputs: readonly OutputShape[]): FoundDecoder | undefined {
+  const rows = outputs.find(({ dtype, dims }) => dtype === 'float32' && dims?.length === 2 && dims[1] === COUNTED_CHANNELS);
+  const count = outputs.find(({ dtype, dims }) => (dtype === 'int32' || dtype === 'int64') && dims?.length === 1);
+  if (rows === undefined || count === undefined || outputs.length !== 2) return undefined;
+  return {
+    decoder: { kind: 'selected', output: rows.name, box: 2, score: 1, class: 0 },
+    classes: 80,
+    assumed: 'rows of class, score and x1 y1 x2 y2 in pixels of the input, and their number, as of PaddleDetection, and 80 classes',
+  };
 }
 
 /** x, y and visibility of a point. */

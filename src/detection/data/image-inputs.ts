@@ -1,0 +1,248 @@
+/** The inputs of a model that are made of one image: the image itself, its sizes and scale, and stated constants. */
+import type { JsonObject } from '../../base/json.js';
+import { anyList, anyOf, constant, integer, number, object, oneOf, text } from '../../base/schema/build-schema.js';
+import type { FromSchema } from '../../base/schema/from-schema.js';
+import { getValue } from '../../onnx/ir/edit.js';
+import type { Dim, Model } from '../../onnx/ir/model.js';
+import { describeInput, listModelInputs, type ModelInput } from '../../runtime/session/model-inputs.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import { makeTensor } from '../../tensor/tensor.js';
+import { DetectionError } from '../error/detection-error.js';
+import type { RgbImage } from '../image/decode-image.js';
+import {
+  castImage,
+  formImage,
+  IMAGE_DTYPES,
+  IMAGE_FORM_SCHEMA,
+  type ImageDType,
+  type ImageForm,
+  isUsualForm,
+} from '../image/image-form.js';
+import { SIZE_WORDS } from '../image/image-words.js';
+import { measureWord } from '../image/measure-word.js';
+import type { Placement } from '../image/placement.js';
+import type { Preprocessing } from '../image/preprocessing-schema.js';
+import { findChannels } from './find-channels.js';
+
+const VALUES_SCHEMA = anyList(anyOf([number(), oneOf(SIZE_WORDS)]));
+
+const OTHER_SCHEMA = anyOf([
+  object({ kind: constant('image'), name: text(), form: IMAGE_FORM_SCHEMA }),
+  object(
+    { kind: constant('values'), name: text(), dtype: oneOf(IMAGE_DTYPES), dims: anyList(integer(0)), values: VALUES_SCHEMA },
+    {},
+    'The values fill the input in its order; one is for all elements.',
+  ),
+]);
+
+/** An input besides the image. */
+export const OTHER_INPUTS_SCHEMA = anyList(OTHER_SCHEMA);
+
+export type OtherInput = FromSchema<typeof OTHER_SCHEMA>;
+
+export interface ImageInputs extends JsonObject {
+  readonly image: { readonly name: string; readonly form: ImageForm };
+  readonly others: readonly OtherInput[];
+  /** All inputs in the order of the model. */
+  readonly order: readonly string[];
+}
+
+export interface FoundInputs {
+  readonly inputs: ImageInputs;
+  /** What is not said by the usual form, float32 [1, 3, height, width], a sentence each. */
+  readonly notes: readonly string[];
+}
+
+type Stating = Pick<Preprocessing, 'image' | 'layout' | 'inputs'>;
+
+/**
+ * How one image gives every input of the model that has no default.
+ * @param later parts that run after it: their inputs that no part gives are made of the image too, if they take it and `model` does not, or if a value is stated or follows
+ * from their name.
+ * @throws DetectionError `image-input` if no input takes an image, or another input has no value.
+ */
+export function findImageInputs(model: Model, stated: Stating, later: readonly Model[] = []): FoundInputs {
+  const listed = [...inputsOf(model), ...listLater(model, later, stated)];
+  const unknown = Object.keys(stated.inputs ?? {}).find(name => !listed.some(input => input.name === name));
+  if (unknown !== undefined) throw noInput(unknown, listed, '`inputs` of `preprocess`');
+  const image = chooseImage(listed, stated);
+  const others = listed.filter(({ name }) => name !== image.name).map(input => findOther(input, image.form, stated));
+  const notes = [
+    ...(isUsualForm(image.form) && others.length === 0 ? [] : [`input "${image.name}" takes the image: ${describeForm(image.form)}`]),
+    ...others.map(describeOther),
+  ];
+  return { inputs: { image, others, order: listed.map(({ name }) => name) }, notes };
+}
+
+/** An input, and the model that has it. */
+interface OpenInput extends ModelInput {
+  readonly model: Model;
+}
+
+const inputsOf = (model: Model): readonly OpenInput[] => listModelInputs(model).map(input => ({ ...input, model }));
+
+function listLater(first: Model, later: readonly Model[], stated: Stating): readonly OpenInput[] {
+  const known = new Set(inputsOf(first).map(({ name }) => name));
+  for (const { graph } of [first, ...later]) for (const id of graph.outputs) known.add(getValue(graph, id).name);
+  const isOpen = inputsOf(first).every(input => findForm(first, input, stated.layout) === undefined);
+  const hasValue = (input: OpenInput): boolean => {
+    const { name, model } = input;
+    if (stated.image === name || stated.inputs?.[name] !== undefined || guessByName(input) !== undefined) return true;
+    return isOpen && findForm(model, input, stated.layout) !== undefined;
+  };
+  const valued = later.flatMap(inputsOf).filter(input => !known.has(input.name) && hasValue(input));
+  return valued.filter(({ name }, index) => valued.findIndex(other => other.name === name) === index);
+}
+
+/** Tensors by input, and where the image lies in its input. @throws as `formImage`. */
+export function makeImageFeeds(
+  pixels: RgbImage,
+  { image, others, order }: ImageInputs,
+  preprocessing: Preprocessing,
+): { readonly feeds: Readonly<Record<string, Tensor>>; readonly placement: Placement } {
+  const { tensor, placement } = formImage(pixels, image.form, preprocessing);
+  const made = new Map<string, Tensor>([[image.name, tensor]]);
+  for (const other of others)
+    made.set(other.name, other.kind === 'image' ? formImage(pixels, other.form, preprocessing).tensor : fillInput(other, placement));
+  return {
+    feeds: Object.fromEntries(order.flatMap(name => [[name, made.get(name)]]).filter(([, given]) => given !== undefined)),
+    placement,
+  };
+}
+
+function fillInput({ dtype, dims, values }: Extract<OtherInput, { readonly kind: 'values' }>, placement: Placement): Tensor {
+  const numbers = values.map(value => (typeof value === 'number' ? value : measureWord(value, placement)));
+  const count = dims.reduce((product, dim) => product * dim, 1);
+  const data = Float32Array.from({ length: count }, (_, index) => numbers[numbers.length === 1 ? 0 : index] ?? 0);
+  return castImage(makeTensor('float32', dims, data), dtype);
+}
+
+/** The input named by `image`, or the first of an image with 3 channels, or else with 1. */
+function chooseImage(inputs: readonly OpenInput[], stated: Stating): ImageInputs['image'] {
+  if (stated.image !== undefined && !inputs.some(({ name }) => name === stated.image))
+    throw noInput(stated.image, inputs, '`image` of `preprocess`');
+  const open = inputs.filter(({ name }) => (stated.image === undefined ? stated.inputs?.[name] === undefined : name === stated.image));
+  const found = open.flatMap(input => {
+    const form = findForm(input.model, input, stated.layout);
+    return form === undefined ? [] : [{ name: input.name, form }];
+  });
+  const chosen = found.find(({ form }) => form.channels === COLORS) ?? found[0];
+  if (chosen !== undefined) return chosen;
+  const listed = inputs.map(input => `"${input.name}" ${describeInput(input)}`).join(', ');
+  throw new DetectionError(
+    'image-input',
+    `no input takes an image, which is [1, channels, height, width] or [1, height, width, channels] with 3 channels or 1; the model has ${listed || 'no inputs'}`,
+    { help: 'pin the shapes with `import`, or connect tensors: .npz, .npy or ONNX .pb files' },
+  );
+}
+
+const COLORS = 3;
+
+/** The form of an input whose sizes are those of one image; undefined for other inputs. */
+export function findForm(model: Model, input: ModelInput, layout?: Stating['layout']): ImageForm | undefined {
+  const dtype = input.dtype ?? 'float32';
+  if (input.dims === undefined || !isImageDType(dtype)) return undefined;
+  const [batch, ...sizes] = input.dims.length === 4 ? input.dims : [1, ...input.dims];
+  if (sizes.length !== 3 || (typeof batch === 'number' && batch !== 1)) return undefined;
+  const found = findAxes(model, input.name, sizes, { rank: input.dims.length, layout });
+  if (found === undefined) return undefined;
+  const [height, width] = found.layout === 'channels-first' ? sizes.slice(1) : sizes;
+  if (height === 1 || width === 1) return undefined;
+  return { dtype, batch: input.dims.length === 4 ? 'one' : 'none', ...found, height: sideOf(height), width: sideOf(width) };
+}
+
+function findAxes(
+  model: Model,
+  name: string,
+  [first, , last]: readonly Dim[],
+  { rank, layout }: { readonly rank: number; readonly layout: Stating['layout'] },
+): Pick<ImageForm, 'layout' | 'channels'> | undefined {
+  const axes = [
+    { layout: 'channels-first', channels: first },
+    { layout: 'channels-last', channels: last },
+  ] as const;
+  const wanted = layout === undefined ? axes : axes.filter(axis => axis.layout === layout);
+  const colors = wanted.find(({ channels }) => channels === COLORS);
+  if (colors !== undefined) return { layout: colors.layout, channels: COLORS };
+  // A signal of one channel, or a mask, may have three axes too.
+  const gray = rank === 4 ? wanted.find(({ channels }) => channels === 1) : undefined;
+  if (gray !== undefined) return { layout: gray.layout, channels: 1 };
+  if (rank !== 4 || wanted.every(({ channels }) => typeof channels === 'number')) return undefined;
+  const id = model.graph.inputs.find(one => getValue(model.graph, one).name === name);
+  const read = id === undefined ? undefined : findChannels(model, id);
+  const fits = read !== undefined && wanted.some(axis => axis.layout === read.layout && typeof axis.channels !== 'number');
+  return fits ? read : undefined;
+}
+
+function isImageDType(dtype: string): dtype is ImageDType {
+  return IMAGE_DTYPES.some(one => one === dtype);
+}
+
+function sideOf(dim: Dim): number | null {
+  return typeof dim === 'number' ? dim : null;
+}
+
+function findOther(input: OpenInput, image: ImageForm, stated: Stating): OtherInput {
+  const { name, model, dtype = 'float32' } = input;
+  const value = stated.inputs?.[name] ?? guessValue(model, input, image);
+  if (value === undefined || input.dims === undefined || !isImageDType(dtype))
+    throw new DetectionError('image-input', `no value is known for input "${name}" ${describeInput(input)} beside the image`, {
+      help: `state it in \`preprocess\`: inputs: {${name}: 0}, with a number, a list, or words such as input-height and scale-y; or connect tensors`,
+    });
+  if (value === 'image') {
+    const form = findForm(model, input, stated.layout);
+    if (form !== undefined) return { kind: 'image', name, form };
+    throw new DetectionError('image-input', `input "${name}" ${describeInput(input)} has not the form of an image`, {
+      help: 'state numbers for it in `inputs` of `preprocess`',
+    });
+  }
+  const values = Array.isArray(value) ? value : [value];
+  const dims = input.dims.map(dim => (typeof dim === 'number' ? dim : 1));
+  const count = dims.reduce((product, dim) => product * dim, 1);
+  if (values.some(one => one === 'image') || (values.length !== 1 && values.length !== count))
+    throw new DetectionError(
+      'image-input',
+      `input "${name}" ${describeInput(input)} takes ${count} numbers, and ${values.length} are stated`,
+      {
+        help: 'state one number for all elements, or as many as it has, in `inputs` of `preprocess`; `image` stands alone',
+      },
+    );
+  return { kind: 'values', name, dtype, dims, values };
+}
+
+type StatedValue = NonNullable<Stating['inputs']>[string];
+
+function guessValue(model: Model, input: ModelInput, image: ImageForm): StatedValue | undefined {
+  return guessByName(input) ?? (findForm(model, input)?.channels === image.channels ? 'image' : undefined);
+}
+
+/** With the size of the network's input and a scale of 1, the boxes of a detector are in pixels of the input. */
+function guessByName({ name, dims }: ModelInput): StatedValue | undefined {
+  const count = dims?.every(dim => typeof dim !== 'string' || dim === dims[0])
+    ? dims.reduce<number>((product, dim) => product * (typeof dim === 'number' ? dim : 1), 1)
+    : undefined;
+  if (count === undefined) return undefined;
+  if (/scale|ratio|factor/i.test(name) && count <= 2) return 1;
+  if (count === 2 && /orig_target_sizes/i.test(name)) return ['input-width', 'input-height'];
+  if (count === 2 && /size|shape|dims?$|(^|_)hw/i.test(name)) return ['input-height', 'input-width'];
+  if (count === 3 && /info/i.test(name)) return ['input-height', 'input-width', 1];
+  return undefined;
+}
+
+function describeForm({ dtype, layout, batch, channels }: ImageForm): string {
+  const axes = layout === 'channels-first' ? [channels, 'height', 'width'] : ['height', 'width', channels];
+  const values = dtype.startsWith('float') ? '' : ', values rounded to integers';
+  return `${dtype} [${[...(batch === 'one' ? [1] : []), ...axes].join(', ')}]${channels === 1 ? ', gray' : ''}${values}`;
+}
+
+function describeOther(other: OtherInput): string {
+  return other.kind === 'image'
+    ? `input "${other.name}" takes the same image: ${describeForm(other.form)}`
+    : `input "${other.name}" takes ${other.values.join(', ')}`;
+}
+
+function noInput(name: string, inputs: readonly ModelInput[], place: string): DetectionError {
+  return new DetectionError('image-input', `${place} names "${name}", which is no input of the model`, {
+    help: `its inputs are ${inputs.map(input => input.name).join(', ')}`,
+  });
+}
