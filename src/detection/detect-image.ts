@@ -12,6 +12,7 @@ import type { DefinitionFiles } from './detector/detector-family.js';
 import { makeCocoResults } from './detector/object-results.js';
 import { DetectionError } from './error/detection-error.js';
 import { decodeImage } from './image/decode-image.js';
+import type { ReadImage } from './image/kept-images.js';
 import { openDetector } from './open-detector.js';
 import { readDefinition } from './read-definition.js';
 
@@ -43,9 +44,17 @@ export async function openParts(
   return openDetector({ definition: readDefinition(definition), models: { kind: 'parts', parts } }, { optimization, ...device });
 }
 
-/** Returns the text of COCO results. @throws DetectionError `image-size`, and as `decodeImage` and `Detector.trace`. */
-export async function detectInImage(detector: Detector, path: string, { imageId, height, width }: AnnotatedImage): Promise<string> {
-  const image = await decodeImage(await readFile(path), basename(path));
+/**
+ * Returns the text of COCO results. @param read default: decodes the file.
+ * @throws DetectionError `image-size`, and as `decodeImage` and `Detector.trace`.
+ */
+export async function detectInImage(
+  detector: Detector,
+  path: string,
+  { imageId, height, width }: AnnotatedImage,
+  read: ReadImage = async file => decodeImage(await readFile(file), basename(file)),
+): Promise<string> {
+  const image = await read(path);
   if (image.height !== height || image.width !== width) {
     throw new DetectionError(
       'image-size',

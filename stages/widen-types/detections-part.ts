@@ -1,12 +1,12 @@
 /** The part of `widen-types` that measures how far the detections with one set of wider types are from those of the float model. */
-import { readFile, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { measureDetectionError } from '../../src/detection/compare/detection-error.js';
 import { openParts } from '../../src/detection/detect-image.js';
 import type { DetectedObjects, Detector } from '../../src/detection/detector/detector.js';
-import { decodeImage } from '../../src/detection/image/decode-image.js';
+import { keepImages } from '../../src/detection/image/kept-images.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
 import type { QuantizeParams } from '../../src/quant/settings/quantize-params.js';
@@ -46,11 +46,11 @@ async function open(unkeyed: Readonly<Record<string, string>>, manifest: Detecti
   const quantizer = await readQuantizer(paths, manifest.run.quantize as QuantizeParams);
   const openWith = (path: string): Promise<Detector> =>
     openParts({ ...modelsOfRoles(unkeyed), [manifest.part]: path }, manifest.detection, openExact);
+  const readImage = keepImages();
   const detect = async (path: string, take: (objects: DetectedObjects, image: number) => void): Promise<void> => {
     const detector = await openWith(path);
     try {
-      for (const [index, { file }] of images.entries())
-        take((await detector.trace(await decodeImage(await readFile(file), basename(file)))).objects, index);
+      for (const [index, { file }] of images.entries()) take((await detector.trace(await readImage(file))).objects, index);
     } finally {
       await detector.close();
     }

@@ -11,6 +11,7 @@ import { parseCocoResults } from '../../src/detection/coco/results.js';
 import { takeImages } from '../../src/detection/coco/subset.js';
 import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
 import { type DetectionSettings, detectInImage, openParts } from '../../src/detection/detect-image.js';
+import { keepImages, type ReadImage } from '../../src/detection/image/kept-images.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { openExact } from '../../src/quant/exact/open-exact.js';
 import type { Quantizer } from '../../src/quant/open-quantizer.js';
@@ -55,7 +56,7 @@ export const figuresPart = defineJsonPart<FiguresManifest>({
     try {
       for (const { file, imageId, height, width } of trial.images) {
         checkAbort();
-        found.push(JSON.parse(await detectInImage(detector, file, { imageId, height, width })) as Json);
+        found.push(JSON.parse(await detectInImage(detector, file, { imageId, height, width }, trial.readImage)) as Json);
       }
     } finally {
       await detector.close();
@@ -70,6 +71,8 @@ export const figuresPart = defineJsonPart<FiguresManifest>({
 interface Trial extends Closable {
   readonly quantizer: Quantizer;
   readonly dataset: CocoDataset;
+  /** Keeps what fits into its budget. */
+  readonly readImage: ReadImage;
   readonly images: readonly { readonly file: string; readonly imageId: CocoId; readonly height: number; readonly width: number }[];
 }
 
@@ -78,7 +81,8 @@ const openOrReuse = makeOpenOrReuse<Trial>();
 async function open(unkeyed: Readonly<Record<string, string>>, { run, images: count }: FiguresManifest): Promise<Trial> {
   const paths = { model: getDefined(unkeyed.model, 'model'), sketches: getDefined(unkeyed.sketches, 'sketches') };
   const { images, dataset } = await listTrialImages(unkeyed, count);
-  return { quantizer: await readQuantizer(paths, run.quantize as QuantizeParams), dataset, images, close: async () => undefined };
+  const quantizer = await readQuantizer(paths, run.quantize as QuantizeParams);
+  return { quantizer, dataset, images, readImage: keepImages(), close: async () => undefined };
 }
 
 /** The files of the first `count` images, with the sizes that the annotations state. @throws DetectionError for data sets. */

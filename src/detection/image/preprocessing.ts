@@ -20,6 +20,18 @@ export interface PreprocessedImage {
  * @throws DetectionError `input-size`, `image-too-narrow`, as `placeImage`.
  */
 export function preprocessImage(image: RgbImage, size: InputSize, preprocessing: Preprocessing, channels: Channels = 3): PreprocessedImage {
+  const key = JSON.stringify([size.height ?? null, size.width ?? null, channels, preprocessing]);
+  const known = KNOWN.get(image);
+  if (known?.key === key) return known.result;
+  const result = preprocess(image, size, preprocessing, channels);
+  KNOWN.set(image, { key, result });
+  return result;
+}
+
+/** Cache: of an image that is kept, because several models see it. Its pixels and the tensor are not edited. */
+const KNOWN = new WeakMap<RgbImage, { readonly key: string; readonly result: PreprocessedImage }>();
+
+function preprocess(image: RgbImage, size: InputSize, preprocessing: Preprocessing, channels: Channels): PreprocessedImage {
   const placement = placeImage({ height: image.height, width: image.width }, size, preprocessing);
   const { height, width } = placement.input;
   const area = height * width;

@@ -9,6 +9,19 @@ import { squaredErrorBelow } from './squared-error.js';
  * Of the ranges [min, max] · k / candidates, k = 1 … candidates, the one with the smallest squared error after quantization. Ties go to the largest range.
  */
 export function leastErrorRange(distribution: Distribution, candidates: number, integers: IntegerScheme): Range {
+  const known = KNOWN.get(distribution) ?? new Map<string, Range>();
+  KNOWN.set(distribution, known);
+  const { dtype, symmetric, reduceRange, bits } = integers;
+  const key = JSON.stringify([candidates, dtype, symmetric, reduceRange, bits ?? null]);
+  const range = known.get(key) ?? findLeastErrorRange(distribution, candidates, integers);
+  known.set(key, range);
+  return range;
+}
+
+/** Cache: a search for types or ranges quantizes one model again and again. */
+const KNOWN = new WeakMap<Distribution, Map<string, Range>>();
+
+function findLeastErrorRange(distribution: Distribution, candidates: number, integers: IntegerScheme): Range {
   const { min, max } = distribution;
   let best = { k: Number.POSITIVE_INFINITY, range: { low: min, high: max }, error: Number.POSITIVE_INFINITY };
   // A few spread candidates first: the error of a worse one then soon exceeds the best.

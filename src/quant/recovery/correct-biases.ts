@@ -22,10 +22,13 @@ export function pairLayersWithBias(float: Model, quantized: Model): LayerPairs<L
   return pairLayers(float, quantized, findLayerBias);
 }
 
+/** Of waiting values, per model: those of 16 samples of a small network. */
+const MEMORY_BYTES = 96 * 2 ** 20;
+
 /** Layers are corrected in their order. The biases of `request.quantized` are edited. */
 export async function openBiasCorrector(request: LayerSweepRequest<LayerBias>): Promise<BiasCorrector> {
   const { graph } = request.quantized;
-  const sweep = await openLayerSweep(request);
+  const sweep = await openLayerSweep({ memoryBytes: MEMORY_BYTES, ...request });
   const correctLayer = async (): Promise<LayerCorrection> => {
     const layer = sweep.open();
     const { pair } = layer;

@@ -22,6 +22,8 @@ export interface LayerSweepRequest<Target> {
   };
   /** An empty folder. */
   readonly folder: string;
+  /** As of `SweepRequest`, for each of the two models. */
+  readonly memoryBytes?: number;
 }
 
 /** The next layer, open in both models. */
@@ -92,12 +94,15 @@ export async function openLayerSweep<Target>(request: LayerSweepRequest<Target>)
 }
 
 /** The sweep of one model; `open` opens the stretch of a layer. */
-async function openSide<Target>({ layers, folder, samples, ...models }: LayerSweepRequest<Target>, side: 'float' | 'quantized') {
+async function openSide<Target>(
+  { layers, folder, samples, memoryBytes = 0, ...models }: LayerSweepRequest<Target>,
+  side: 'float' | 'quantized',
+) {
   const own = join(folder, side);
   await mkdir(own);
   const sides: readonly LayerSide[] = layers.map(pair => pair[side]);
   const { order, ends } = orderByLayers(models[side], sides);
-  const sweep: Sweep = openSweep({ model: models[side], order, samples: samples[side], folder: own });
+  const sweep: Sweep = openSweep({ model: models[side], order, samples: samples[side], folder: own, memoryBytes });
   const open = (index: number): Stretch => {
     const { computed, seen, node } = getDefined(sides[index], 'layer');
     const inputs = side === 'quantized' ? node.inputs.slice(0, 1).flatMap(id => id ?? []) : [];

@@ -1,16 +1,14 @@
-/** Runs a model over many samples, one stretch of nodes at a time. Values that later nodes read wait in files, so that one sample is in memory at a time. */
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** Runs a model over many samples, one stretch of nodes at a time. Values that later nodes read wait in files, or in memory up to a budget. */
 import { getDefined, invariant } from '../../base/invariant.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Model, Node, ValueId } from '../../onnx/ir/model.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
-import { decodeNpy, encodeNpy } from '../../tensor/formats/npy.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { NamedTensors } from '../session/model-inputs.js';
 import { openSession, type Session } from '../session/session.js';
 import { CAPTURE_SESSION } from './capture.js';
 import { makeSegment, readsOf, type Segment, segmentModel } from './segments.js';
+import { openWaitingValues } from './waiting-values.js';
 
 export interface SweepRequest {
   readonly model: Model;
@@ -20,6 +18,8 @@ export interface SweepRequest {
   readonly samples: readonly (() => Promise<NamedTensors>)[];
   /** An empty folder for waiting values. */
   readonly folder: string;
+  /** Waiting values of so many bytes stay in memory; default 0, so that one sample is in memory at a time. Does not change results. */
+  readonly memoryBytes?: number;
 }
 
 export interface Sweep {
@@ -37,21 +37,21 @@ export interface Stretch {
 }
 
 /** `model` may be edited while no stretch is open, except for its nodes and their order. */
-export function openSweep({ model, order, samples, folder }: SweepRequest): Sweep {
+export function openSweep({ model, order, samples, folder, memoryBytes = 0 }: SweepRequest): Sweep {
   const lastReader = new Map<ValueId, number>();
   for (const [index, node] of order.entries()) for (const id of readsOf(node)) lastReader.set(id, index);
   const inputs = new Set(model.graph.inputs);
   const waiting = new Set<ValueId>();
   const unclosed = new Set<OpenOnce>();
   let start = 0;
-  const fileOf = (id: ValueId, sample: number): string => join(folder, `${id}-${sample}.npy`);
+  const store = openWaitingValues(folder, memoryBytes);
 
   const readValues = async (ids: readonly ValueId[], sample: number): Promise<Map<ValueId, Tensor>> => {
     const feeds = ids.some(id => inputs.has(id)) ? await getDefined(samples[sample], 'sample')() : {};
     const values = new Map<ValueId, Tensor>();
     for (const id of ids) {
       const { name } = getValue(model.graph, id);
-      values.set(id, inputs.has(id) ? getDefined(feeds[name], `input ${name}`) : decodeNpy(await readFile(fileOf(id, sample))));
+      values.set(id, inputs.has(id) ? getDefined(feeds[name], `input ${name}`) : await store.get(id, sample));
     }
     return values;
   };
@@ -59,7 +59,7 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
   const removeRead = async (end: number): Promise<void> => {
     for (const id of [...waiting].filter(id => (lastReader.get(id) ?? 0) < end)) {
       waiting.delete(id);
-      for (const sample of samples.keys()) await rm(fileOf(id, sample));
+      for (const sample of samples.keys()) await store.remove(id, sample);
     }
   };
 
@@ -80,7 +80,7 @@ export function openSweep({ model, order, samples, folder }: SweepRequest): Swee
             Object.fromEntries([...values].map(([id, tensor]) => [getValue(model.graph, id).name, tensor])),
           );
           const resultOf = (id: ValueId): Tensor => getDefined(results[getValue(model.graph, id).name], `result ${id}`);
-          for (const id of later) await writeFile(fileOf(id, sample), encodeNpy(resultOf(id)));
+          for (const id of later) await store.put(id, sample, resultOf(id));
           return new Map(wanted.map(id => [id, values.get(id) ?? resultOf(id)]));
         },
         async close(then) {
