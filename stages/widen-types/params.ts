@@ -35,7 +35,11 @@ export const WIDEN_TYPES_PARAMS = {
             pattern: '^(delta\\.)?(bbox|segm)\\.(AP(50|75|small|medium|large)?|AR(1|10|100|small|medium|large))$',
             title: 'a COCO figure, such as bbox.AP, segm.AP50 or delta.bbox.AP',
           },
-          additionalProperties: { type: 'string', pattern: '^\\s*(>=|<=|==|>|<)\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?\\s*$' },
+          additionalProperties: {
+            type: 'string',
+            pattern: '^\\s*(>=|<=|==|>|<)\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?\\s*$',
+            title: 'an operator and a number, such as ">= 0.5"',
+          },
           description: 'Bounds on COCO figures of `data`, as a gate of `evaluate` states them; delta: against `baseline`.',
         },
         share: {

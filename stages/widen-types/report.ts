@@ -41,13 +41,18 @@ export async function reportWidening({ blocks, total, set, to, cost, members: li
       tensors: set.length,
       cost: costOf(set),
       shares: {
-        cost: costOf(set) / total,
-        tensors: set.length / blocks.length,
+        cost: shareOf(costOf(set), total),
+        tensors: shareOf(set.length, blocks.length),
         /** Bytes of wider activations among those of all. */
-        bytes: (wide * widened) / (all + (wide - 1) * widened),
+        bytes: shareOf(wide * widened, all + (wide - 1) * widened),
       },
     },
     members,
     trials: trials.count(),
   };
+}
+
+/** 0 of nothing. */
+function shareOf(part: number, all: number): number {
+  return part === 0 ? 0 : part / all;
 }

@@ -43,7 +43,9 @@ export async function runWidenTypes(job: Job): Promise<void> {
   const typesOf = (set: readonly WideBlock[]): WidenedTypes => widenedTypesOf(set, params.to, range);
   const trials = await openTrials(job, found.run, typesOf);
   const set =
-    params.constraint.share === undefined ? await search(job, found, trials) : await searchWithin(found, params.constraint.share, trials);
+    params.constraint.share === undefined
+      ? await search(job, found, trials)
+      : await searchWithin(job, found, params.constraint.share, trials);
   const report = await reportWidening(
     { ...found, set, to: params.to, cost, members: params.constraint.share === undefined ? 'tried' : 'listed' },
     trials,
@@ -95,9 +97,7 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
   const matchers = params.tensors?.map(makeNameMatcher);
   const isOpen = ({ tensors }: WideBlock): boolean => matchers?.some(matches => tensors.some(matches)) ?? true;
   const blocks = all.blocks.filter(isOpen);
-  if (blocks.length === 0) {
-    if (params.tensors === undefined || all.blocks.length === 0)
-      throw new StageError('nothing-to-widen', 'no tensor can become wider', { help: 'every activation has 16 bits or is in float' });
+  if (blocks.length === 0 && all.blocks.length > 0 && params.tensors !== undefined) {
     throw new StageError('nothing-to-widen', `no tensor that can become wider has a name like ${params.tensors.join(', ')}`, {
       help: `such tensors are ${listFirst(all.blocks.map(({ name }) => name))}; the report of \`quantize\` lists all of them`,
     });
@@ -117,6 +117,10 @@ async function findBlocks(job: Job, cost: WideCost): Promise<Found> {
   };
 }
 
+function percent(share: number): string {
+  return `${(100 * share).toPrecision(2)} %`;
+}
+
 function listFirst(names: readonly string[]): string {
   return `${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`;
 }
@@ -125,6 +129,15 @@ async function search({ params: { constraint, to } }: Job, { blocks, orders }: W
   const holds = async (set: readonly WideBlock[]): Promise<boolean> => meetsConstraint(constraint, await trials.measure(set));
   const set = await findCheapestSet({ blocks, orders, holds });
   if (set !== undefined) return set;
+  if (blocks.length === 0) {
+    throw new StageError(
+      'nothing-to-widen',
+      `the constraint is not met, and no tensor can become wider: ${describeFigures(await trials.measure([]))}`,
+      {
+        help: 'every activation has 16 bits or is in float: choose scales per channel for the weights, or a lower target',
+      },
+    );
+  }
   throw new StageError(
     'constraint-out-of-reach',
     `the constraint is not met with all ${blocks.length} tensors in ${to}: ${describeFigures(await trials.measure(blocks))}`,
@@ -136,11 +149,21 @@ async function search({ params: { constraint, to } }: Job, { blocks, orders }: W
 }
 
 async function searchWithin(
+  { context }: Job,
   { blocks, orders, total, groups }: Found,
   share: NonNullable<WidenTypesParams['constraint']['share']>,
   trials: Trials,
 ): Promise<readonly WideBlock[]> {
   const { cost = 1, tensors = 1 } = typeof share === 'number' ? { cost: share } : share;
   const fits = (set: readonly WideBlock[]): boolean => costOf(set) <= cost * total && set.length <= tensors * groups;
+  if (blocks.length === 0)
+    throw new StageError('nothing-to-widen', 'no tensor can become wider', { help: 'every activation has 16 bits or is in float' });
+  if (!blocks.some(block => fits([block]))) {
+    const least = Math.min(...blocks.map(block => costOf([block])));
+    context.log(
+      'warning',
+      `nothing becomes wider, because no tensor fits into the share: one of ${groups} is ${percent(1 / groups)} of their number, and the cheapest ${percent(least / total)} of the cost`,
+    );
+  }
   return findBestWithin({ blocks, orders, fits, errorOf: trials.errorOf });
 }

@@ -133,7 +133,7 @@ function report(error: ErrorObject, root: Located, code: string, what: string, d
       diagnostics.error(
         `bad-${code}`,
         place.value.span,
-        `${name} ${error.message ?? 'is not valid'}; it is ${brief(error.data)}`,
+        `${name} ${expectationOf(error)}; it is ${brief(error.data)}`,
         descriptionOf(error),
       );
   }
@@ -142,6 +142,12 @@ function report(error: ErrorObject, root: Located, code: string, what: string, d
 function descriptionOf(error: ErrorObject): string | undefined {
   const description = (error.parentSchema as { description?: unknown } | undefined)?.description;
   return typeof description === 'string' ? description : undefined;
+}
+
+/** The title beside a pattern says it in words. */
+function expectationOf(error: ErrorObject): string {
+  const title = (error.parentSchema as { title?: unknown } | undefined)?.title;
+  return error.keyword === 'pattern' && typeof title === 'string' ? `should be ${title}` : (error.message ?? 'is not valid');
 }
 
 function brief(value: unknown): string {

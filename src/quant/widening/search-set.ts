@@ -58,7 +58,7 @@ export async function findCheapestSet<B extends Block>({ blocks, orders, holds }
   let best = blocks;
   for (const order of orders) best = await cutOrder(order, best, ask);
   best = await removeNeedless(best, ask);
-  best = blocks.length <= EXACT_UP_TO ? await tryAllCheaper(blocks, best, ask) : await exchange(blocks, best, ask);
+  best = blocks.length <= EXACT_UP_TO ? await tryAllCheaper(blocks, best, ask) : await removeSingle(await exchange(blocks, best, ask), ask);
   return inOrder(blocks, best);
 }
 
@@ -79,19 +79,26 @@ async function cutOrder<B extends Block>(order: readonly B[], best: readonly B[]
 /** Removes runs of blocks, then single ones, until none can be removed; those with the least benefit per cost first. */
 export async function removeNeedless<B extends Block>(set: readonly B[], holds: Ask<B>): Promise<readonly B[]> {
   let left = [...byBenefitPerCost(set)].reverse();
-  let length = Math.max(1, Math.floor(left.length / 4));
-  for (;;) {
-    let removed = false;
+  for (let length = Math.floor(left.length / 4); length > 1; length = Math.floor(length / 2)) {
     for (let start = 0; start < left.length; ) {
       const without = [...left.slice(0, start), ...left.slice(start + length)];
-      if (await holds(without)) {
-        left = without;
-        removed = true;
-      } else start += length;
+      if (await holds(without)) left = without;
+      else start += length;
     }
-    if (length > 1) length = Math.floor(length / 2);
-    else if (!removed) return left;
   }
+  return removeSingle(left, holds);
+}
+
+/** Goes around until every block has been needed since the last one was removed. */
+async function removeSingle<B extends Block>(set: readonly B[], holds: Ask<B>): Promise<readonly B[]> {
+  let left = [...byBenefitPerCost(set)].reverse();
+  for (let at = 0, needed = 0; needed < left.length; ) {
+    if (at >= left.length) at = 0;
+    const without = left.filter((_, index) => index !== at);
+    if (await holds(without)) [left, needed] = [without, 0];
+    else [at, needed] = [at + 1, needed + 1];
+  }
+  return left;
 }
 
 /** Sets cheaper than the best that no further block fits into: if they fail, so do the smaller ones. */
@@ -118,13 +125,12 @@ function listSubsets<B extends Block>(blocks: readonly B[]): readonly (readonly 
 
 /**
  * Tries cheaper blocks in the place of each member, the most expensive first: as many promising ones as fit, then single ones.
- * A trial that holds starts over from its set.
+ * A trial that holds starts over from its set. The result may have members that it does not need.
  */
 async function exchange<B extends Block>(blocks: readonly B[], first: readonly B[], ask: Ask<B>): Promise<readonly B[]> {
   let best = first;
-  let left = MOST_EXCHANGES;
   const promising = byBenefitPerCost(blocks);
-  for (;;) {
+  for (let left = MOST_EXCHANGES; ; ) {
     let found: readonly B[] | undefined;
     for (const { others, next } of listExchanges(promising, best)) {
       if (left === 0) return best;
@@ -134,7 +140,7 @@ async function exchange<B extends Block>(blocks: readonly B[], first: readonly B
       break;
     }
     if (found === undefined) return best;
-    best = await removeNeedless(found, ask);
+    best = found;
   }
 }
 

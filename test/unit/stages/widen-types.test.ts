@@ -87,7 +87,7 @@ async function run(params: JsonObject, more: Partial<Parameters<typeof runStage>
       readonly exclude: JsonObject;
     },
     report: (await readJsonFile(outputs.report ?? '')) as {
-      readonly found: { readonly cost: number; readonly figures: JsonObject };
+      readonly found: { readonly tensors: number; readonly cost: number; readonly figures: JsonObject };
       readonly trials: number;
     },
     log,
@@ -212,11 +212,28 @@ it('under power-of-two scales a wider type is float: the nodes that touch the te
 it.each([
   ['an SQNR that 16 bits do not reach', { constraint: { sqnrDb: 200 } }, 'constraint-out-of-reach'],
   ['an output that the model lacks', { constraint: { sqnrDb: { z: 10 } } }, 'unknown-output'],
+  [
+    'tensors that all have 16 bits, and an SQNR that they miss',
+    { quantize: { preset: 'a16w8' }, constraint: { sqnrDb: 200 } },
+    'nothing-to-widen',
+  ],
   ['tensors that all have 16 bits', { quantize: { preset: 'a16w8' }, constraint: { share: 0.5 } }, 'nothing-to-widen'],
   ['tensors that do not exist', { tensors: ['nothing*'], constraint: { share: 0.5 } }, 'nothing-to-widen'],
   ['16 bits on a target for 8', { constraint: { share: 0.5 }, target: 'generic-int8' }, 'type-not-admitted'],
 ])('%s: refused', async (_name, params, code) => {
   expect((await failureOf(() => run(params))).code).toBe(code);
+});
+
+it('where everything has 16 bits and meets the constraint, nothing becomes wider', async () => {
+  const { types, report } = await run({ quantize: { preset: 'a16w8' }, constraint: { sqnrDb: 5 } });
+  expect(types).toEqual({ format: 'tanren-widened-types/1', overrides: [], exclude: { tensors: [], outputs: [] } });
+  expect(report.found).toMatchObject({ tensors: 0, cost: 0, shares: { cost: 0, tensors: 0, bytes: 0 } });
+});
+
+it('a share that no tensor fits into is warned about', async () => {
+  const { report, log } = await run({ constraint: { share: 1e-6 } });
+  expect(report.found.tensors).toBe(0);
+  expect(log[0]).toMatch(/^warning: nothing becomes wider, because no tensor fits into the share: one of \d+ is [\d.]+ % of their number/);
 });
 
 it('a name that no tensor has is answered with those that can become wider', async () => {
