@@ -15,6 +15,7 @@ import { followBuilds } from './project/follow-builds.js';
 import type { LiveEvent } from './project/live-event.js';
 import { openLiveProject } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
+import type { RunningBuild } from './project/running-build.js';
 import { startedBuilds } from './project/started-builds.js';
 import { openSweeps } from './project/sweeps.js';
 
@@ -38,6 +39,19 @@ export interface OpenPage {
 /** A page that is opened comes soon. Until then files are watched, so that its first answer is ready. */
 const FIRST_PAGE_MS = 60_000;
 
+/** Of a build that broke off, nothing is known but what the files say. */
+const NEWS_OF = { running: 'results', ended: 'ended', 'broken-off': 'files' } as const;
+
+/** The same defect comes again with every look. */
+function onceEach(tell: (error: unknown) => void): (error: unknown) => void {
+  const told = new Set<string>();
+  return error => {
+    const text = String(error);
+    if (!told.has(text)) tell(error);
+    told.add(text);
+  };
+}
+
 /** @throws system errors of listening, and of reading the page's files. */
 export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }: PageOptions): Promise<OpenPage> {
   const cache = cacheFolderAt(join(ports.projectFolder, 'cache'));
@@ -47,13 +61,14 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     build: () => follower.current(),
   });
   let lastEnded = '';
-  const follower = followBuilds(cache, ports.pipeline, build => {
+  const onBuild = (build: RunningBuild): void => {
     send({ event: 'build', data: build });
     // What a stage has published is news for every view.
     const ended = `${build.startedMs} ${build.state} ${Object.values(build.stages).filter(({ endedMs }) => endedMs !== undefined).length}`;
-    if (ended !== lastEnded) project.note(build.state === 'running' ? 'results' : 'files');
+    if (ended !== lastEnded) project.note(NEWS_OF[build.state]);
     lastEnded = ended;
-  });
+  };
+  const follower = followBuilds(cache, ports.pipeline, onBuild, onceEach(onDefect));
   const stream = openEventStream(clients => {
     follower.pace(clients > 0 ? 'often' : 'never');
     project.watch(clients > 0 ? 'files' : 'nothing');

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { followJournal } from '../../engine/insight/live/follow-journal.js';
 import type { CacheFolder } from '../../engine/store/cache-folder.js';
 import { findLockHolder } from '../../engine/store/lock/lock.js';
+import { openFileEvents } from './file-events.js';
 import { advanceBuild, type RunningBuild } from './running-build.js';
 
 export interface BuildFollower {
@@ -16,20 +17,37 @@ export interface BuildFollower {
 /** The journal grows many times a second in a build, and is small: its stamp is compared as often as a page can show it. */
 const LOOK_MS = 60;
 
-/** Without a build, a look is one call of the system. */
-const IDLE_MS = 400;
+/** From an event of the file to the look at it: entries come in groups. */
+const EVENT_MS = 10;
+
+/** Between two looks without a build: where the system tells of changes, and where it does not, as on some network file systems. */
+const [WATCHED_IDLE_MS, IDLE_MS] = [3_000, 400];
 
 /** A build without news for so long may have been killed: the lock tells. */
 const SILENT_MS = 2_000;
 
-export function followBuilds(cache: CacheFolder, pipeline: string, onChange: (build: RunningBuild) => void): BuildFollower {
+/** @param onDefect gets what prevents a look, such as a journal that this user may not read; the next look tries again. */
+export function followBuilds(
+  cache: CacheFolder,
+  pipeline: string,
+  onChange: (build: RunningBuild) => void,
+  onDefect: (error: unknown) => void,
+): BuildFollower {
   const path = cache.journal(pipeline);
   const journal = followJournal(path);
   let build: RunningBuild | undefined;
   let stamp = '';
   let heardMs = Date.now();
   let timer: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Timeout | undefined;
   let isOpen = false;
+  let isWatched = false;
+  const events = openFileEvents(path, () => {
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      lookAndSchedule();
+    }, EVENT_MS).unref();
+  });
 
   const tell = (next: RunningBuild): void => {
     build = next;
@@ -52,23 +70,32 @@ export function followBuilds(cache: CacheFolder, pipeline: string, onChange: (bu
   const schedule = (): void => {
     clearTimeout(timer);
     if (!isOpen) return;
-    timer = setTimeout(() => void look().finally(schedule), build?.state === 'running' ? LOOK_MS : IDLE_MS);
-    timer.unref();
+    const idleMs = isWatched ? WATCHED_IDLE_MS : IDLE_MS;
+    timer = setTimeout(lookAndSchedule, build?.state === 'running' ? LOOK_MS : idleMs).unref();
+  };
+  const lookAndSchedule = (): void => {
+    // What is written after the look has an event.
+    if (isOpen) isWatched = events.renew();
+    look().catch(onDefect).finally(schedule);
+  };
+  const stop = (): void => {
+    isOpen = false;
+    clearTimeout(timer);
+    clearTimeout(soon);
+    soon = undefined;
+    events.close();
   };
   return {
     current() {
-      if (!isOpen) void look();
+      if (!isOpen) look().catch(onDefect);
       return build;
     },
     pace(how) {
-      isOpen = how === 'often';
-      clearTimeout(timer);
-      if (isOpen) void look().finally(schedule);
+      if (how === 'never') return stop();
+      isOpen = true;
+      lookAndSchedule();
     },
-    close() {
-      isOpen = false;
-      clearTimeout(timer);
-    },
+    close: stop,
   };
 }
 

@@ -1,17 +1,17 @@
 /** The project as the page shows it: plan, examination of the stages and history, kept until a file that they come from changes. */
 import { join } from 'node:path';
 import { type Explanation, explainStages } from '../../engine/insight/explain/explain-stages.js';
-import { loadHistory } from '../../engine/insight/history/history-file.js';
 import type { RunRecord } from '../../engine/insight/history/run-record.js';
 import type { AcceptedStage } from '../../engine/model/accepted-stage.js';
 import type { StageId } from '../../engine/model/plan.js';
 import { type CacheFolder, cacheFolderAt } from '../../engine/store/cache-folder.js';
 import { stampOf } from '../../engine/store/files/stamp.js';
-import { createRecordIndex, type RecordIndex } from '../../engine/store/record-index.js';
+import { createRecordIndex } from '../../engine/store/record-index.js';
 import { loadState } from '../../engine/store/state-log.js';
 import type { Hint } from '../../engine/watch/hints.js';
 import { watchedPaths } from '../../engine/watch/watched-paths.js';
 import type { FileWatcher } from '../../engine/watch/watcher.js';
+import { keepHistory } from './kept-history.js';
 import type { LoadedProject, ProjectPorts } from './project-ports.js';
 import type { RunningBuild } from './running-build.js';
 import { findResults, type StageResult } from './stage-results.js';
@@ -38,20 +38,21 @@ export interface ProjectState extends LoadedProject {
 export interface LiveProject {
   /** The present state: that of the last look if nothing has changed since. */
   state(): Promise<ProjectState>;
-  /** Something may have changed. 'results': only what a running build has made; the next look reads no more than that. */
+  /** Something may have changed. Of 'results' and 'ended' the next look reads what the build has made; after 'ended', another look at everything follows. */
   note(news?: News): void;
   /** Begins or ends the watch of files. Its owner has them watched while pages are open, and for a minute before the first one. */
   watch(how: 'files' | 'nothing'): void;
   close(): void;
 }
 
-export type News = 'files' | 'results';
+/** 'results': what a running build has made; 'ended': a build has come to its conclusion; 'files': anything. */
+export type News = 'files' | 'results' | 'ended';
 
 /** Long enough for the events of one save. */
-const QUIET_MS: Readonly<Record<News, number>> = { files: 80, results: 20 };
+const QUIET_MS: Readonly<Record<News, number>> = { files: 80, results: 20, ended: 20 };
 
-/** Until another look where only one can tell whether an edit reaches a stage that has ended. */
-const UNCLEAR_MS = 1_000;
+/** Until another look: after a build, whose figures come first, and where only one can tell whether an edit reaches a stage that has ended. */
+const ANOTHER_MS = 1_000;
 
 interface LiveProjectOptions {
   readonly onChange: () => void;
@@ -61,7 +62,7 @@ interface LiveProjectOptions {
 
 export function openLiveProject(ports: ProjectPorts, { onChange, build }: LiveProjectOptions): LiveProject {
   const cache = cacheFolderAt(join(ports.projectFolder, 'cache'), ports.sharedCache);
-  const records = createRecordIndex();
+  const looks = openLooks(ports, cache);
   let version = 0;
   let looking: Promise<ProjectState> | undefined;
   let watcher: FileWatcher | undefined;
@@ -72,10 +73,14 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   /** The files as they were before the last look. */
   let seen = stampFiles(ports, cache);
 
+  const lookAgain = (): void => {
+    again ??= setTimeout(note, ANOTHER_MS).unref();
+  };
   const note = (news: News = 'files'): void => {
     seen = stampFiles(ports, cache);
     looking = news === 'files' ? undefined : looking?.then(readResults);
     if (news === 'files') again = clear(again);
+    if (news === 'ended') lookAgain();
     looking?.catch(() => undefined);
     timer ??= setTimeout(() => {
       timer = undefined;
@@ -84,8 +89,8 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   };
   /** While a build runs, another look at everything would hold it up: under `watch` the build has this process too. */
   const readResults = (before: ProjectState): ProjectState => {
-    const { unclear, ...next } = readAgain(before, cache, ports.pipeline, editedMs, build());
-    if (unclear) again ??= setTimeout(note, UNCLEAR_MS).unref();
+    const { unclear, ...next } = looks.readAgain(before, editedMs, build());
+    if (unclear) lookAgain();
     return { ...next, version: ++version };
   };
   /** No answer is older than the results: who reads or saves figures right after a build gets those of the build. */
@@ -103,17 +108,8 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   };
   const look = async (): Promise<ProjectState> => {
     const lookedMs = Date.now();
-    const known = await lookAt(ports, await loadWatched(), cache, records);
+    const known = await looks.lookAt(await loadWatched(ports, () => watcher));
     return { ...known, version: ++version, lookedMs, readMs: lookedMs };
-  };
-  /** What is watched is read again if the watch began after it was read. */
-  const loadWatched = async (): Promise<LoadedProject> => {
-    for (;;) {
-      const loaded = await ports.load();
-      const inputs = watchedPaths(loaded.plan, loaded.reads);
-      const order = { inputs, outputs: join(ports.projectFolder, 'artifacts'), projectFolder: ports.projectFolder };
-      if (watcher === undefined || watcher.watch(order) === 'same') return loaded;
-    }
   };
   return {
     state() {
@@ -147,32 +143,41 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   };
 }
 
-async function lookAt(ports: ProjectPorts, loaded: LoadedProject, cache: CacheFolder, records: RecordIndex) {
-  const { stages } = loadState(cache.state(ports.pipeline)).state;
-  const explained = await explain(ports, loaded, records);
-  const { runs } = loadHistory(cache.history(ports.pipeline));
-  return { ...loaded, explained, accepted: stages, results: findResults(stages, explained, cache), runs, cache };
-}
-
 function clear(timer: NodeJS.Timeout | undefined): undefined {
   clearTimeout(timer);
 }
 
-/** @returns the state with the present results, after what the build has ended; `unclear` where only another look tells which are up to date. */
-function readAgain(before: ProjectState, cache: CacheFolder, pipeline: string, editedMs: number, build: RunningBuild | undefined) {
-  const readMs = Date.now();
-  const { stages } = loadState(cache.state(pipeline)).state;
-  const keys = new Map([...stages].map(([id, { key }]): [string, string] => [id, key]));
-  const { explained, unclear } = withEnded({ ...before, editedMs, keys }, build);
-  return { ...before, readMs, explained, accepted: stages, results: findResults(stages, explained, cache), unclear };
+/** What is watched is read again if the watch began after it was read. */
+async function loadWatched(ports: ProjectPorts, watcher: () => FileWatcher | undefined): Promise<LoadedProject> {
+  for (;;) {
+    const loaded = await ports.load();
+    const inputs = watchedPaths(loaded.plan, loaded.reads);
+    const order = { inputs, outputs: join(ports.projectFolder, 'artifacts'), projectFolder: ports.projectFolder };
+    if ((watcher()?.watch(order) ?? 'same') === 'same') return loaded;
+  }
 }
 
-function explain(
-  { engine, sharedCache }: ProjectPorts,
-  { plan }: LoadedProject,
-  records: RecordIndex,
-): Promise<ReadonlyMap<StageId, Explanation>> {
-  return plan === undefined ? Promise.resolve(new Map()) : explainStages(plan, 'all', engine, { sharedCache, records });
+function openLooks({ engine, pipeline, sharedCache }: ProjectPorts, cache: CacheFolder) {
+  const records = createRecordIndex();
+  const readRuns = keepHistory(cache.history(pipeline));
+  const readAccepted = () => loadState(cache.state(pipeline)).state.stages;
+  return {
+    async lookAt(loaded: LoadedProject) {
+      const accepted = readAccepted();
+      const { plan } = loaded;
+      const explained: ProjectState['explained'] =
+        plan === undefined ? new Map() : await explainStages(plan, 'all', engine, { sharedCache, records });
+      return { ...loaded, explained, accepted, results: findResults(accepted, explained, cache), runs: readRuns(), cache };
+    },
+    /** @returns the state with the present results, after what the build has ended; `unclear` where only another look tells which are up to date. */
+    readAgain(before: ProjectState, editedMs: number, build: RunningBuild | undefined) {
+      const readMs = Date.now();
+      const accepted = readAccepted();
+      const keys = new Map([...accepted].map(([id, { key }]): [string, string] => [id, key]));
+      const { explained, unclear } = withEnded({ ...before, editedMs, keys }, build);
+      return { ...before, readMs, explained, accepted, results: findResults(accepted, explained, cache), runs: readRuns(), unclear };
+    },
+  };
 }
 
 type Stamps = Readonly<Record<'pipeline' | 'results' | 'runs', string>>;
@@ -183,7 +188,8 @@ function stampFiles({ file, pipeline }: ProjectPorts, cache: CacheFolder): Stamp
 }
 
 function findNews(before: Stamps, now: Stamps, isBuilding: boolean): News | undefined {
-  if (now.pipeline !== before.pipeline || now.runs !== before.runs) return 'files';
-  if (now.results === before.results) return undefined;
+  if (now.pipeline !== before.pipeline) return 'files';
+  if (now.results === before.results && now.runs === before.runs) return undefined;
+  // A build writes its history before its conclusion.
   return isBuilding ? 'results' : 'files';
 }

@@ -1,8 +1,10 @@
-/** Which of two threads compares a unit of `verify`: no unit is compared twice or by nobody, and models are opened for several units only. */
+/** Which of two threads compares a unit of `verify`: no unit is compared twice or by nobody, and large models are opened for several units only. */
+import { fileURLToPath } from 'node:url';
 import { takeClaim } from '../../../stages/verify/claim.js';
 import type { ValuesThread } from '../../../stages/verify/open-values-thread.js';
 import { openUnitQueue, type Unit, type UnitQueue } from '../../../stages/verify/unit-queue.js';
 
+/** Files that are not there: their models count as large. */
 const MODELS = { reference: 'a', candidate: 'b' };
 const NOTHING = { sums: new Map(), differing: [] };
 
@@ -28,13 +30,13 @@ function steppedThread() {
   return { thread, step, sent: () => orders.length, claimed: () => claimed };
 }
 
-function openQueue(thread: ValuesThread | undefined) {
+function openQueue(thread: ValuesThread | undefined, models = MODELS) {
   const here: string[] = [];
   const queue = openUnitQueue(thread, async ({ part }) => {
     here.push(part);
     return NOTHING;
   });
-  const add = (part: string): Promise<Unit> => queue.add({ part, label: 'sample', models: MODELS }, {});
+  const add = (part: string): Promise<Unit> => queue.add({ part, label: 'sample', models }, {});
   return { queue, here, add };
 }
 
@@ -67,6 +69,15 @@ describe('the units of verify', () => {
     expect(claimed()).toBeGreaterThan(0);
     expect(here.length).toBeGreaterThan(0);
     expect(here.length + claimed()).toBe(units.length);
+  });
+
+  it('small models are opened by this thread for one unit too', async () => {
+    const { thread, step } = steppedThread();
+    const small = fileURLToPath(import.meta.url);
+    const { queue, add, here } = openQueue(thread, { reference: small, candidate: small });
+    for (const part of ['a', 'b', 'c']) await add(part);
+    await finishInSteps(queue, step);
+    expect(here).toContain('c');
   });
 
   it('of a part with few units, this thread leaves them to the second one', async () => {

@@ -17,7 +17,14 @@ beforeEach(() => {
   cache = cacheFolderAt(folder);
   mkdirSync(dirname(cache.journal('pipeline')), { recursive: true });
   heard.length = 0;
-  follower = followBuilds(cache, 'pipeline', build => void heard.push(build));
+  follower = followBuilds(
+    cache,
+    'pipeline',
+    build => void heard.push(build),
+    error => {
+      throw error;
+    },
+  );
 });
 afterEach(() => {
   follower.close();
@@ -51,14 +58,24 @@ describe('a follower of builds', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('hears of a build by the event of its journal, long before its timer', async () => {
+    follower.pace('often');
+    await settle();
+    jest.useRealTimers();
+    write({ kind: 'build', command: 'tanren build', pid: 1, pending: [] });
+    const until = Date.now() + 2_500;
+    while (heard.length === 0 && Date.now() < until) await new Promise(resolve => setTimeout(resolve, 5));
+    expect(heard.map(({ state }) => state)).toEqual(['running']);
+  });
+
   it('tells each change once', async () => {
     follower.pace('often');
     await settle();
     write({ kind: 'build', command: 'tanren build', pid: 1, pending: [] });
-    jest.advanceTimersByTime(1_000);
+    jest.advanceTimersByTime(4_000);
     await settle();
     write({ kind: 'running', stage: 'a', reasons: [], attempt: 1 });
-    jest.advanceTimersByTime(1_000);
+    jest.advanceTimersByTime(4_000);
     await settle();
     expect(heard.map(({ stages }) => Object.keys(stages))).toEqual([[], ['a']]);
   });
