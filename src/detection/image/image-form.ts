@@ -39,7 +39,7 @@ export interface FormedImage {
 
 /**
  * The image in the form that an input takes. Integers are the preprocessed values, rounded to the nearest (halves to even) and limited to the type.
- * @throws DetectionError `image-range` where integers would be fractions of 1; as `preprocessImage`.
+ * @throws DetectionError `image-range` where integers would be fractions of 1, or int8 would hold only half of the bytes; as `preprocessImage`.
  */
 export function formImage(image: RgbImage, form: ImageForm, preprocessing: Preprocessing): FormedImage {
   const { dtype, height, width, channels } = form;
@@ -50,8 +50,17 @@ export function formImage(image: RgbImage, form: ImageForm, preprocessing: Prepr
     });
   const size = { height: height ?? undefined, width: width ?? undefined };
   const range = preprocessing.range ?? (isInteger ? '0..255' : '0..1');
+  if (dtype === 'int8') requireSignedBytes(preprocessing);
   const { tensor, placement } = preprocessImage(image, size, { ...preprocessing, range }, channels);
   return { tensor: castImage(arrange(tensor, form), dtype), placement };
+}
+
+/** Bytes that no mean moves below 0 would end at 127: the brighter half of the image would be lost without a word. */
+function requireSignedBytes({ mean, std }: Preprocessing): void {
+  if (!mean.every((value, channel) => value <= 0 && (255 - value) / (std[channel] ?? 1) > 127.5)) return;
+  throw new DetectionError('image-range', 'the model takes the image as int8, and bytes 0…255 would end at 127', {
+    help: 'set `mean: [128, 128, 128]` of `preprocess`, if the model was trained on bytes minus 128, or the mean and std of its own code',
+  });
 }
 
 function arrange({ dims: [, channels = 0, height = 0, width = 0], data }: Tensor<'float32'>, { layout, batch }: ImageForm) {

@@ -65,6 +65,13 @@ describe('the form of an image', () => {
     expect(limited).toEqual(SMALL.map(byte => Math.min(127, Math.max(-128, 4 * (byte - 128)))));
   });
 
+  it('refuses int8 of bytes that no mean moves below 0', async () => {
+    const refused = (params: JsonObject) => failureOf(async () => formed({ dtype: 'int8' }, { ...PILLOW, ...params }));
+    expect(await refused({})).toMatchObject({ code: 'image-range' });
+    expect(await refused({ std: [1.9, 1.9, 1.9] })).toMatchObject({ code: 'image-range' });
+    expect(formed({ dtype: 'int8', channels: 3 }, { ...PILLOW, std: [2, 2, 2] }).dtype).toBe('int8');
+  });
+
   it('refuses integers of values from 0 to 1', async () => {
     expect(await failureOf(async () => formed({ dtype: 'uint8' }, { ...PILLOW, range: '0..1' }))).toMatchObject({ code: 'image-range' });
   });

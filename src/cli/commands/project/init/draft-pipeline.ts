@@ -294,9 +294,10 @@ const COLORS = 3;
 /** Settings of values that are no integers. */
 const FLOAT_SETTINGS = /(mean|std): \[[^\]]*\], |range: '0\.\.255', /g;
 
-/** The settings for the model's inputs: integers are bytes, and other inputs are stated. */
+/** The settings for the model's inputs: integers are bytes, int8 bytes minus 128, and other inputs are stated. */
 function fitImages(usual: string, { image, others }: ModelFacts): string {
-  const own = image?.dtype.includes('int') === true ? usual.replaceAll(FLOAT_SETTINGS, '') : usual;
+  const bytes = image?.dtype.includes('int') === true ? usual.replaceAll(FLOAT_SETTINGS, '') : usual;
+  const own = image?.dtype === 'int8' ? `${bytes.slice(0, -1)}, mean: [128, 128, 128]}` : bytes;
   if (others.length === 0) return own;
   const stated = others.map(other => `${quote(other.name)}: ${other.kind === 'image' ? 'image' : valuesOf(other.values)}`);
   return `${own.slice(0, -1)}, inputs: {${stated.join(', ')}}}`;
