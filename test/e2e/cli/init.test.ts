@@ -41,11 +41,19 @@ const MODELS = {
   y = Relu(x)
 }`,
   bytes: `<ir_version: 9, opset_import: ["" : 17]>
-net (uint8[1, 16, 16, 3] x) => (float[1, 3, 16, 16] y) {
+net (uint8[1, 16, 16, 3] x) => (float[1, 16, 16, 3] y) <float[3, 3, 3, 3] w = ${weights(81)}> {
   f = Cast<to = 1>(x)
-  y = Transpose<perm = [0, 3, 1, 2]>(f)
+  t = Transpose<perm = [0, 3, 1, 2]>(f)
+  c = Conv<pads = [1, 1, 1, 1]>(t, w)
+  y = Transpose<perm = [0, 2, 3, 1]>(c)
 }`,
   'two images': `<ir_version: 9, opset_import: ["" : 17]>
+net (float[1, 3, 16, 16] before, float[1, 3, 16, 16] after, float[1] ratio) => (float[1, 3, 16, 16] y) <float[3, 3, 3, 3] w = ${weights(81)}> {
+  d = Sub(before, after)
+  m = Mul(d, ratio)
+  y = Conv<pads = [1, 1, 1, 1]>(m, w)
+}`,
+  'an image and depth': `<ir_version: 9, opset_import: ["" : 17]>
 net (float[1, 3, 16, 16] rgb, float[1, 1, 16, 16] depth) => (float[1, 4, 16, 16] y) {
   y = Concat<axis = 1>(rgb, depth)
 }`,
@@ -67,8 +75,9 @@ describe('init --model', () => {
     ['free sizes', 'a segmentation network of 6 classes', /shapes: \{image: \[1, 3, 640, 640\]\}/, 8],
     ['free sizes of a detector', 'a detector of 2 classes', /shapes: \{image: \[1, 3, 640, 640\]\}/, 9],
     ['no image', 'a network that takes no images', /shapes: \{x: \[1, 4\]\}/, 3],
-    ['bytes', 'a network whose image is uint8 [1, 16, 16, 3]; images give float32 [N, 3, height, width]', /tensors/, 3],
-    ['two images', 'a network of 2 inputs, of which images would give "rgb" alone', /tensors/, 3],
+    ['bytes', 'a segmentation network of 3 classes', /Assumed: input "x" takes the image: uint8 \[1, height, width, 3\]/, 8],
+    ['two images', 'a segmentation network of 3 classes', /inputs: \{after: image, ratio: 1\}/, 8],
+    ['an image and depth', 'a network whose inputs an image does not give', /no value is known for input "depth"/, 3],
   ])('of %s drafts a pipeline that builds at once', (name, what, shows, stages) => {
     giveModel(name);
     const init = world.run('init', '--model', 'net.onnx');

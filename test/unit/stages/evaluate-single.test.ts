@@ -5,7 +5,10 @@ import sharp from 'sharp';
 import type { JsonObject } from '../../../src/base/json.js';
 import { writeModel } from '../../../src/onnx/serde/model-file.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
+import { openCaptured } from '../../../src/runtime/capture/captured.js';
+import type { InputPaths } from '../../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../../src/stage/json-file.js';
+import { capture } from '../../../stages/capture/stage.js';
 import { describe as describeStage } from '../../../stages/describe/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { failureOf } from '../../support/error-code.js';
@@ -18,6 +21,24 @@ agraph (float[1, 3, 8, 8] image) => (float[1, 1, 5] rows) <float[1, 1, 4] box = 
   means = ReduceMean<axes = [2, 3], keepdims = 0>(image)
   wide = Unsqueeze(means, axis)
   red = Slice(wide, first, one)
+  rows = Concat<axis = 2>(box, red)
+}`;
+
+/** The same of bytes with channels last, where the sides of the box are those of the input, divided by a scale. */
+const BYTES = `
+agraph (uint8[1, 8, 8, 3] image, float[1, 2] im_shape, float[1, 2] scale_factor) => (float[1, 1, 5] rows) <float[1, 2] zero = {0, 0}, float[1, 2] half = {2, 1}, int64[1] axis = {1}, int64[2] swap = {1, 0}, int64[3] first = {0, 0, 0}, int64[3] one = {1, 1, 1}, float most = {255}>
+{
+  bytes = Cast<to = 1>(image)
+  floats = Div(bytes, most)
+  planes = Transpose<perm = [0, 3, 1, 2]>(floats)
+  means = ReduceMean<axes = [2, 3], keepdims = 0>(planes)
+  wide = Unsqueeze(means, axis)
+  red = Slice(wide, first, one)
+  original = Div(im_shape, scale_factor)
+  sides = Gather<axis = 1>(original, swap)
+  end = Div(sides, half)
+  corners = Concat<axis = 1>(zero, end)
+  box = Unsqueeze(corners, axis)
   rows = Concat<axis = 2>(box, red)
 }`;
 
@@ -47,7 +68,7 @@ async function describeAs(params: JsonObject): Promise<string> {
 }
 
 /** One object in the left half of the image, of the given category. */
-async function run(category: number, params: JsonObject = { iouTypes: ['bbox'] }, inputs: Readonly<Record<string, string>> = {}) {
+async function run(category: number, params: JsonObject = { iouTypes: ['bbox'] }, inputs: InputPaths = {}) {
   const annotations = join(folder.path, 'instances.json');
   await writeJsonFile(annotations, {
     images: [{ id: 1, file_name: 'red.png', width: 16, height: 32 }],
@@ -74,6 +95,35 @@ describe('evaluate of one plain network', () => {
     expect(metrics).toMatchObject({ bbox: { AP: expect.closeTo(1, 12) }, detections: 1 });
     expect(detections).toEqual([{ image_id: 1, category_id: 5, bbox: [0, 0, 8, 32], score: 1 }]);
     expect(log.filter(line => line.startsWith('warning'))).toEqual([]);
+  });
+
+  it('finds the same object from bytes with channels last, in a model that takes the size and the scale too', async () => {
+    // Boxes are in pixels of the input, 8 × 8, by its size and a scale of 1. The float model gives the same rows from the same image.
+    const path = join(folder.path, 'bytes.onnx');
+    await writeModel(path, parseModelText(BYTES));
+    const { outputs } = await runStage(describeStage, {
+      params: {
+        preprocess: { resize: 'stretch' },
+        decoder: { grid: { output: 'rows', boxes: { form: 'corners' }, classes: { channel: 4 } } },
+        categories: [{ id: 5, name: 'half' }],
+      },
+      inputs: { model: path },
+      folder: folder.path,
+    });
+    const given = { parts: { model: path }, recipe: outputs.recipe ?? '' };
+    const { detections } = await run(5, { iouTypes: ['bbox'] }, given);
+    expect(detections).toEqual([{ image_id: 1, category_id: 5, bbox: [0, 0, 8, 32], score: 1 }]);
+    const { outputs: traced } = await runStage(capture, {
+      params: { of: 'detector', samples: 1 },
+      inputs: { detector: { model: path }, recipe: outputs.recipe ?? '', images },
+      folder: folder.path,
+    });
+    const captured = await openCaptured(traced.captured ?? '');
+    const [sample] = captured.index.samples;
+    const tensors = sample === undefined ? {} : await captured.read(sample, 'model', 'input');
+    expect(tensors.image).toMatchObject({ dtype: 'uint8', dims: [1, 8, 8, 3] });
+    expect([...((tensors.image?.data ?? []) as Uint8Array)].slice(0, 3)).toEqual([255, 0, 0]);
+    expect(tensors.scale_factor?.data).toEqual(Float32Array.of(1, 1));
   });
 
   it('warns if no detection has a category of the annotations', async () => {
