@@ -13,25 +13,80 @@ class Placement:
         self.scaled, self.size, self.corner, self.ratio = scaled, size, corner, ratio
 
 
-def preprocess(image, size, settings):
+USUAL_FORM = {"dtype": "float32", "layout": "channels-first", "batch": "one", "channels": 3}
+
+
+def preprocess(image, size, settings, form=USUAL_FORM):
     """
-    @param size (height, width) of the input, None where it is free
-    @returns float32 [1, 3, height, width], Placement
+    @param size (height, width) of the input
+    @returns the image in the form of the input, Placement
+    @raises Refused `image-range` where integers would be fractions of 1
     """
-    placement = place(image.shape[:2], size, settings)
-    pixels = image if settings["colors"] == "rgb" else image[:, :, ::-1]
+    dtype = np.dtype(form["dtype"])
+    if dtype.kind != "f" and settings.get("range") == "0..1":
+        raise Refused("image-range", f"the network takes the image as {dtype}, and `range: 0..1` leaves only 0 and 1: set `range: '0..255'` in the stage `describe`")
+    values, placement = normalize(image, size, settings, form)
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        values = np.clip(np.rint(values.astype(np.float64)), limits.min, limits.max)
+    axes = (2, 0, 1) if form["layout"] == "channels-first" else (0, 1, 2)
+    arranged = np.ascontiguousarray(values.transpose(axes).astype(dtype))
+    return arranged[None] if form["batch"] == "one" else arranged, placement
+
+
+def read_pixels(image, settings, channels):
+    """Gray as of Pillow's mode L, or the channels in their order."""
+    if channels == 1:
+        wide = image.astype(np.int64)
+        return (wide[:, :, :1] * 19595 + wide[:, :, 1:2] * 38470 + wide[:, :, 2:] * 7471 + 32768) >> 16
+    return image if settings["colors"] == "rgb" else image[:, :, ::-1]
+
+
+def normalize(image, size, settings, form):
+    """@returns float32 [height, width, channels], Placement"""
+    placement, channels = place(image.shape[:2], size, settings), form["channels"]
+    pixels = read_pixels(image, settings, channels)
     resized = pixels.astype(F32)
     if placement.scaled != image.shape[:2]:
         resized = resample(resized, *placement.scaled, (settings["filter"], settings["antialias"], settings["rounding"]))
-    fill = np.broadcast_to(np.array(settings["fill"], F32), (3,))
-    values = np.empty((*placement.size, 3), F32)
-    values[:] = fill
+    values = np.empty((*placement.size, channels), F32)
+    values[:] = np.broadcast_to(np.array(settings["fill"], F32), (3,))[:channels]
     (top, left), (height, width) = placement.corner, placement.size
     inside = resized[max(-top, 0) :, max(-left, 0) :][: height - max(top, 0), : width - max(left, 0)]
     values[max(top, 0) : max(top, 0) + inside.shape[0], max(left, 0) : max(left, 0) + inside.shape[1]] = inside
-    mean, std = (np.array(settings[name], F32) for name in ("mean", "std"))
-    normalized = (values / F32(255 if settings["range"] == "0..1" else 1) - mean) / std
-    return np.ascontiguousarray(normalized.transpose(2, 0, 1)[None]), placement
+    mean, std = (np.array(settings[name][:channels], F32) for name in ("mean", "std"))
+    scaled = settings.get("range", "0..1" if np.dtype(form["dtype"]).kind == "f" else "0..255")
+    return (values / F32(255 if scaled == "0..1" else 1) - mean) / std, placement
+
+
+def make_inputs(image, size, entry):
+    """@returns the values of all inputs by name, and the place of the image in its input"""
+    settings = entry["preprocess"]
+    tensor, placement = preprocess(image, size, settings, entry.get("form", USUAL_FORM))
+    values = {entry["value"]: tensor}
+    for other in entry.get("others", []):
+        if other["kind"] == "image":
+            form = other["form"]
+            values[other["name"]] = preprocess(image, (form["height"], form["width"]), settings, form)[0]
+        else:
+            values[other["name"]] = fill_input(other, placement, image.shape[:2])
+    return values, placement
+
+
+def fill_input(other, placement, original):
+    words = {
+        "input-height": placement.size[0], "input-width": placement.size[1],
+        "resized-height": placement.scaled[0], "resized-width": placement.scaled[1],
+        "image-height": original[0], "image-width": original[1],
+        "scale-y": placement.ratio[0], "scale-x": placement.ratio[1],
+    }
+    dtype = np.dtype(other["dtype"])
+    numbers = np.array([words.get(value, value) for value in other["values"]], F32)
+    whole = np.repeat(numbers, int(np.prod(other["dims"]))) if len(numbers) == 1 else numbers
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        whole = np.clip(np.rint(whole.astype(np.float64)), limits.min, limits.max)
+    return np.ascontiguousarray(whole.astype(dtype).reshape(other["dims"]))
 
 
 def place(original, size, settings):

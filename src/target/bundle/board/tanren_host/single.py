@@ -7,7 +7,7 @@ from .boxes import F32, clip_boxes, sort_by_score, suppress, suppress_groups
 from .decoders import DECODERS, decode, select_detections
 from .errors import Refused
 from .masks import paste_mask, paste_prototypes
-from .preprocess import preprocess
+from .preprocess import make_inputs
 
 
 def list_parts(recipe):
@@ -24,7 +24,8 @@ class Single:
         if self.kind not in known:
             raise Refused("unsupported-detector", f"this program has no decoder {self.kind!r}, only {', '.join(known)}: run the detector with Tanren's external runner")
         entry = recipe["image"]
-        if "free" in (entry["height"], entry["width"]):
+        sides = [side for other in entry.get("others", []) if other["kind"] == "image" for side in (other["form"]["height"], other["form"]["width"])]
+        if "free" in (entry["height"], entry["width"]) or None in sides:
             raise Refused("unsupported-detector", "the recipe has a free size of the input, and a board runs one size: pin the network's size before `describe`")
         self.size = (entry["height"], entry["width"])
         self.parts = list_parts(recipe)
@@ -34,8 +35,7 @@ class Single:
         """@returns boxes, scores, category ids, masks of the whole image or None, None, keypoints in the image or None"""
         selection, entry, decoder = (self.recipe[name] for name in ("selection", "image", "decoder"))
         with self.clock("transform"):
-            tensor, placement = preprocess(image, self.size, entry["preprocess"])
-        values = {entry["value"]: tensor}
+            values, placement = make_inputs(image, self.size, entry)
         for name, part in self.parts.items():
             values.update(self.run(name, {value: values[value] for value in part["inputs"]}))
         with self.clock("detections"):
