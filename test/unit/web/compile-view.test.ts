@@ -3,6 +3,7 @@ import type { BenchReport } from '../../../src/runtime/measure/bench-report.js';
 import type { BoardReport } from '../../../src/target/board/board-report.js';
 import { listCallSpans } from '../../../src/web/page/compile/call-spans.js';
 import type { CompileReport } from '../../../src/web/page/compile/compile-report.js';
+import { groupReasons } from '../../../src/web/page/compile/group-reasons.js';
 import { isOfBoard, joinBoard } from '../../../src/web/page/compile/join-board.js';
 import { isSurprise, joinBoardReport } from '../../../src/web/page/compile/join-board-report.js';
 
@@ -130,5 +131,71 @@ describe('a report of a board', () => {
 
   it('of a model finds none of the nodes that only others have', () => {
     expect(joinBoardReport(report, board('head.onnx', [node('c')]))[0]?.predicted).toBeUndefined();
+  });
+});
+
+describe('why units are not on the NPU', () => {
+  const finding = (measured: string, more: object = {}) => ({
+    rule: 'kernel-size',
+    severity: 'refused',
+    message: `${measured} is not supported`,
+    measured,
+    limit: '2 to 8',
+    fixIts: [],
+    ...more,
+  });
+  const unit = (id: number, findings: readonly object[], more: object = {}) => ({
+    id,
+    opType: 'MaxPool',
+    device: 'cpu',
+    findings,
+    ...more,
+  });
+  const grouped = (units: readonly object[]) =>
+    groupReasons(units as unknown as Parameters<typeof groupReasons>[0]).map(({ units: own, measured, demoted }) => [
+      own.map(({ id }) => id),
+      measured,
+      ...(demoted === undefined ? [] : [demoted]),
+    ]);
+
+  it('is one entry for units that differ in the measured value only, with each value once', () => {
+    const units = [unit(0, [finding('kernel 1×1')]), unit(3, [finding('kernel 9×9')]), unit(5, [finding('kernel 1×1')])];
+    expect(grouped(units)).toEqual([
+      [
+        [0, 3, 5],
+        ['kernel 1×1', 'kernel 9×9'],
+      ],
+    ]);
+  });
+
+  it('lists no values where all units have the same one, which the message holds', () => {
+    expect(grouped([unit(0, [finding('kernel 1×1')]), unit(1, [finding('kernel 1×1')])])).toEqual([[[0, 1], []]]);
+  });
+
+  it.each([
+    ['the operator', unit(1, [finding('kernel 1×1')], { opType: 'Conv' })],
+    ['the device', unit(1, [finding('kernel 1×1')], { device: 'npu' })],
+    ['the limit', unit(1, [finding('kernel 1×1', { limit: '1 to 3' })])],
+    ['the severity', unit(1, [finding('kernel 1×1', { severity: 'warning' })])],
+    ['the fix', unit(1, [finding('kernel 1×1', { fixIts: [{ rule: 'maxpool-1x1', effect: 'exact', note: '' }] })])],
+  ])('is another entry where %s differs', (_, other) => {
+    expect(grouped([unit(0, [finding('kernel 1×1')]), other])).toHaveLength(2);
+  });
+
+  it('keeps messages apart that have no measured value', () => {
+    const units = ['one', 'two'].map((message, id) => unit(id, [finding('', { message })]));
+    expect(grouped(units)).toHaveLength(2);
+  });
+
+  it('names a unit under each of its findings, and one that was demoted under that reason alone', () => {
+    const units = [
+      unit(0, [finding('kernel 1×1'), finding('opset 7', { rule: 'opset' })]),
+      unit(1, [finding('kernel 1×1')], { demoted: 'its part has 1 MaxPool' }),
+    ];
+    expect(grouped(units)).toEqual([
+      [[0], []],
+      [[0], []],
+      [[1], [], 'its part has 1 MaxPool'],
+    ]);
   });
 });

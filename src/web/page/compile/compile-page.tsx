@@ -11,6 +11,7 @@ import { NameCell } from '../parts/name-cell.js';
 import { Empty, OutOfDate, Waiting } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { FilterField, Select } from '../parts/select.js';
+import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { BatchesTable } from './batches.js';
@@ -24,6 +25,7 @@ import { MemoryChart } from './memory-chart.js';
 import { MemoryFacts } from './memory-facts.js';
 import { MemoryTable } from './memory-table.js';
 import { describeLegality, ModelsTable } from './models-table.js';
+import { PartsGraph } from './parts-graph.js';
 import { PartsTable } from './parts-table.js';
 import { Placement } from './placement.js';
 import { Origin, Reasons } from './reasons.js';
@@ -64,14 +66,14 @@ function CompiledStage({ stage, stages, pipeline }: StageProps) {
               label="Stage"
               value={stage.id}
               choices={stages.map(({ id }) => id)}
-              pick={id => setQuery({ stage: id, model: undefined })}
+              pick={id => setQuery({ stage: id, model: undefined, unit: undefined, part: undefined })}
             />
           )}
           <Select
             label="Model"
             value={model?.name ?? ''}
             choices={data.models.map(({ name }) => name)}
-            pick={name => setQuery({ model: name, unit: undefined })}
+            pick={name => setQuery({ model: name, unit: undefined, part: undefined })}
           />
           <OutOfDate stage={stage} />
         </>
@@ -86,7 +88,7 @@ function CompiledStage({ stage, stages, pipeline }: StageProps) {
           report={data}
           name={({ name }) => <NameCell name={name} />}
           picked={model?.name}
-          pick={({ name }) => setQuery({ model: name, unit: undefined })}
+          pick={({ name }) => setQuery({ model: name, unit: undefined, part: undefined })}
         />
       )}
       {model === undefined ? (
@@ -111,7 +113,11 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
   const { query } = usePlace();
   const [filter, setFilter] = useState('');
   const { units, parts, estimate, findings } = model;
-  const shown = units.filter(({ name, opType }) => `${name} ${opType}`.toLowerCase().includes(filter.toLowerCase()));
+  const part = parts.find(({ index }) => String(index) === query.part);
+  const pickPart = (index: number): void => setQuery({ part: String(index) === query.part ? undefined : String(index) }, 'replace');
+  const shown = units.filter(
+    unit => (part === undefined || unit.part === part.index) && `${unit.name} ${unit.opType}`.toLowerCase().includes(filter.toLowerCase()),
+  );
   const picked = units.find(({ id }) => String(id) === query.unit);
   const pick = (id: number): void => setQuery({ unit: String(id) === query.unit ? undefined : String(id) }, 'replace');
   const onCpu = units.filter(({ device }) => device === 'cpu');
@@ -132,6 +138,11 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
           <Gantt model={model} picked={picked?.id} pick={pick} />
         </section>
         <section>
+          <h2>Parts</h2>
+          <PartsGraph parts={parts} picked={part?.index} pick={pickPart} />
+          <PartsTable parts={parts} />
+        </section>
+        <section>
           <h2>Roofline</h2>
           <Roofline model={model} picked={picked?.id} pick={pick} />
         </section>
@@ -139,6 +150,11 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
           <h2>Units</h2>
           <div class="tools">
             <FilterField what="units" hint={`filter ${units.length} units`} value={filter} set={setFilter} />
+            {part !== undefined && (
+              <button type="button" onClick={() => pickPart(part.index)}>
+                {`part ${plainText(part.name)} alone: ${formatCount(shown.length)} units ✕`}
+              </button>
+            )}
           </div>
           <DataTable
             label="Units"
@@ -150,7 +166,6 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
             visibleRows={12}
           />
         </section>
-        <PartsTable parts={parts} />
         <BatchesTable model={model} />
         {parts.map(
           part =>

@@ -9,12 +9,7 @@ import type { CompiledModel } from './compile-report.js';
 type Part = CompiledModel['parts'][number];
 
 export function PartsTable({ parts }: Pick<CompiledModel, 'parts'>) {
-  return (
-    <section>
-      <h2>Parts</h2>
-      <DataTable label="Parts" rows={parts} columns={columnsOf(parts)} keyOf={({ index }) => String(index)} visibleRows={8} />
-    </section>
-  );
+  return <DataTable label="Parts" rows={parts} columns={columnsOf(parts)} keyOf={({ index }) => String(index)} visibleRows={8} />;
 }
 
 function columnsOf(parts: readonly Part[]): readonly ColumnSpec<Part>[] {

@@ -1,9 +1,8 @@
 /** Why units are not on the NPU, or need attention there, with the source of each limit, and the rules that would fix it. */
 import { Badge } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
-import type { CompiledModel, Unit } from './compile-report.js';
-
-type Finding = CompiledModel['findings'][number];
+import type { Unit } from './compile-report.js';
+import { type Finding, groupReasons } from './group-reasons.js';
 
 interface ReasonsProps {
   readonly units: readonly Unit[];
@@ -11,7 +10,7 @@ interface ReasonsProps {
   readonly pick: (id: number) => void;
 }
 
-/** Units of one operator with equal reasons are one entry. */
+/** Findings of one rule about one operator are one entry, whatever each unit has. */
 export function Reasons({ units, findings, pick }: ReasonsProps) {
   return (
     <section>
@@ -22,22 +21,24 @@ export function Reasons({ units, findings, pick }: ReasonsProps) {
             <Explained finding={finding} />
           </li>
         ))}
-        {groupUnits(units).map(({ opType, members, reasons, demoted }) => (
-          <li key={members[0]?.id}>
+        {groupReasons(units).map(({ opType, device, units: members, finding, measured, demoted }, index) => (
+          <li key={index}>
+            {members.length > 1 && `${members.length} × `}
             {opType}
-            {members[0]?.device === 'npu' && ' on the NPU'}{' '}
+            {device === 'npu' && ' on the NPU'}{' '}
             {members.slice(0, MOST_NAMED).map(({ id, name }) => (
               <button key={id} type="button" class="as-link mono" onClick={() => pick(id)}>
                 {plainText(name)}
               </button>
             ))}
             {members.length > MOST_NAMED && <span class="soft">and {members.length - MOST_NAMED} more</span>}
-            {reasons.map((finding, index) => (
-              <div key={index}>
-                <Explained finding={finding} />
-              </div>
-            ))}
-            {reasons.length === 0 && <div>{plainText(demoted ?? 'no reason is stated')}</div>}
+            <div>
+              {finding === undefined ? (
+                plainText(demoted ?? 'no reason is stated')
+              ) : (
+                <Explained finding={finding} {...(measured.length > 1 ? { measured } : {})} />
+              )}
+            </div>
           </li>
         ))}
       </ul>
@@ -47,12 +48,22 @@ export function Reasons({ units, findings, pick }: ReasonsProps) {
 
 const MOST_NAMED = 4;
 
+/** Values in a tooltip. */
+const MOST_LISTED = 40;
+
 const SEVERITIES = { error: 'bad', refused: 'bad', undocumented: 'warn', warning: 'mute' } as const;
 
-function Explained({ finding: { rule, severity, message, limit, source, note, fixIts } }: { readonly finding: Finding }) {
+interface ExplainedProps {
+  readonly finding: Finding;
+  /** What the units have, where it differs: in place of the message, which has one of them. */
+  readonly measured?: readonly string[];
+}
+
+function Explained({ finding: { rule, severity, message, limit, source, note, fixIts }, measured }: ExplainedProps) {
   return (
     <>
-      <Badge look={SEVERITIES[severity]}>{severity}</Badge> <code>{plainText(rule)}</code>: {plainText(message)}
+      <Badge look={SEVERITIES[severity]}>{severity}</Badge> <code>{plainText(rule)}</code>:{' '}
+      {measured === undefined ? plainText(message) : <Found measured={measured} />}
       {limit !== '' && <> Limit: {plainText(limit)}.</>} <Origin source={source} />
       {note !== undefined && <div class="soft">{plainText(note)}</div>}
       {fixIts.map(({ rule, form, effect, note: how }) => (
@@ -64,6 +75,16 @@ function Explained({ finding: { rule, severity, message, limit, source, note, fi
   );
 }
 
+function Found({ measured }: { readonly measured: readonly string[] }) {
+  const more = measured.length - MOST_NAMED;
+  return (
+    <span title={plainText(measured.slice(0, MOST_LISTED).join('\n'))}>
+      found {plainText(measured.slice(0, MOST_NAMED).join('; '))}
+      {more > 0 && `; and ${more} more`}.
+    </span>
+  );
+}
+
 /** An address is a link that only the reader follows. */
 export function Origin({ source: { title, ref } }: { readonly source: Finding['source'] }) {
   if (!/^https:\/\//.test(ref)) return <span class="soft">({plainText(ref === '' ? title : `${title}, ${ref}`)})</span>;
@@ -72,23 +93,4 @@ export function Origin({ source: { title, ref } }: { readonly source: Finding['s
       {plainText(title)}
     </a>
   );
-}
-
-interface UnitGroup {
-  readonly opType: string;
-  readonly members: Unit[];
-  readonly reasons: readonly Finding[];
-  readonly demoted: string | undefined;
-}
-
-function groupUnits(units: readonly Unit[]): readonly UnitGroup[] {
-  const groups = new Map<string, UnitGroup>();
-  for (const unit of units) {
-    const { opType, findings, demoted } = unit;
-    const key = JSON.stringify([opType, unit.device, demoted ?? findings.map(({ rule, message }) => [rule, message])]);
-    const group = groups.get(key) ?? { opType, members: [], reasons: demoted === undefined ? findings : [], demoted };
-    group.members.push(unit);
-    groups.set(key, group);
-  }
-  return [...groups.values()];
 }
