@@ -1,10 +1,10 @@
 /** Plans an edit of the pipeline file: finds the one place that it changes, or says why there is none. */
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from 'yaml';
+import { type Document, isAlias, isMap, type Node, parseDocument, type YAMLMap } from 'yaml';
 import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { refuse } from './edit-error.js';
 import type { Edit, EditedStage } from './edit-schema.js';
-import { dataOf, getMap, type Planned, shared, valueAt, withValue } from './file-place.js';
+import { dataOf, getList, getMap, getSettings, type Planned, shared, valueAt, withValue } from './file-place.js';
 import { addItem, addMember, applyChange, replaceNode } from './insert-yaml.js';
 import { planRule } from './plan-rule.js';
 import { planStage } from './plan-stage.js';
@@ -36,7 +36,7 @@ function planIn(text: string, document: Document, root: YAMLMap, edit: Edit, pla
     case 'rule':
       return place.added === undefined ? planRule(text, document, root, edit, place) : planStage(text, document, root, edit, place.added);
     default:
-      return planList(text, document, root, edit, place.group);
+      return planList(text, document, root, edit, place);
   }
 }
 
@@ -55,24 +55,22 @@ function planList(
   document: Document,
   root: YAMLMap,
   edit: Extract<Edit, { kind: 'exclude' | 'override' }>,
-  group: string,
+  place: EditedStage,
 ): Planned {
+  const { group } = place;
   const list = edit.kind === 'exclude' ? 'exclude' : 'overrides';
-  // One list serves all instances of a group: a name that another model lacks is no error.
+  // A list may serve all instances of a group: a name that another model lacks is no error.
   const entry: JsonObject =
     edit.kind === 'exclude' ? { tensor: edit.value, matches: 'any' } : { tensor: edit.value, matches: 'any', set: edit.set };
   const stage = getMap(document, root, ['stages', group]);
-  const settings = stage.get('with', true) as Node | undefined;
   const before = dataOf(document);
-  const path = ['stages', group, 'with', list];
-  if (settings === undefined)
-    return { changes: [addMember(text, stage, 'with', { [list]: [entry] })], path, expected: withValue(before, path, [entry]) };
-  if (!isMap(settings) || settings.anchor !== undefined) throw shared(path.slice(0, 3), settings);
-  if (settings.items.some(({ key }) => isScalar(key) && (typeof key.value === 'symbol' || key.value === '<<')))
-    throw refuse('ui-edit-place', `${path.slice(0, 3).join('.')} merges another map`, 'edit the file');
-  const own = settings.get(list, true) as Node | undefined;
-  if (own === undefined) return { changes: [addMember(text, settings, list, [entry])], path, expected: withValue(before, path, [entry]) };
-  if (!isSeq(own) || own.anchor !== undefined) throw shared(path, own);
+  const ofStage = ['stages', group, 'with', list];
+  const settings = getSettings(document, stage, ofStage.slice(0, 3));
+  const first = { path: ofStage, expected: withValue(before, ofStage, [entry]) };
+  if (settings === undefined) return { changes: [addMember(text, stage, 'with', { [list]: [entry] })], ...first };
+  const node = settings.get(list, true) as Node | undefined;
+  if (node === undefined) return { changes: [addMember(text, settings, list, [entry])], ...first };
+  const { list: own, path } = getList(document, root, node, place, ofStage);
   const items = (valueAt(before, path) ?? []) as readonly Json[];
   const index = items.findIndex(item => isJsonObject(item) && item.tensor === edit.value);
   if (edit.kind === 'exclude' && (index >= 0 || items.includes(edit.value)))
@@ -80,15 +78,15 @@ function planList(
   if (index < 0) return { changes: [addItem(text, own, entry)], path, expected: withValue(before, path, [...items, entry]) };
   const former = items[index] as JsonObject;
   const merged = { ...former, set: merge(isJsonObject(former.set) ? former.set : {}, edit.kind === 'override' ? edit.set : {}) };
-  const node = own.items[index] as Node;
-  if (isAlias(node) || node.anchor !== undefined) throw shared([...path, String(index)], node);
+  const item = own.items[index] as Node;
+  if (isAlias(item) || item.anchor !== undefined) throw shared([...path, String(index)], item);
   return {
-    changes: [replaceNode(node, merged)],
+    changes: [replaceNode(item, merged)],
     path: [...path, String(index)],
     expected: withValue(
       before,
       path,
-      items.map((item, at) => (at === index ? merged : item)),
+      items.map((one, at) => (at === index ? merged : one)),
     ),
   };
 }

@@ -57,6 +57,29 @@ describe.each(Object.entries(LAYOUTS))('a stage written as %s', (_name, stage) =
   });
 });
 
+describe('a place that is one', () => {
+  it.each([
+    ['an anchor of the settings', '    with: &s {preset: xint8} # kept\n'],
+    ['an anchor of the list', '    with: {exclude: &l [other]} # kept\n'],
+    ['an anchor of the empty list', '    with: {exclude: &l []} # kept\n'],
+    ['an anchor of the list, written as a block', '    with:\n      exclude: &l # kept\n        - other\n'],
+  ])('may have %s that nothing else uses', (_, settings) => {
+    const text = `${HEAD}  quantize:\n    uses: quantize\n${settings}${TAIL}`;
+    const { text: changed, place } = planEdit(text, exclude, QUANTIZE);
+    expect(parse(changed).stages.quantize.with.exclude.at(-1)).toEqual(ENTRY);
+    expect(place).toMatch(/^stages\.quantize\.with\.exclude, line \d+$/);
+    expect(commentsOf(changed)).toEqual(commentsOf(text));
+  });
+
+  it('may be the `foreach` item that the list refers to, and the other items stay', () => {
+    const text = `${HEAD}  quantize:\n    foreach:\n      a: {m: x.a, skip: [other]} # of a\n      b: {m: x.b, skip: []}\n    uses: quantize\n    with: {exclude: "\${item.skip}"}\n${TAIL}`;
+    const { text: changed, place } = planEdit(text, exclude, QUANTIZE);
+    expect(parse(changed).stages.quantize.foreach).toEqual({ a: { m: 'x.a', skip: ['other', ENTRY] }, b: { m: 'x.b', skip: [] } });
+    expect(place).toBe('stages.quantize.foreach.a.skip, line 7');
+    expect(commentsOf(changed)).toEqual(commentsOf(text));
+  });
+});
+
 describe('an override', () => {
   const text = `${HEAD}  quantize:\n    uses: quantize\n    with: {overrides: [{tensor: a/conv, set: {scale: 0.5, dtype: int8}}]}\n`;
 
@@ -90,7 +113,17 @@ describe('a place that is not one is refused', () => {
     [
       'settings with an anchor that others use',
       'stages:\n  quantize: {uses: quantize, with: &s {preset: xint8}}\n  other: {uses: quantize, with: *s}\n',
-      'shared',
+      'has the anchor "s", which other places share',
+    ],
+    [
+      'a list of an item that others share',
+      'x: &l [b]\nstages:\n  quantize: {uses: quantize, foreach: {a: {skip: *l}}, with: {exclude: "${item.skip}"}}\n',
+      'stages.quantize.foreach.a.skip is an alias of "l"',
+    ],
+    [
+      'a list that all items give, where the items are a list',
+      'stages:\n  quantize: {uses: quantize, foreach: [a, b], with: {exclude: "${item}"}}\n',
+      'stages.quantize.foreach is shared',
     ],
     [
       'settings that merge others',
@@ -183,7 +216,18 @@ describe('a rewrite rule', () => {
   it.each([
     ['a list that is a parameter', '  rewrite: {uses: rewrite, with: {rules: "${rules}"}}\n', only, 'reference ${rules}'],
     ['a list that is an alias', '  x: &l [{name: b}]\n  rewrite: {uses: rewrite, with: {rules: *l}}\n', only, 'alias of "l"'],
-    ['a list with an anchor', '  rewrite: {uses: rewrite, with: {rules: &l [{name: b}]}}\n', only, 'shared'],
+    [
+      'a list with an anchor that others use',
+      '  rewrite: {uses: rewrite, with: {rules: &l [{name: b}]}}\n  other: {uses: rewrite, with: {rules: *l}}\n',
+      only,
+      'has the anchor "l", which other places share',
+    ],
+    [
+      'an item with an anchor that others use',
+      '  rewrite: {uses: rewrite, foreach: {a: &i {rules: []}, b: *i}, with: {rules: "${item.rules}"}}\n',
+      ofItem,
+      'stages.rewrite.foreach.a has the anchor "i"',
+    ],
     [
       'items that are an alias',
       '  x: &i {a: {rules: []}}\n  rewrite: {uses: rewrite, foreach: *i, with: {rules: "${item.rules}"}}\n',

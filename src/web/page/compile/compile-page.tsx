@@ -218,7 +218,7 @@ function Tiles({ model: { counts, parts, estimate, legal, units } }: { readonly 
         note={legal ? 'none is refused or undocumented' : describeLegality(units)}
       />
       <Fact term="Parts" value={formatCount(parts.length)} note={`${formatCount(counts.npuParts)} on the NPU`} />
-      <Fact term="Multiply-accumulates" value={formatNumber(counts.macs)} note="per call" />
+      <Fact term="Multiply-accumulates" value={formatCount(counts.macs)} note="per call" />
       {perImage !== undefined && (
         <Fact
           term="Time per image, estimated"

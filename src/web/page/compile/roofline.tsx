@@ -1,7 +1,7 @@
 /** The roofline of a model: work per byte of each unit, and its rate by the estimate, under peak and bandwidth. */
 
 import { formatBytes } from '../../../base/text/format.js';
-import { formatNumber } from '../../../report/numbers.js';
+import { formatCount, formatNumber } from '../../../report/numbers.js';
 import { boundOf } from '../../../target/estimate/layer-rows.js';
 import { AxisX, AxisY, Chart } from '../parts/chart.js';
 import { Empty } from '../parts/notice.js';
@@ -59,7 +59,7 @@ export function Roofline({ model: { units, estimate }, picked, pick }: RooflineP
             onClick={() => pick(unit.id)}
             onKeyDown={pressedBy(() => pick(unit.id))}
           >
-            <title>{`${unit.opType} ${unit.name}\n${formatNumber(unit.macs)} MAC, ${formatBytes(unit.macs / intensity)}\n${formatNumber(unit.estimate?.ms ?? 0)} ms, bound by ${wordsOfBound(unit)}`}</title>
+            <title>{`${unit.opType} ${unit.name}\n${formatCount(unit.macs)} MAC, ${formatBytes(unit.macs / intensity)}\n${formatNumber(unit.estimate?.ms ?? 0)} ms, bound by ${wordsOfBound(unit)}`}</title>
           </path>
         ))}
       </Chart>

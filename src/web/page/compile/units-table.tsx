@@ -1,6 +1,6 @@
 /** The columns of the table of units. */
 import { formatBytes } from '../../../base/text/format.js';
-import { formatNumber, formatShare } from '../../../report/numbers.js';
+import { formatCount, formatNumber, formatShare } from '../../../report/numbers.js';
 import { boundOf } from '../../../target/estimate/layer-rows.js';
 import { numberColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
@@ -47,7 +47,7 @@ const COLUMNS: readonly ColumnSpec<Unit>[] = [
     numeric: true,
     first: 'down',
     rank: ({ macs }) => macs,
-    cell: ({ macs }) => (macs === 0 ? '–' : formatNumber(macs)),
+    cell: ({ macs }) => (macs === 0 ? '–' : formatCount(macs)),
   },
   { name: 'bytes', title: 'Bytes', numeric: true, first: 'down', rank: bytesOf, cell: unit => formatBytes(bytesOf(unit)) },
   {

@@ -99,8 +99,8 @@ function macsLook(model: ModelView): LookOf {
   return box => {
     const own = sum(box.nodes);
     const tone = toneOfShare(all > 0 ? own / all : 0);
-    if (box.nodes.every(({ macs }) => macs !== null)) return { tone, note: own === 0 ? sizeOf(box, model) : `${formatNumber(own)} MAC` };
-    return { tone, note: own === 0 ? 'MACs unknown' : `at least ${formatNumber(own)} MAC` };
+    if (box.nodes.every(({ macs }) => macs !== null)) return { tone, note: own === 0 ? sizeOf(box, model) : `${formatCount(own)} MAC` };
+    return { tone, note: own === 0 ? 'MACs unknown' : `at least ${formatCount(own)} MAC` };
   };
 }
 

@@ -1,7 +1,7 @@
 /** A model as a graph with colors, search and scopes that open; beside it the model before, and what changed. */
 import { useEffect, useMemo } from 'preact/hooks';
 import type { ModelView } from '../../../onnx/describe/model-view.js';
-import { formatCount, formatNumber } from '../../../report/numbers.js';
+import { formatCount } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { Select } from '../parts/select.js';
@@ -40,8 +40,8 @@ export function ModelExplorer({ model, before, picked, artifact, stages }: Explo
   return (
     <>
       <p class="soft">
-        {formatCount(model.nodes.length)} nodes, {formatNumber(model.parameters)} parameters,{' '}
-        {model.macs === null ? 'MACs unknown' : `${formatNumber(model.macs)} MAC`}; opset{' '}
+        {formatCount(model.nodes.length)} nodes, {formatCount(model.parameters)} parameters,{' '}
+        {model.macs === null ? 'MACs unknown' : `${formatCount(model.macs)} MAC`}; opset{' '}
         {Object.entries(model.opsets)
           .map(([domain, version]) => `${domain} ${version}`)
           .join(', ')}

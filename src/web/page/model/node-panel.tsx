@@ -37,7 +37,7 @@ export function NodePanel({ model, id, show, facts, stage, stages, close }: Pane
         </button>
       </div>
       <p class="soft">
-        {node.macs === null ? 'MACs unknown' : `${formatNumber(node.macs)} MAC`}, {formatCount(node.parameters)} parameters
+        {node.macs === null ? 'MACs unknown' : `${formatCount(node.macs)} MAC`}, {formatCount(node.parameters)} parameters
         {describeFacts(node, facts).map(fact => `; ${fact}`)}
       </p>
       <OtherViews node={node} model={model} facts={facts} stage={stage} stages={stages} />

@@ -1,8 +1,8 @@
 /** The graph of stages with their states. The critical path of the last run is drawn strong. */
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { formatDuration } from '../../../base/text/format.js';
 import { drawPath, type GraphEdge, type Point, withoutImplied } from '../../../report/graph-edges.js';
-import type { PipelineView, StageRow } from '../../../report/views/pipeline-data.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { ApiError } from '../api/client.js';
 import { build as buildStore } from '../api/live.js';
 import { useStore } from '../api/store.js';
@@ -16,21 +16,30 @@ import { type CacheOutcome, cacheOutcomeOf, describeOutcome } from './cache-outc
 import type { StageState } from './stage-states.js';
 
 interface GraphProps {
-  readonly pipeline: PipelineView;
+  readonly stages: readonly StageRow[];
+  /** Stages of the critical path of the last run. */
+  readonly critical: readonly string[];
   readonly states: ReadonlyMap<string, StageState>;
+  /** Stages that the filter finds; the others are drawn pale. */
+  readonly isFound: ReadonlySet<string>;
+  /** 'all': the graph is as wide as the region; 'size': its texts have their size. */
+  readonly fit: 'all' | 'size';
   readonly picked: string | undefined;
   readonly pick: (stage: string) => void;
 }
 
+/** The page itself stays where it is if the box is in the window. */
+const NEAREST: ScrollIntoViewOptions = { block: 'nearest', inline: 'center' };
+
 const HEIGHT = 64;
 const [CHARACTER, PADDING, LEAST, LONGEST] = [8.2, 14, 166, 30];
 
-export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
-  const shape = pipeline.stages.map(({ id, dependsOn }) => `${id}<${dependsOn.join()}`).join('\n');
-  const edges = useMemo(() => edgesOf(pipeline.stages), [shape]);
+export function PipelineGraph({ stages, critical: criticalPath, states, isFound, fit, picked, pick }: GraphProps) {
+  const shape = stages.map(({ id, dependsOn }) => `${id}<${dependsOn.join()}`).join('\n');
+  const edges = useMemo(() => edgesOf(stages), [shape]);
   const order = useMemo<GraphOrder>(
     () => ({
-      nodes: pipeline.stages.map(({ id }) => ({ id, width: widthOf(id), height: HEIGHT })),
+      nodes: stages.map(({ id }) => ({ id, width: widthOf(id), height: HEIGHT })),
       edges,
       direction: 'right',
       gaps: { rank: 30, node: 12 },
@@ -40,23 +49,28 @@ export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
   const build = useStore(buildStore);
   const layout = useLayout(order);
   const svg = useRef<SVGSVGElement>(null);
+  // An address may name a stage that is far from the first one.
+  const isDrawn = layout !== undefined;
+  useEffect(() => {
+    if (picked !== undefined) svg.current?.querySelector(`[data-stage="${CSS.escape(picked)}"]`)?.scrollIntoView(NEAREST);
+  }, [picked, isDrawn, fit]);
   if (layout instanceof ApiError) return <Failed error={layout} />;
   if (layout === undefined) return <Empty>Laying out the graph …</Empty>;
-  const critical = new Set(pipeline.lastRun?.criticalPath ?? []);
+  const critical = new Set(criticalPath);
   const { width, height, places, routes } = layout;
   const move = (from: string, key: string): void => {
     const next = neighborOf(from, key, edges, places);
     if (next !== undefined) svg.current?.querySelector<SVGGElement>(`[data-stage="${CSS.escape(next)}"]`)?.focus();
   };
   return (
-    <Scroll class="graph" label="Graph of stages">
+    <Scroll class={fit === 'all' ? 'graph fit' : 'graph'} label="Graph of stages">
       <svg
         ref={svg}
         width={width}
         height={height}
         viewBox={`0 0 ${width} ${height}`}
         role="group"
-        aria-label={`Graph of ${pipeline.stages.length} stages`}
+        aria-label={`Graph of ${stages.length} stages`}
       >
         <defs>
           <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
@@ -71,7 +85,7 @@ export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
             marker-end="url(#arrow)"
           />
         ))}
-        {pipeline.stages.map(stage => (
+        {stages.map(stage => (
           <StageBox
             key={stage.id}
             stage={stage}
@@ -79,6 +93,7 @@ export function PipelineGraph({ pipeline, states, picked, pick }: GraphProps) {
             state={states.get(stage.id)}
             outcome={cacheOutcomeOf(stage, build)}
             isPicked={picked === stage.id}
+            isFound={isFound.has(stage.id)}
             pick={pick}
             move={move}
           />
@@ -94,11 +109,12 @@ interface BoxProps {
   readonly state: StageState | undefined;
   readonly outcome: CacheOutcome | undefined;
   readonly isPicked: boolean;
+  readonly isFound: boolean;
   readonly pick: (stage: string) => void;
   readonly move: (from: string, key: string) => void;
 }
 
-function StageBox({ stage, place, state, outcome, isPicked, pick, move }: BoxProps) {
+function StageBox({ stage, place, state, outcome, isPicked, isFound, pick, move }: BoxProps) {
   const { id, durationMs, gates, why } = stage;
   const look = lookOf(state?.state ?? stage.state);
   const isMissed = gates.some(({ verdict }) => verdict === 'missed');
@@ -118,7 +134,7 @@ function StageBox({ stage, place, state, outcome, isPicked, pick, move }: BoxPro
   };
   return (
     <g
-      class={`box ${look.tone}${state?.state === 'running' ? ' running' : ''}${isPicked ? ' picked' : ''}`}
+      class={`box ${look.tone}${state?.state === 'running' ? ' running' : ''}${isPicked ? ' picked' : ''}${isFound ? '' : ' pale'}`}
       transform={`translate(${place.x - width / 2} ${place.y - HEIGHT / 2})`}
     >
       <rect class="body" width={width} height={HEIGHT} rx={6} />
@@ -164,7 +180,8 @@ function widthOf(id: string): number {
 }
 
 function edgesOf(stages: readonly StageRow[]): readonly GraphEdge[] {
-  return withoutImplied(stages.flatMap(({ id, dependsOn }) => dependsOn.map(from => ({ from, to: id }))));
+  const drawn = new Set(stages.map(({ id }) => id));
+  return withoutImplied(stages.flatMap(({ id, dependsOn }) => dependsOn.filter(from => drawn.has(from)).map(from => ({ from, to: id }))));
 }
 
 /** The nearest stage in the direction of an arrow key: along edges to the left and right, else up and down. */

@@ -3,12 +3,14 @@
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { Badge, Empty } from '../parts/notice.js';
+import { FilterField } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { PipelineGraph } from './pipeline-graph.js';
 import { StageList } from './stage-list.js';
 import { StagePanel } from './stage-panel.js';
 import { useStageStates } from './stage-states.js';
+import { stagesAround } from './stages-around.js';
 import { Timeline } from './timeline.js';
 
 /** A graph in a narrower window shows two boxes. */
@@ -20,13 +22,17 @@ export function PipelinePage({ pipeline }: ViewProps) {
   const form = query.as === 'list' || (query.as === undefined && innerWidth < NARROW_PX) ? 'list' : 'graph';
   const picked = pipeline.stages.some(({ id }) => id === query.stage) ? query.stage : undefined;
   const pick = (stage: string | undefined): void => setQuery({ stage: stage === picked ? undefined : stage });
+  const flip = (name: 'fit' | 'only'): void => setQuery({ [name]: query[name] === 'yes' ? undefined : 'yes' }, 'replace');
+  const { stages } = pipeline;
+  const wanted = (query.find ?? '').toLowerCase();
+  const isFound = new Set(stages.flatMap(({ id, plugin }) => (`${id} ${plugin}`.toLowerCase().includes(wanted) ? [id] : [])));
   return (
     <div class={picked === undefined ? 'view' : 'view split'}>
       <div class="main-column">
         <h1 class="sr">Pipeline</h1>
         <Problems pipeline={pipeline} />
         {query.stage !== undefined && picked === undefined && <Empty>The pipeline has no stage “{query.stage}”.</Empty>}
-        {pipeline.stages.length > 0 && (
+        {stages.length > 0 && (
           <>
             <div class="tools">
               <fieldset class="choice">
@@ -37,16 +43,43 @@ export function PipelinePage({ pipeline }: ViewProps) {
                   </button>
                 ))}
               </fieldset>
+              <FilterField
+                what="stages"
+                hint="find a stage"
+                value={query.find ?? ''}
+                set={find => setQuery({ find: find || undefined }, 'replace')}
+              />
+              {form === 'graph' && (
+                <>
+                  <label>
+                    <input type="checkbox" checked={query.fit === 'yes'} onChange={() => flip('fit')} /> all at once
+                  </label>
+                  {picked !== undefined && (
+                    <label title="Only stages that it needs, and stages that need it">
+                      <input type="checkbox" checked={query.only === 'yes'} onChange={() => flip('only')} /> only around {picked}
+                    </label>
+                  )}
+                </>
+              )}
               <span class="soft">
                 {pipeline.project.access === 'saved'
                   ? 'Pick a stage for its inputs and outputs.'
                   : 'Pick a stage for its params, inputs, log and history.'}
               </span>
             </div>
+            {isFound.size === 0 && <Empty>No stage has “{plainText(query.find ?? '')}” in its name or plugin.</Empty>}
             {form === 'graph' ? (
-              <PipelineGraph pipeline={pipeline} states={states} picked={picked} pick={pick} />
+              <PipelineGraph
+                stages={picked !== undefined && query.only === 'yes' ? stagesAround(picked, stages) : stages}
+                critical={pipeline.lastRun?.criticalPath ?? []}
+                states={states}
+                isFound={isFound}
+                fit={query.fit === 'yes' ? 'all' : 'size'}
+                picked={picked}
+                pick={pick}
+              />
             ) : (
-              <StageList pipeline={pipeline} states={states} picked={picked} pick={pick} />
+              <StageList stages={stages.filter(({ id }) => isFound.has(id))} states={states} picked={picked} pick={pick} />
             )}
             {pipeline.project.access !== 'saved' && <Timeline pipeline={pipeline} picked={picked} pick={pick} />}
           </>

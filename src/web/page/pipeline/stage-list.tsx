@@ -1,6 +1,6 @@
 /** The stages as a table. */
 import { formatDuration } from '../../../base/text/format.js';
-import type { PipelineView, StageRow } from '../../../report/views/pipeline-data.js';
+import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { build as buildStore } from '../api/live.js';
 import { useStore } from '../api/store.js';
 import { FigureText } from '../parts/figure.js';
@@ -11,13 +11,13 @@ import { cacheOutcomeOf, describeOutcome } from './cache-outcome.js';
 import type { StageState } from './stage-states.js';
 
 interface ListProps {
-  readonly pipeline: PipelineView;
+  readonly stages: readonly StageRow[];
   readonly states: ReadonlyMap<string, StageState>;
   readonly picked: string | undefined;
   readonly pick: (stage: string) => void;
 }
 
-export function StageList({ pipeline, states, picked, pick }: ListProps) {
+export function StageList({ stages, states, picked, pick }: ListProps) {
   const build = useStore(buildStore);
   const columns: readonly PlainColumn<StageRow>[] = [
     {
@@ -39,7 +39,7 @@ export function StageList({ pipeline, states, picked, pick }: ListProps) {
     },
     ...COLUMNS,
   ];
-  return <PlainTable label="Stages" rows={pipeline.stages} columns={columns} keyOf={({ id }) => id} picked={picked} width="page" />;
+  return <PlainTable label="Stages" rows={stages} columns={columns} keyOf={({ id }) => id} picked={picked} width="page" />;
 }
 
 const COLUMNS: readonly PlainColumn<StageRow>[] = [

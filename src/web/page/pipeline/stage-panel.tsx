@@ -1,6 +1,6 @@
 /** Everything about one stage: why it runs, params with their origin, inputs, outputs, figures, log and history. */
 import { useEffect, useRef } from 'preact/hooks';
-import { formatBytes, formatDuration } from '../../../base/text/format.js';
+import { formatDuration } from '../../../base/text/format.js';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { StageView } from '../../../report/views/stage-data.js';
 import { address } from '../api/client.js';
@@ -8,13 +8,16 @@ import { build as buildStore, ownBuilds } from '../api/live.js';
 import { useStore } from '../api/store.js';
 import { useData } from '../api/use-data.js';
 import { BuildButtons } from '../builds/build-bar.js';
+import { CopyButton } from '../parts/copy-button.js';
 import { Link } from '../parts/link.js';
 import { MetricsTable } from '../parts/metrics-table.js';
 import { Waiting } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { StateText } from '../parts/state-text.js';
-import { formatTime, plainText, shortDigest } from '../parts/text.js';
+import { formatTime, plainText } from '../parts/text.js';
+import { Digest } from './digest.js';
 import { StageLog } from './stage-log.js';
+import { StageOutputs } from './stage-outputs.js';
 import type { StageState } from './stage-states.js';
 
 interface PanelProps {
@@ -34,7 +37,7 @@ export function StagePanel({ id, pipeline, state, close }: PanelProps) {
     <aside class="panel" aria-label={`Stage ${id}`} onKeyDown={event => event.key === 'Escape' && close()}>
       <div class="panel-head">
         <h2 ref={head} tabIndex={-1}>
-          {id}
+          {id} <CopyButton text={id} what="the name of the stage" />
         </h2>
         <button type="button" class="quiet" onClick={close} aria-label="Close the stage">
           ✕
@@ -47,14 +50,14 @@ export function StagePanel({ id, pipeline, state, close }: PanelProps) {
       {pipeline.project.access === 'full' && (
         <BuildButtons targets={[id]} label="Run this stage" running={build?.state === 'running' || own.length > 0} own={own.length > 0} />
       )}
-      {data === undefined ? <Waiting error={error} what="the stage" /> : <Details stage={data} />}
+      {data === undefined ? <Waiting error={error} what="the stage" /> : <Details stage={data} pipeline={pipeline} />}
       {pipeline.project.access !== 'saved' && <StageLog stage={id} isRunning={state?.state === 'running'} />}
     </aside>
   );
 }
 
-function Details({ stage }: { readonly stage: StageView }) {
-  const { plugin, description, file, line, why, params, inputs, outputs, metrics, history, key, determinism } = stage;
+function Details({ stage, pipeline }: { readonly stage: StageView; readonly pipeline: PipelineView }) {
+  const { plugin, description, file, line, why, params, inputs, metrics, history, key, determinism } = stage;
   // A saved page has neither the pipeline file nor the history.
   const isKept = file === '';
   return (
@@ -95,25 +98,10 @@ function Details({ stage }: { readonly stage: StageView }) {
       </section>
       <section>
         <h3>Outputs</h3>
-        <ul class="outputs">
-          {outputs.map(({ port, kind, path, sizeBytes, digest }) => (
-            <li key={port}>
-              <code>{path}</code>{' '}
-              <span class="soft">
-                {kind}
-                {sizeBytes === undefined ? ', not built' : `, ${formatBytes(sizeBytes)}`}
-                {digest !== undefined && (
-                  <>
-                    , <code title={digest}>{shortDigest(digest)}</code>
-                  </>
-                )}
-              </span>
-            </li>
-          ))}
-        </ul>
+        <StageOutputs stage={stage} pipeline={pipeline} />
         {key !== undefined && (
           <p class="soft">
-            Action key <code title={key}>{shortDigest(key)}</code>
+            Action key <Digest digest={key} what="the action key" />
           </p>
         )}
       </section>
@@ -156,7 +144,7 @@ const INPUTS: readonly PlainColumn<StageView['inputs'][number]>[] = [
         </Link>
       ),
   },
-  { look: 'soft', cell: ({ digest }) => digest !== undefined && <code title={digest}>{shortDigest(digest)}</code> },
+  { look: 'soft', cell: ({ name, digest }) => digest !== undefined && <Digest digest={digest} what={`the digest of ${name}`} /> },
 ];
 
 const HISTORY: readonly PlainColumn<StageView['history'][number]>[] = [

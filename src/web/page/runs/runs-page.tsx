@@ -2,11 +2,11 @@
 import { useMemo } from 'preact/hooks';
 import type { Figure } from '../../../base/figure.js';
 import { formatDuration } from '../../../base/text/format.js';
-import { formatFigure } from '../../../report/numbers.js';
 import type { RunRow, RunsView } from '../../views/runs-view.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
+import { formatUnit, type Unit } from '../parts/figure.js';
 import { Empty, Waiting } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
 import { StateText } from '../parts/state-text.js';
@@ -24,7 +24,7 @@ export function RunsPage({ pipeline }: ViewProps) {
   const headlines = useMemo(
     () =>
       pipeline.stages.flatMap(({ id, figures }) =>
-        figures.map(({ metric, label }) => ({ key: `${id}.${metric}`, label: `${id} ${label}` })),
+        figures.map(({ metric, label, unit }): FigureColumn => ({ key: `${id}.${metric}`, label: `${id} ${label}`, unit })),
       ),
     [pipeline],
   );
@@ -95,6 +95,7 @@ function isSavable(picked: readonly string[]): boolean {
 interface FigureColumn {
   readonly key: string;
   readonly label: string;
+  readonly unit: Unit;
 }
 
 /** The box and mask AP of the last model, and two figures of `compile` and `bench` each. */
@@ -104,7 +105,7 @@ function chooseFigures(asked: string | undefined, runs: readonly RunRow[], headl
   const known = new Set(allFigures(runs));
   if (asked !== undefined) {
     const keys = asked.split(',').filter(key => known.has(key));
-    if (keys.length > 0) return keys.map(key => ({ key, label: headlines.find(one => one.key === key)?.label ?? key }));
+    if (keys.length > 0) return keys.map(key => headlines.find(one => one.key === key) ?? { key, label: key, unit: undefined });
   }
   const found = headlines.filter(({ key }) => known.has(key));
   return found.slice(-MOST_FIGURES);
@@ -176,14 +177,14 @@ function columnsOf(
       }),
     ),
     ...figures.map(
-      ({ key, label }): ColumnSpec<RunRow> => ({
+      ({ key, label, unit }): ColumnSpec<RunRow> => ({
         name: key,
         title: label,
         hint: key,
         numeric: true,
         rank: ({ figures: own }) => rankOf(own[key]),
         first: 'down',
-        cell: ({ figures: own }) => (own[key] === undefined ? '–' : formatFigure(own[key])),
+        cell: ({ figures: own }) => (own[key] === undefined ? '–' : formatUnit(own[key], unit)),
       }),
     ),
     {
