@@ -53,6 +53,55 @@ describeInBrowser('an edit in the page', path => {
     expect(opened.heard).toEqual([]);
   });
 
+  it('of a parameter is made at a stage that refers to it, undone beside what was written, and refused for another value', async () => {
+    const opened = await given.open();
+    const { page } = opened;
+    await opened.go('/?stage=quantize@backbone');
+    const field = page.getByRole('textbox', { name: 'preset' });
+    await field.fill('a8w8');
+    await page.getByRole('button', { name: 'Change …' }).click();
+    await page.getByText('params.preset.default, line').waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('✓ Written').waitFor();
+    const edited = readFileSync(file(), 'utf8');
+    expect(edited.split('\n').filter((line, index) => line !== original.split('\n')[index])).toEqual([
+      expect.stringMatching(/^ {2}preset: .*default: a8w8/),
+    ]);
+    await page.getByText('Why it is not up to date').waitFor();
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    await page.getByText('Taken back: params.preset.default').waitFor();
+    expect(readFileSync(file(), 'utf8')).toBe(original);
+
+    await page.getByText('Why it is not up to date').waitFor({ state: 'detached' });
+    await field.fill('a16w8');
+    await page.getByRole('button', { name: 'Change …' }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('✓ Written').waitFor();
+    await page.getByRole('button', { name: 'Undo edit' }).click();
+    // Also where the bar above takes it back.
+    await page.getByText('Taken back: params.preset.default').waitFor();
+    expect(await page.getByText('✓ Written').count()).toBe(0);
+    expect(readFileSync(file(), 'utf8')).toBe(original);
+    expect(opened.heard).toEqual([]);
+    await field.fill('int5');
+    await page.getByRole('button', { name: 'Change …' }).click();
+    await page.getByRole('alert').getByText('expected one of "xint8", "a8w8", "a16w8"').waitFor();
+    expect(readFileSync(file(), 'utf8')).toBe(original);
+  });
+
+  it('of a broken file is not offered: each view says that the file has errors, and leads to them', async () => {
+    writeFileSync(file(), original.replace('version: 1', 'version: 99'));
+    const opened = await given.open();
+    const { page } = opened;
+    for (const at of ['/quantization?stage=quantize@backbone', '/results', '/compile', '/runs', '/report']) {
+      await opened.go(at);
+      await page.getByText('The pipeline file has errors, so that its stages are not known.').waitFor();
+    }
+    await page.getByRole('main').getByRole('link', { name: 'Pipeline' }).click();
+    await page.getByRole('region', { name: 'Problems of the pipeline file' }).waitFor();
+    expect(opened.heard).toEqual([]);
+  });
+
   it('takes a fix that was tried: the rule goes to the item of its model, and a build puts the model on the NPU', async () => {
     writeFileSync(file(), original.replace('rules: [{name: conv-transpose-depth-to-space}]', 'rules: []'));
     const before = readFileSync(file(), 'utf8');
@@ -66,6 +115,18 @@ describeInBrowser('an edit in the page', path => {
     const opened = await given.open();
     const { page } = opened;
     await opened.go('/compile?model=mask_head');
+    // The unit on the CPU is a part of its own, between two on the NPU.
+    const parts = page.getByRole('region', { name: 'Graph of parts' });
+    const onCpu = parts.getByRole('button', { name: /CPU/ });
+    await onCpu.waitFor();
+    expect(await parts.getByRole('button').count()).toBe(3);
+    await onCpu.press('Enter');
+    const units = page.getByRole('region', { name: 'Units', exact: true }).locator('tbody tr');
+    await page.getByRole('button', { name: /alone: 1 units? ✕/ }).waitFor();
+    expect(await units.allInnerTexts()).toEqual([expect.stringMatching(/ConvTranspose\s+CPU/)]);
+    expect(await opened.findBarriers()).toEqual([]);
+    await page.getByRole('button', { name: /alone: 1 units? ✕/ }).click();
+    await units.nth(1).waitFor();
     await page.getByRole('button', { name: 'Try the fixes' }).click();
     const row = page.getByRole('row').filter({ hasText: 'conv-transpose-depth-to-space' });
     // The trial begins where the stage stands.

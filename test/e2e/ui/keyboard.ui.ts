@@ -120,4 +120,50 @@ describeInBrowser('the keyboard', path => {
     await page.getByRole('complementary').waitFor({ state: 'detached' });
     expect(heard).toEqual([]);
   });
+
+  it('lists its keys, changes the view and finds the search field by one, types them into fields, and can turn them off', async () => {
+    const opened = await given.open();
+    const { page, go, heard } = opened;
+    await go('/');
+    await page.keyboard.press('?');
+    const list = page.getByRole('dialog', { name: 'Keys' });
+    await list.waitFor();
+    expect(await opened.findBarriers()).toEqual([]);
+    expect(await list.locator('dt').count()).toBeGreaterThan(10);
+    await page.keyboard.press('Escape');
+    await list.waitFor({ state: 'hidden' });
+    await page.keyboard.press('5');
+    await page.getByRole('heading', { name: 'Quantization' }).waitFor();
+    await page.getByRole('searchbox').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('relu2?1');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('relu2?1');
+    expect(await list.isVisible()).toBe(false);
+    await press(page, page.getByRole('button', { name: 'Keys' }));
+    await press(page, page.getByLabel('single keys of the page'), 'Space');
+    await press(page, list.getByRole('button', { name: 'Close' }));
+    await list.waitFor({ state: 'hidden' });
+    await page.keyboard.press('3');
+    expect(page.url()).toContain('/quantization');
+    expect(heard).toEqual([]);
+  });
+
+  it('changes a parameter at a stage, and undoes it', async () => {
+    const pipeline = join(project.folder, 'pipeline.yaml');
+    const before = readFileSync(pipeline, 'utf8');
+    const { page, go, heard } = await given.open();
+    await go('/?as=list&stage=quantize@backbone');
+    await reach(page, page.getByRole('textbox', { name: 'preset' }));
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('a16w8');
+    await page.keyboard.press('Enter');
+    await page.locator('.diff .added').waitFor();
+    await press(page, page.getByRole('button', { name: 'Apply', exact: true }));
+    await page.getByText('✓ Written').waitFor();
+    expect(readFileSync(pipeline, 'utf8')).not.toBe(before);
+    await press(page, page.getByRole('button', { name: 'Undo', exact: true }));
+    await page.getByText('Taken back').waitFor();
+    expect(readFileSync(pipeline, 'utf8')).toBe(before);
+    expect(heard).toEqual([]);
+  });
 });

@@ -30,6 +30,7 @@ describeInBrowser('the page of the default pipeline', path => {
     ['/report', 'Partition and estimates'],
     ['/?as=list', 'evaluate-int8'],
     ['/?stage=quantize@backbone', 'Action key'],
+    ['/?stage=quantize@backbone&only=yes&fit=yes&find=int8', 'only around'],
     ['/runs', 'What changed'],
     ['/runs?of=r1,now&all=yes', 'Parameters'],
     ['/results', 'AP75'],
@@ -100,6 +101,63 @@ describeInBrowser('the page of the default pipeline', path => {
     await tab.getByRole('link', { name: 'Runs' }).focus();
     await tab.keyboard.press('Enter');
     await tab.getByRole('heading', { name: 'Runs' }).waitFor();
+  });
+
+  it('finds stages by name, draws what is around one, and scrolls to the stage of its address', async () => {
+    const opened = await page.open({ viewport: { width: 900, height: 800 } });
+    const { page: tab } = opened;
+    await opened.go('/?as=graph&stage=evaluate-int8');
+    const box = tab.locator('[data-stage="evaluate-int8"]');
+    await box.waitFor();
+    const [shown, region] = [await box.boundingBox(), await tab.getByRole('region', { name: 'Graph of stages' }).boundingBox()];
+    expect(shown?.x).toBeGreaterThanOrEqual(region?.x ?? Number.NaN);
+    expect((shown?.x ?? Number.NaN) + (shown?.width ?? Number.NaN)).toBeLessThanOrEqual((region?.x ?? 0) + (region?.width ?? 0));
+    await tab.getByLabel('only around evaluate-int8').check();
+    await tab.locator('[data-stage="compile"]').waitFor({ state: 'detached' });
+    expect(await tab.locator('[data-stage="export"], [data-stage="report"]').count()).toBe(2);
+    await tab.getByLabel('all at once').check();
+    const graph = tab.getByRole('region', { name: 'Graph of stages' });
+    await expectSoon(() => graph.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), 0);
+    await tab.getByRole('searchbox', { name: 'Filter stages' }).fill('mask_head');
+    await expectSoon(() => tab.locator('.graph .box:not(.pale)').count(), 4);
+    await tab.getByRole('button', { name: 'List' }).click();
+    await expectSoon(() => tab.getByRole('region', { name: 'Stages' }).locator('tbody tr').count(), 4);
+    await tab.getByRole('searchbox', { name: 'Filter stages' }).fill('<none>');
+    await tab.getByText('No stage has “<none>” in its name or plugin.').waitFor();
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('copies digests, and leads from the outputs of a stage to what they hold and what the step changed', async () => {
+    const opened = await page.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page: tab } = opened;
+    await opened.go('/?stage=quantize@backbone');
+    await tab.getByRole('button', { name: 'Copy the digest of model' }).first().click();
+    await tab.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await tab.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^[0-9a-f]{64}$/);
+    await tab.getByRole('link', { name: 'what changed from rewrite@backbone.model' }).click();
+    await tab.getByText('Before: rewrite@backbone.model').waitFor();
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('has the kinds of error of all stages at once, as each has them beside another', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    const kinds = tab.getByRole('region', { name: 'Kinds of error' });
+    const read = async (): Promise<readonly (readonly string[])[]> =>
+      (await kinds.locator('tbody tr').allInnerTexts()).map(row => row.split('\t').map(cell => cell.trim()));
+    await opened.go('/results?left=evaluate-float&right=evaluate-rewritten&judged=yes');
+    await kinds.waitFor();
+    const two = await read();
+    await opened.go('/results?left=evaluate-float&right=evaluate-int8&judged=yes');
+    await kinds.waitFor();
+    await tab.getByLabel('also evaluate-rewritten').check();
+    await kinds.getByText('evaluate-rewritten').waitFor();
+    const all = await read();
+    expect(all.map(row => row.slice(0, 5))).toEqual(two);
+    expect(all.every(row => row.length === 7)).toBe(true);
+    expect(await tab.locator('.curve').count()).toBe(3);
+    expect(await opened.findBarriers()).toEqual([]);
+    expect(opened.heard).toEqual([]);
   });
 
   it('keeps the state of a view in its address, and goes back', async () => {
@@ -536,3 +594,12 @@ describeInBrowser('the page of the default pipeline', path => {
     expect(await opened.page.evaluate('document.getAnimations().length')).toBe(0);
   });
 });
+
+async function expectSoon<T>(look: () => Promise<T>, expected: T): Promise<void> {
+  const until = performance.now() + 5_000;
+  for (;;) {
+    const found = await look();
+    if (found === expected || performance.now() > until) return expect(found).toEqual(expected);
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+}

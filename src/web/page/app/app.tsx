@@ -12,6 +12,7 @@ import { Link } from '../parts/link.js';
 import { Empty, Waiting } from '../parts/notice.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { SchemeButton } from './scheme-button.js';
+import { Shortcuts } from './shortcuts.js';
 
 interface ViewEntry {
   readonly name: string;
@@ -74,6 +75,7 @@ export function App() {
             </Link>
           ))}
         </nav>
+        <Shortcuts views={VIEWS} />
         <SchemeButton />
       </header>
       <ConnectionNotice />
@@ -83,12 +85,20 @@ export function App() {
           <Empty>There is no view “{view}”. The views are in the navigation above.</Empty>
         ) : data === undefined ? (
           <Waiting error={error} what="the project" />
+        ) : isBroken(data) && entry.name !== 'pipeline' ? (
+          <Empty>
+            The pipeline file has errors, so that its stages are not known. <Link view="pipeline">Pipeline</Link> lists them.
+          </Empty>
         ) : (
           <LoadedView key={entry.name} entry={entry} pipeline={data} />
         )}
       </main>
     </>
   );
+}
+
+function isBroken({ stages, problems }: PipelineView): boolean {
+  return stages.length === 0 && problems.some(({ severity }) => severity === 'error');
 }
 
 function LoadedView({ entry, pipeline }: { readonly entry: ViewEntry; readonly pipeline: PipelineView }) {

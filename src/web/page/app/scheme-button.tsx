@@ -1,5 +1,6 @@
 /** Switches between the system's color scheme, light and dark. */
 import { useEffect, useState } from 'preact/hooks';
+import { keep } from './keep.js';
 
 const SCHEMES = ['auto', 'light', 'dark'] as const;
 
@@ -9,16 +10,6 @@ const KEY = 'tanren-scheme';
 
 function stored(): Scheme {
   return SCHEMES.find(scheme => scheme === keep(() => localStorage.getItem(KEY))) ?? 'auto';
-}
-
-/** A page in a file may have no storage. */
-function keep<T>(use: () => T): T | undefined {
-  try {
-    return use();
-  } catch (error) {
-    if (error instanceof DOMException) return undefined;
-    throw error;
-  }
 }
 
 export function SchemeButton() {

@@ -152,7 +152,7 @@ function ModelReport({ model, stage, pipeline }: ModelProps) {
             <FilterField what="units" hint={`filter ${units.length} units`} value={filter} set={setFilter} />
             {part !== undefined && (
               <button type="button" onClick={() => pickPart(part.index)}>
-                {`part ${plainText(part.name)} alone: ${formatCount(shown.length)} units ✕`}
+                {`part ${plainText(part.name)} alone: ${shown.length === 1 ? '1 unit' : `${formatCount(shown.length)} units`} ✕`}
               </button>
             )}
           </div>

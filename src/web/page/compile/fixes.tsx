@@ -37,9 +37,11 @@ export function Fixes({ stage, model, digest, canEdit }: FixesProps) {
   );
 }
 
+const noteOfRule = (): string => 'The rule applies wherever it matches; a model without such nodes ignores it.';
+
 function Trial({ stage, model, digest, canEdit }: FixesProps) {
   const { data, error } = useData<TrialView>(address('trial', { stage, model, v: digest.slice(0, 16) }), 'once');
-  const edit = useEdit('The rule applies wherever it matches; a model without such nodes ignores it.');
+  const edit = useEdit(noteOfRule);
   if (data === undefined) return <Waiting error={error} what="the trial" />;
   const { advice, rewrite } = data;
   const rows = rowsOf(data);

@@ -56,7 +56,9 @@ const COLUMNS: readonly ColumnSpec<CompiledModel>[] = [
   textColumn('Legal', ({ legal, units }) => (legal ? 'all units' : describeLegality(units)), undefined, {
     hint: 'Whether a unit is refused, or undocumented',
   }),
-  textColumn('', ({ replacedBy }) => (replacedBy === undefined ? '' : plainText(`tiles instead: ${replacedBy.join(', ')}`))),
+  textColumn('On tiles', ({ replacedBy = [] }) => plainText(replacedBy.join(', ')), undefined, {
+    hint: 'The model on tiles that runs in its place: one call takes many RoIs',
+  }),
 ];
 
 /** Of a model that is not legal as a whole. */

@@ -63,7 +63,7 @@ function Explained({ finding: { rule, severity, message, limit, source, note, fi
   return (
     <>
       <Badge look={SEVERITIES[severity]}>{severity}</Badge> <code>{plainText(rule)}</code>:{' '}
-      {measured === undefined ? plainText(message) : <Found measured={measured} />}
+      {measured === undefined ? `${plainText(message.replace(/\.$/, ''))}.` : <Found measured={measured} />}
       {limit !== '' && <> Limit: {plainText(limit)}.</>} <Origin source={source} />
       {note !== undefined && <div class="soft">{plainText(note)}</div>}
       {fixIts.map(({ rule, form, effect, note: how }) => (

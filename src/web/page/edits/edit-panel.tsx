@@ -12,10 +12,17 @@ interface EditPanelProps {
   readonly range: readonly number[] | undefined;
 }
 
+/** A list of a `foreach` item belongs to one instance. */
+function noteOf(place: string): string {
+  return /^stages\.[^.]+\.foreach\./.test(place)
+    ? 'The list is that of this instance alone.'
+    : 'The list applies to every instance of the stage; a model without this value ignores it.';
+}
+
 const METHODS = ['min-max', 'percentile', 'entropy', 'mse', 'power-of-two-min-mse', 'power-of-two-non-overflow'];
 
 export function EditPanel({ stage, value, dtype, range }: EditPanelProps) {
-  const { preview: show, shown } = useEdit('The list applies to every instance of the stage; a model without this value ignores it.');
+  const { preview: show, shown } = useEdit(noteOf);
   const [low = 0, high = 0] = range ?? [];
   const [bounds, setBounds] = useState<readonly [string, string]>([String(low), String(high)]);
   const preview = (change: JsonObject): void => show({ stage, value, ...change });

@@ -1,16 +1,16 @@
-/** Takes back the last edit that the page has written, as long as the file is as that edit left it. */
+/** The button that takes back the last edit, with the place that it changed. */
 import { useState } from 'preact/hooks';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
-import { post } from '../api/client.js';
 import { asApiError } from '../api/use-data.js';
 import { Problem } from '../parts/notice.js';
+import { undoLast } from './undo.js';
 
 export function UndoButton({ pipeline: { undoable, project } }: { readonly pipeline: PipelineView }) {
   const [problem, setProblem] = useState<string>();
   if (undoable === undefined || project.access !== 'full') return null;
   const undo = (): void => {
     setProblem(undefined);
-    post('undo', {}).catch((error: unknown) => setProblem(asApiError(error).message));
+    undoLast().catch((error: unknown) => setProblem(asApiError(error).message));
   };
   return (
     <span class="buttons">

@@ -1,12 +1,14 @@
 /** An edit of the pipeline file: shown as a difference first, then applied to the file as it was read, or discarded. */
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../base/json.js';
 import type { EditPreview } from '../../edit/edit-session.js';
 import { type ApiError, post } from '../api/client.js';
+import { useStore } from '../api/store.js';
 import { asApiError } from '../api/use-data.js';
 import { Failed } from '../parts/notice.js';
 import { DiffView } from './diff-view.js';
+import { undoLast, undoneEdit } from './undo.js';
 
 export interface EditFlow {
   /** Shows what the edit would change. */
@@ -15,14 +17,22 @@ export interface EditFlow {
   readonly shown: VNode;
 }
 
-/** @param note a sentence beside the place that is changed. */
-export function useEdit(note: string): EditFlow {
+/** @param noteOf a sentence beside the place that is changed. */
+export function useEdit(noteOf: (place: string) => string): EditFlow {
   const [shown, setShown] = useState<{ readonly edit: JsonObject; readonly preview: EditPreview }>();
   const [error, setError] = useState<ApiError>();
   const [applied, setApplied] = useState<string>();
+  const [undone, setUndone] = useState<string>();
+  const last = useStore(undoneEdit);
+  // Also where it is taken back in the bar above.
+  useEffect(() => {
+    setUndone(applied);
+    setApplied(undefined);
+  }, [last]);
   const attempt = (work: () => Promise<void>): void => {
     setError(undefined);
     setApplied(undefined);
+    setUndone(undefined);
     work().catch((problem: unknown) => setError(asApiError(problem)));
   };
   const apply = (then: 'run' | 'stop'): void =>
@@ -33,6 +43,7 @@ export function useEdit(note: string): EditFlow {
       setApplied(place);
       if (then === 'run') await post('build', { targets: [] });
     });
+  const undo = (): void => void undoLast().catch((problem: unknown) => setError(asApiError(problem)));
   return {
     preview: edit =>
       attempt(async () => {
@@ -44,13 +55,21 @@ export function useEdit(note: string): EditFlow {
         {error !== undefined && <Failed error={error} />}
         {applied !== undefined && (
           <p class="good" role="status">
-            ✓ Written: {applied}. “Undo” is in the bar above.
+            ✓ Written: {applied}.{' '}
+            <button type="button" onClick={undo}>
+              Undo
+            </button>
+          </p>
+        )}
+        {undone !== undefined && (
+          <p class="soft" role="status">
+            Taken back: {undone}.
           </p>
         )}
         {shown !== undefined && (
           <div class="card">
             <p>
-              Changes <b>{shown.preview.place}</b>. {note}
+              Changes <b>{shown.preview.place}</b>. {noteOf(shown.preview.place)}
             </p>
             <DiffView lines={shown.preview.diff} />
             <span class="buttons">

@@ -34,6 +34,9 @@ const ROW_PX = 29;
 /** Rows beyond the visible ones, so that scrolling shows no gaps. */
 const MARGIN = 12;
 
+/** Characters of a head that is broken into lines. */
+const LONG = 18;
+
 /** Fewer rows are all in the document. */
 const FEW = 80;
 
@@ -72,7 +75,7 @@ export function DataTable<Row>({ label, rows, columns, keyOf, picked, pick, visi
               <th
                 key={column.name}
                 scope="col"
-                class={column.numeric === true ? 'n' : ''}
+                class={`${column.numeric === true ? 'n' : ''}${typeof column.title === 'string' && column.title.length > LONG ? ' long' : ''}`}
                 title={column.hint ?? (typeof column.title === 'string' ? findColumnHint(column.title) : undefined)}
                 aria-sort={sortOf(order, column.name)}
               >

@@ -16,6 +16,7 @@ import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { StateText } from '../parts/state-text.js';
 import { formatTime, plainText } from '../parts/text.js';
 import { Digest } from './digest.js';
+import { ParamChanges } from './param-change.js';
 import { StageLog } from './stage-log.js';
 import { StageOutputs } from './stage-outputs.js';
 import type { StageState } from './stage-states.js';
@@ -90,6 +91,7 @@ function Details({ stage, pipeline }: { readonly stage: StageView; readonly pipe
         <section>
           <h3>Params</h3>
           <PlainTable label="Params" rows={params} columns={PARAMS} keyOf={({ name }) => name} none="The stage has no params." />
+          {pipeline.project.access === 'full' && <ParamChanges params={params} values={pipeline.params} />}
         </section>
       )}
       <section>

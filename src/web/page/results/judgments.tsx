@@ -17,10 +17,12 @@ import { nameOf, type ResultSide } from './use-results.js';
 interface JudgmentsProps {
   readonly left: ResultSide;
   readonly right: ResultSide;
+  /** All stages with detections. */
+  readonly sides: readonly ResultSide[];
 }
 
 /** @param isSaved whether the page has the judgments of some sides, and can compute none. */
-export function Judgments({ left, right, isSaved }: JudgmentsProps & { readonly isSaved: boolean }) {
+export function Judgments({ left, right, sides, isSaved }: JudgmentsProps & { readonly isSaved: boolean }) {
   const { query } = usePlace();
   const isOpen = isSaved ? query.judged !== 'no' : query.judged === 'yes';
   return (
@@ -33,25 +35,52 @@ export function Judgments({ left, right, isSaved }: JudgmentsProps & { readonly 
       >
         Lost and found objects, {isSaved ? '' : 'precision over recall, '}and kinds of error
       </summary>
-      {isOpen &&
-        (isSaved ? (
-          <SavedJudgments left={left} right={right} />
-        ) : (
-          <Judged key={`${nameOf(left)} ${nameOf(right)}`} left={left} right={right} />
-        ))}
+      {isOpen && (isSaved ? <SavedJudgments left={left} right={right} /> : <Judged left={left} right={right} sides={sides} />)}
     </details>
   );
 }
 
-function Judged({ left, right }: JudgmentsProps) {
-  const found = useJudgments([left, right], MOST_CHANGES);
-  if (found === undefined) return <Empty>Evaluating both sides …</Empty>;
-  if (typeof found === 'string') return <Empty>The detections cannot be evaluated: {plainText(found)}</Empty>;
-  const names = [nameOf(left), nameOf(right)];
+function Judged({ left, right, sides }: JudgmentsProps) {
+  const { query } = usePlace();
+  const between = sides.filter(side => isOfSameImages(side, right) && ![left, right].some(one => nameOf(one) === nameOf(side)));
+  const isAll = query.sides === 'all';
+  const judged = [left, ...(isAll ? between : []), right];
   return (
     <>
-      {found.changes !== undefined && (
-        <Changes list={found.changes} names={[nameOf(left), nameOf(right)]} side={right} common={found.common} />
+      {between.length > 0 && (
+        <div class="tools">
+          <label>
+            <input type="checkbox" checked={isAll} onChange={() => setQuery({ sides: isAll ? undefined : 'all' }, 'replace')} /> also{' '}
+            {between.map(nameOf).join(', ')}
+          </label>
+        </div>
+      )}
+      <JudgedSides key={judged.map(contentOf).join(' ')} sides={judged} />
+    </>
+  );
+}
+
+/** Changes with the detections, so that those of a new build are judged again. */
+function contentOf(side: ResultSide): string {
+  return `${nameOf(side)}:${side.of ?? side.stage.outputs.find(({ port }) => port === side.port)?.digest ?? ''}`;
+}
+
+/** Whether both are evaluated on one data set. */
+function isOfSameImages(one: ResultSide, other: ResultSide): boolean {
+  const [a, b] = [one, other].map(({ stage, annotations }) => stage.inputs.find(({ name }) => name === annotations));
+  return a !== undefined && a.path === b?.path && a.stage === b?.stage && a.port === b?.port;
+}
+
+function JudgedSides({ sides }: { readonly sides: readonly ResultSide[] }) {
+  const found = useJudgments(sides, MOST_CHANGES);
+  if (found === undefined) return <Empty>Evaluating {sides.length > 2 ? 'all' : 'both'} sides …</Empty>;
+  if (typeof found === 'string') return <Empty>The detections cannot be evaluated: {plainText(found)}</Empty>;
+  const names = sides.map(nameOf);
+  const [first, last, side] = [names[0], names.at(-1), sides.at(-1)];
+  return (
+    <>
+      {found.changes !== undefined && first !== undefined && last !== undefined && side !== undefined && (
+        <Changes list={found.changes} names={[first, last]} side={side} common={found.common} />
       )}
       <Curves judgments={found.judgments} names={names} />
       <ErrorKinds sides={found.judgments} names={names} iouType="bbox" />
@@ -68,6 +97,9 @@ interface SidesProps {
   readonly judgments: readonly Judgment[];
   readonly names: readonly string[];
 }
+
+/** Of the lines, whose dashes tell them apart without colors. */
+const SIGNS = ['━', '╍', '┅', '┉'] as const;
 
 const SHARES = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
@@ -104,15 +136,25 @@ function Curves({ judgments, names }: SidesProps) {
         <AxisX frame={FRAME} scale={x} ticks={SHARES} />
         <AxisY frame={FRAME} scale={y} ticks={SHARES} />
         {lines.map(({ points }, index) => (
-          <polyline key={index} class={`curve side-${index}`} points={points} />
+          <polyline key={index} class={`curve side-${index % SIGNS.length}`} points={points} />
         ))}
         <text class="soft-text" x={FRAME.width / 2} y={FRAME.height - 6} text-anchor="middle">
           recall
         </text>
+        <text class="soft-text" x={FRAME.left + 6} y={FRAME.height - FRAME.bottom - 8}>
+          precision, upward
+        </text>
       </Chart>
       <figcaption>
-        <span class="info">━ {names[0]}</span>: area {formatFixed(lines[0]?.ap ?? 0, 4)}; <span class="warn">╍ {names[1]}</span>: area{' '}
-        {formatFixed(lines[1]?.ap ?? 0, 4)}. The area is the average precision at this IoU.
+        {lines.map(({ ap }, index) => (
+          <span key={index}>
+            <span class={`of-side side-${index % SIGNS.length}`}>
+              {SIGNS[index % SIGNS.length]} {names[index]}
+            </span>
+            : area {formatFixed(ap, 4)};{' '}
+          </span>
+        ))}
+        the area is the average precision at this IoU.
       </figcaption>
     </figure>
   );

@@ -91,7 +91,7 @@ export function ResultsPage({ pipeline }: ViewProps) {
       <CocoTable left={left} right={right} />
       {pipeline.project.access === 'full' && <Subset stages={[left.stage, right.stage]} />}
       <Matched left={left} right={right} isLive={pipeline.project.access !== 'saved'} />
-      <Judgments left={left} right={right} isSaved={pipeline.project.access === 'saved'} />
+      <Judgments left={left} right={right} sides={sides} isSaved={pipeline.project.access === 'saved'} />
     </View>
   );
 }

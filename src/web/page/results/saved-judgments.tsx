@@ -25,8 +25,8 @@ export function SavedJudgments({ left, right }: SavedProps) {
       ) : (
         <Empty>{`The page holds the lost and found objects from ${first?.stage} to ${last?.stage}.`}</Empty>
       )}
-      <ErrorKinds sides={[one, other]} names={names} iouType={data.iouType} />
-      <Pixels sides={[one, other]} names={names} minScore={data.changes.minScore} />
+      <ErrorKinds sides={data.sides} names={data.sides.map(({ stage }) => stage)} iouType={data.iouType} />
+      <Pixels sides={data.sides} names={data.sides.map(({ stage }) => stage)} minScore={data.changes.minScore} />
     </>
   );
 }

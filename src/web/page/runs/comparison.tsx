@@ -9,7 +9,7 @@ import type { ComparisonView, MomentView } from '../../views/runs-view.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
-import { formatChange } from '../parts/figure.js';
+import { formatAligned, formatChange } from '../parts/figure.js';
 import { Empty, Waiting } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
 import { plainText } from '../parts/text.js';
@@ -173,8 +173,12 @@ function figureRows(sides: readonly (Readonly<Record<string, Figure>> | undefine
       const spread = side?.[`spread.${name}`];
       return typeof spread === 'number' ? [spread] : [];
     });
-    const cells = numbers.map(value => (value === undefined ? undefined : formatFigure(value)));
-    return { name, cells, numbers, ...(spreads.length === 0 ? {} : { spread: spreads.reduce((sum, one) => sum + one, 0) }) };
+    return {
+      name,
+      cells: formatAligned(numbers),
+      numbers,
+      ...(spreads.length === 0 ? {} : { spread: spreads.reduce((sum, one) => sum + one, 0) }),
+    };
   });
 }
 

@@ -1,8 +1,7 @@
 /** Runs or configurations as lines over parallel axes: one axis per parameter that differs, and one per figure. */
-import { formatFigure } from '../../../report/numbers.js';
 import { Chart } from '../parts/chart.js';
 import { clip, plainText } from '../parts/text.js';
-import { type Point, type PointAxis, placeOn } from './point-axes.js';
+import { formatPoint, type Point, type PointAxis, placeOn } from './point-axes.js';
 
 interface ParallelProps {
   readonly points: readonly Point[];
@@ -58,7 +57,7 @@ export function ParallelAxes({ points, axes, front, picked, toggle }: ParallelPr
 
 function valueOn(axis: PointAxis, { params, figures }: Point): string {
   const figure = figures[axis.name];
-  if (figure !== undefined) return formatFigure(figure);
+  if (figure !== undefined) return formatPoint(axis.name, figure);
   const value = params[axis.name];
   return value === undefined ? '–' : typeof value === 'string' ? plainText(value) : JSON.stringify(value);
 }
@@ -68,10 +67,10 @@ function Axis({ axis, x, y }: { readonly axis: PointAxis; readonly x: number; re
     axis.kind === 'values'
       ? axis.values.slice(0, MOST_WRITTEN).map((value, index) => [axis.values.length === 1 ? 0.5 : index / (axis.values.length - 1), value])
       : axis.high === axis.low
-        ? [[0.5, formatFigure(axis.low)]]
+        ? [[0.5, formatPoint(axis.name, axis.low)]]
         : [
-            [0, formatFigure(axis.low)],
-            [1, formatFigure(axis.high)],
+            [0, formatPoint(axis.name, axis.low)],
+            [1, formatPoint(axis.name, axis.high)],
           ];
   return (
     <g class="axis">

@@ -1,6 +1,8 @@
 /** Axes of runs and configurations: parameters that differ, and figures; and the Pareto front of two figures. */
 import { type Figure, rankOf } from '../../../base/figure.js';
 import type { Json } from '../../../base/json.js';
+import { formatBytes } from '../../../base/text/format.js';
+import { formatFigure } from '../../../report/numbers.js';
 
 /** A run, or a configuration of a sweep. */
 export interface Point {
@@ -76,6 +78,14 @@ export function placeOn(axis: PointAxis, { params, figures }: Pick<Point, 'param
   const value = typeof given === 'number' ? given : numberOf({ figures }, axis.name);
   if (value === undefined) return undefined;
   return axis.high === axis.low ? 0.5 : (value - axis.low) / (axis.high - axis.low);
+}
+
+/** The name of the size of the models among the figures of a sweep. */
+export const SIZE = 'size';
+
+/** A figure of a point, for people. */
+export function formatPoint(name: string, figure: Figure): string {
+  return name === SIZE && typeof figure === 'number' ? formatBytes(figure) : formatFigure(figure);
 }
 
 /** undefined without the figure, and for "equal", which has no place on an axis. */

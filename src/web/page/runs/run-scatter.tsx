@@ -1,6 +1,5 @@
 /** Two figures of all runs or configurations as a scatter, with those that no other one beats in both. */
 
-import { formatFigure } from '../../../report/numbers.js';
 import { setQuery } from '../api/router.js';
 import { isStatic } from '../api/saved.js';
 import { AxisX, AxisY, Chart } from '../parts/chart.js';
@@ -9,7 +8,7 @@ import { pressedBy } from '../parts/press.js';
 import { boundsOf, linearScale } from '../parts/scale.js';
 import { Select } from '../parts/select.js';
 import { clip, plainText } from '../parts/text.js';
-import { type Goal, numberOf, type Point, type ScatterFigures } from './point-axes.js';
+import { formatPoint, type Goal, numberOf, type Point, type ScatterFigures, SIZE } from './point-axes.js';
 
 interface AxesProps {
   readonly names: readonly string[];
@@ -86,6 +85,11 @@ interface Dot {
   readonly y: number;
 }
 
+/** Ticks of other figures have as many digits as tell them apart. */
+function formatOf(name: string | undefined) {
+  return name === SIZE ? { format: (tick: number) => formatPoint(SIZE, tick) } : {};
+}
+
 const FRAME = { width: 720, height: 330, left: 64, bottom: 44, top: 22, right: 16 };
 
 export function PointScatter({ points, front, names: [nameX, nameY], picked, toggle }: ScatterProps) {
@@ -102,8 +106,8 @@ export function PointScatter({ points, front, names: [nameX, nameY], picked, tog
       role="group"
       summary={`${nameY} over ${nameX} of ${dots.length}; ${best.length} are on the Pareto front`}
     >
-      <AxisX frame={FRAME} scale={x} />
-      <AxisY frame={FRAME} scale={y} />
+      <AxisX frame={FRAME} scale={x} {...formatOf(nameX)} />
+      <AxisY frame={FRAME} scale={y} {...formatOf(nameY)} />
       <text x={(FRAME.left + FRAME.width) / 2} y={FRAME.height - 6} text-anchor="middle">
         {nameX}
       </text>
@@ -123,12 +127,12 @@ export function PointScatter({ points, front, names: [nameX, nameY], picked, tog
                 role: 'button',
                 tabindex: 0,
                 'aria-pressed': picked.includes(dot.name),
-                'aria-label': `${dot.name}: ${formatFigure(dot.x)}, ${formatFigure(dot.y)}`,
+                'aria-label': `${dot.name}: ${formatPoint(nameX ?? '', dot.x)}, ${formatPoint(nameY ?? '', dot.y)}`,
                 onClick: () => toggle(dot.name),
                 onKeyDown: pressedBy(() => toggle(dot.name)),
               })}
         >
-          <title>{`${dot.name}${dot.label === dot.name ? '' : ` ${dot.label}`}\n${nameX}: ${formatFigure(dot.x)}\n${nameY}: ${formatFigure(dot.y)}`}</title>
+          <title>{`${dot.name}${dot.label === dot.name ? '' : ` ${dot.label}`}\n${nameX}: ${formatPoint(nameX ?? '', dot.x)}\n${nameY}: ${formatPoint(nameY ?? '', dot.y)}`}</title>
         </path>
       ))}
       {named.map(dot => (

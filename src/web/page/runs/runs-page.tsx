@@ -14,7 +14,7 @@ import { formatTime, plainText } from '../parts/text.js';
 import type { ViewProps } from '../parts/view-props.js';
 import { BaselineForm } from './baseline-form.js';
 import { Comparison } from './comparison.js';
-import { differingParams, type Point, textOf } from './point-axes.js';
+import { differingParams, type Point, type ScatterFigures, textOf } from './point-axes.js';
 import { Points } from './points.js';
 import { Sweeps } from './sweeps.js';
 
@@ -72,6 +72,7 @@ export function RunsPage({ pipeline }: ViewProps) {
           title="Figures and parameters of all runs"
           points={points}
           figures={figures.map(({ key }) => key)}
+          first={chooseFirst(figures)}
           prefix=""
           level={2}
           picked={picked}
@@ -109,6 +110,13 @@ function chooseFigures(asked: string | undefined, runs: readonly RunRow[], headl
   }
   const found = headlines.filter(({ key }) => known.has(key));
   return found.slice(-MOST_FIGURES);
+}
+
+/** The first accuracy over the first time, which is what is paid for it; nothing where the runs have not both. */
+function chooseFirst(figures: readonly FigureColumn[]): ScatterFigures | undefined {
+  const time = figures.find(({ unit }) => unit === 'ms');
+  const accuracy = figures.find(({ unit }) => unit === undefined);
+  return time === undefined || accuracy === undefined ? undefined : { x: time.key, y: accuracy.key, goals: ['least', 'most'] };
 }
 
 export function allFigures(runs: readonly RunRow[]): readonly string[] {

@@ -9,14 +9,11 @@ import { BrokenName } from '../parts/broken-name.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import type { HeadingLevel } from '../parts/heading.js';
 import { plainText } from '../parts/text.js';
-import { chooseFigures, findFront, numberOf, type Point, textOf } from './point-axes.js';
+import { chooseFigures, findFront, numberOf, type Point, SIZE, textOf } from './point-axes.js';
 import { Points } from './points.js';
 import { PointScatter } from './run-scatter.js';
 
 type Row = SweepDocument['configurations'][number];
-
-/** The name of the size of the models among the objectives. */
-const SIZE = 'size';
 
 interface SweepProps {
   readonly name: string;

@@ -1,0 +1,73 @@
+/** Changes the parameters of the pipeline file that a stage refers to. */
+import { useState } from 'preact/hooks';
+import type { Json, JsonObject } from '../../../base/json.js';
+import type { StageView } from '../../../report/views/stage-data.js';
+import { useEdit } from '../edits/use-edit.js';
+import { plainText } from '../parts/text.js';
+
+interface ChangesProps {
+  /** Of the stage. */
+  readonly params: StageView['params'];
+  /** Values of the parameters of the pipeline. */
+  readonly values: JsonObject;
+}
+
+/** Nothing for a stage that refers to none. */
+export function ParamChanges({ params, values }: ChangesProps) {
+  const { preview, shown } = useEdit(() => 'Every stage that refers to the parameter gets the value.');
+  const named = new Set(params.flatMap(({ origin }) => (origin.kind === 'reference' ? origin.refers : [])));
+  const changeable = [...named].filter(name => Object.hasOwn(values, name) && isPlain(values[name]));
+  if (changeable.length === 0) return null;
+  return (
+    <>
+      {changeable.map(name => (
+        <ParamField
+          key={`${name} ${JSON.stringify(values[name])}`}
+          name={name}
+          value={values[name] as Plain}
+          preview={to => preview({ kind: 'param', name, to })}
+        />
+      ))}
+      {shown}
+    </>
+  );
+}
+
+type Plain = string | number | boolean;
+
+function isPlain(value: Json | undefined): value is Plain {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly value: Plain;
+  readonly preview: (to: Plain) => void;
+}
+
+function ParamField({ name, value, preview }: FieldProps) {
+  const [text, setText] = useState(String(value));
+  const to = parseLike(text, value);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (to !== undefined && to !== value) preview(to);
+  };
+  return (
+    <form class="edit-tools" onSubmit={submit}>
+      <label>
+        <code>{plainText(name)}</code> <input type="text" size={12} value={text} onInput={event => setText(event.currentTarget.value)} />
+      </label>
+      <button type="submit" disabled={to === undefined || to === value}>
+        Change …
+      </button>
+    </form>
+  );
+}
+
+/** A value of the same type; undefined for a text that is none. The plan checks what the parameter allows. */
+export function parseLike(text: string, value: Plain): Plain | undefined {
+  if (typeof value === 'string') return text;
+  if (typeof value === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;
+  const number = Number(text);
+  return text.trim() === '' || !Number.isFinite(number) ? undefined : number;
+}
