@@ -1,4 +1,5 @@
 /** What is predicted for each model beside what a board reported: two columns that are never mixed. */
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { formatJsonProblems, readJsonShape } from '../../../base/json/json-shape.js';
 import { isJsonObject, type Json } from '../../../base/json.js';
 import { formatNumber } from '../../../report/numbers.js';
@@ -22,16 +23,22 @@ export function BoardTimes({ report, stages }: BoardProps) {
   const benches = stages.filter(
     ({ plugin, built, outputs }) => plugin === 'bench' && built && outputs.some(({ port, absent }) => port === 'report' && absent !== true),
   );
+  const [others, setOthers] = useState<readonly string[]>([]);
+  const tellOther = useCallback((id: string) => setOthers(before => [...before, id]), []);
   return (
     <section>
       <h2>Predicted and measured on the board</h2>
-      {benches.length === 0 ? (
-        <NoBoard />
-      ) : (
-        benches.map((stage, index) => <OneBoard key={stage.id} report={report} stage={stage} isLast={index === benches.length - 1} />)
-      )}
+      {benches.map(stage => (
+        <OneBoard key={keyOf(stage)} report={report} stage={stage} tellOther={tellOther} />
+      ))}
+      {benches.every(stage => others.includes(keyOf(stage))) && <NoBoard />}
     </section>
   );
+}
+
+/** Changes with the report. */
+function keyOf({ id, outputs }: StageRow): string {
+  return `${id} ${outputs.find(({ port }) => port === 'report')?.digest ?? ''}`;
 }
 
 function NoBoard() {
@@ -43,12 +50,22 @@ function NoBoard() {
   );
 }
 
-function OneBoard({ report, stage, isLast }: { readonly report: CompileReport; readonly stage: StageRow; readonly isLast: boolean }) {
+interface OneProps {
+  readonly report: CompileReport;
+  readonly stage: StageRow;
+  /** Is told the key of a stage whose report is of another machine. */
+  readonly tellOther: (key: string) => void;
+}
+
+function OneBoard({ report, stage, tellOther }: OneProps) {
   const digest = stage.outputs.find(({ port }) => port === 'report')?.digest?.slice(0, 16);
   const { data, error } = useData(address('artifact', { stage: stage.id, port: 'report', v: digest }), 'once', parseBench);
+  const isOther = data !== undefined && !isOfBoard(data);
+  useEffect(() => {
+    if (isOther) tellOther(keyOf(stage));
+  }, [isOther]);
   if (error !== undefined) return <Failed error={error} />;
-  if (data === undefined) return null;
-  if (!isOfBoard(data)) return isLast ? <NoBoard /> : null;
+  if (data === undefined || isOther) return null;
   return (
     <>
       <p class="soft">

@@ -5,6 +5,7 @@ import { formatDelta, formatFixed } from '../../../report/numbers.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
 import { Scroll } from '../parts/scroll.js';
+import { findCocoFigure } from '../report/coco-figures.js';
 import { nameOf, type ResultSide } from './use-results.js';
 
 const FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
@@ -42,11 +43,11 @@ export function CocoTable({ left, right }: { readonly left: ResultSide; readonly
                     {kind === 'bbox' ? 'box' : 'mask'} <span class="soft">{nameOf(side)}</span>
                   </th>
                   {FIGURES.map(name => {
-                    const value = numberAt(own, kind, name);
-                    const earlier = numberAt(before, kind, name);
+                    const value = own === undefined ? undefined : findCocoFigure(own, kind, name);
+                    const earlier = before === undefined ? undefined : findCocoFigure(before, kind, name);
                     return (
                       <td key={name} class="n">
-                        {value === undefined ? '–' : formatFixed(value, 4)}
+                        {value === undefined ? <span title="The data set has no such objects">–</span> : formatFixed(value, 4)}
                         {value !== undefined && earlier !== undefined && nameOf(left) !== nameOf(right) && (
                           <div class="change">{formatDelta(value - earlier, 4)}</div>
                         )}
@@ -69,10 +70,4 @@ function useMetrics({ stage: { id, outputs }, of }: ResultSide): JsonObject | un
     output === undefined ? undefined : address('artifact', { stage: id, port: output.port, of, v: output.digest?.slice(0, 16) }),
     'once',
   ).data;
-}
-
-function numberAt(metrics: JsonObject | undefined, kind: string, name: string): number | undefined {
-  const inner = metrics?.[kind];
-  const value = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? (inner as JsonObject)[name] : undefined;
-  return typeof value === 'number' ? value : undefined;
 }
