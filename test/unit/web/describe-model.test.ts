@@ -58,8 +58,8 @@ describe('a described model', () => {
     const known = { ...node('known', ['x']), macs: 1_000 };
     expect([noteOf(view.nodes), noteOf([...view.nodes, known]), noteOf([known])]).toEqual([
       'MACs unknown',
-      'at least 1000 MAC',
-      '1000 MAC',
+      'at least 1,000 MAC',
+      '1,000 MAC',
     ]);
   });
 });

@@ -1,9 +1,9 @@
 /** Average precision of every side as bars. */
 import { formatFixed } from '../../../report/numbers.js';
 import { AxisY, Chart, type Frame } from '../parts/chart.js';
+import { findCocoFigure } from '../parts/coco-figures.js';
 import { linearScale } from '../parts/scale.js';
 import { plainText } from '../parts/text.js';
-import { findCocoFigure } from './coco-figures.js';
 import type { ReportResults } from './report-results.js';
 
 interface BarsProps {

@@ -5,11 +5,11 @@ import { isJsonObject, type Json } from '../../../base/json.js';
 import { COCO_FIGURE_NAMES } from '../../../detection/coco/figure-names.js';
 import { findColumnHint } from '../../../report/column-hints.js';
 import { formatCount, formatDelta, formatFigure, formatFixed } from '../../../report/numbers.js';
+import { findCocoFigure } from '../parts/coco-figures.js';
 import { numberColumn, textColumn } from '../parts/columns.js';
 import type { ColumnSpec } from '../parts/data-table.js';
 import { plainText } from '../parts/text.js';
 import { AccuracyBars } from './accuracy-bars.js';
-import { findCocoFigure } from './coco-figures.js';
 import type { ReportResults } from './report-results.js';
 import { CaptionedTable, ReportSection } from './report-section.js';
 

@@ -6,9 +6,9 @@ import { formatCount, formatDelta, formatFixed, formatMs, formatNumber, formatSh
 import type { BenchReport } from '../../../runtime/measure/bench-report.js';
 import { sumEstimates } from '../../../target/estimate/estimate.js';
 import type { CompileReport } from '../compile/compile-report.js';
+import { findCocoFigure } from '../parts/coco-figures.js';
 import { plainText } from '../parts/text.js';
 import { addPerImage, describeFastest, nameDevice } from './bench-figures.js';
-import { findCocoFigure } from './coco-figures.js';
 import { listGates } from './gates.js';
 import { countOutcomes } from './outcomes.js';
 import type { Named, ReportResults } from './report-results.js';

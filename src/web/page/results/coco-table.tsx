@@ -4,8 +4,8 @@ import { findColumnHint } from '../../../report/column-hints.js';
 import { formatDelta, formatFixed } from '../../../report/numbers.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
+import { findCocoFigure } from '../parts/coco-figures.js';
 import { Scroll } from '../parts/scroll.js';
-import { findCocoFigure } from '../report/coco-figures.js';
 import { nameOf, type ResultSide } from './use-results.js';
 
 const FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
