@@ -32,19 +32,34 @@ export function makeOpenFile<Resource extends Closable>() {
 
 /** A resource that goes through layers in their order and cannot go back. */
 export interface Advancing extends Closable {
+  /** Number of layers. */
+  readonly count: number;
   /** Index of the next layer. */
   next(): number;
 }
 
-/** Like `makeOpenOrReuse`; a resource that is past `layer` is closed and opened again. */
-export function makeOpenAtLayer<Resource extends Advancing>() {
-  const openOrReuse = makeOpenOrReuse<Resource>();
-  let generation = 0;
-  let current: Resource | undefined;
-  return async (key: string, layer: number, open: () => Promise<Resource>): Promise<Resource> => {
-    if (current !== undefined && current.next() > layer) generation++;
-    current = await openOrReuse(JSON.stringify([key, generation]), open);
-    return current;
+export interface LayerUse<Resource> {
+  readonly key: string;
+  /** The layer that the resource must not be past: if it is, it is closed and opened again. */
+  readonly layer: number;
+  open(): Promise<Resource>;
+}
+
+/** Uses the open resource of a key, or closes that of another key and opens this one. Behind its last layer it is closed. Calls must not overlap. */
+export function makeUseAtLayer<Resource extends Advancing>() {
+  let current: { readonly key: string; readonly resource: Resource } | undefined;
+  const close = async (): Promise<void> => {
+    const former = current;
+    current = undefined;
+    await former?.resource.close();
+  };
+  return async <Result>({ key, layer, open }: LayerUse<Resource>, use: (resource: Resource) => Promise<Result>): Promise<Result> => {
+    if (current?.key !== key || current.resource.next() > layer) await close();
+    current ??= { key, resource: await open() };
+    const { resource } = current;
+    const result = await use(resource);
+    if (resource.next() >= resource.count) await close();
+    return result;
   };
 }
 

@@ -7,7 +7,7 @@ import { parseCorrections } from '../../src/quant/recovery/layer-correction.js';
 import { makeValuesFolder, type PairManifest, readPair } from '../../src/quant/recovery/model-pair.js';
 import { readJsonFile } from '../../src/stage/json-file.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';
-import { type Closable, makeOpenAtLayer } from '../../src/stage/reuse-open.js';
+import { type Closable, makeUseAtLayer } from '../../src/stage/reuse-open.js';
 
 export interface LayerManifest extends JsonObject {
   /** What all layers share; `layers` digests their names, which pair them. */
@@ -17,19 +17,20 @@ export interface LayerManifest extends JsonObject {
   readonly earlier: string;
 }
 
-const openAtLayer = makeOpenAtLayer<BiasCorrector & Closable>();
+const useAtLayer = makeUseAtLayer<BiasCorrector & Closable>();
 
 export const layerPart = defineJsonPart<LayerManifest>({
   name: 'correct-bias-of-layer',
   version: 1,
   module: import.meta.url,
   async compute({ manifest: { run, layer }, unkeyed }) {
-    const corrector = await openAtLayer(JSON.stringify(run), layer, () => open(unkeyed));
-    if (corrector.next() < layer) {
-      const earlier = parseCorrections(await readJsonFile(getDefined(unkeyed.earlier, 'earlier')));
-      while (corrector.next() < layer) await corrector.repeat(getDefined(earlier[corrector.next()], 'earlier correction'));
-    }
-    return [await corrector.correct()];
+    return useAtLayer({ key: JSON.stringify(run), layer, open: () => open(unkeyed) }, async corrector => {
+      if (corrector.next() < layer) {
+        const earlier = parseCorrections(await readJsonFile(getDefined(unkeyed.earlier, 'earlier')));
+        while (corrector.next() < layer) await corrector.repeat(getDefined(earlier[corrector.next()], 'earlier correction'));
+      }
+      return [await corrector.correct()];
+    });
   },
 });
 

@@ -8,7 +8,7 @@ import { openWeightRounder, pairLayersWithWeight, type WeightRounder } from '../
 import type { RoundingSettings } from '../../src/quant/recovery/rounding/rounding-methods.js';
 import { definePart } from '../../src/stage/context.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
-import { type Closable, makeOpenAtLayer } from '../../src/stage/reuse-open.js';
+import { type Closable, makeUseAtLayer } from '../../src/stage/reuse-open.js';
 import { decodeNpy, encodeNpy } from '../../src/tensor/formats/npy.js';
 import { makeTensor } from '../../src/tensor/tensor.js';
 
@@ -22,7 +22,7 @@ export interface LayerManifest extends JsonObject {
 export const ROUNDING_FILE = 'rounding.json';
 export const INTEGERS_FILE = 'integers.npy';
 
-const openAtLayer = makeOpenAtLayer<WeightRounder & Closable>();
+const useAtLayer = makeUseAtLayer<WeightRounder & Closable>();
 
 export const layerPart = definePart<LayerManifest>({
   name: 'round-weights-of-layer',
@@ -30,10 +30,14 @@ export const layerPart = definePart<LayerManifest>({
   module: import.meta.url,
   runsModels: 'always',
   async run({ manifest: { run, layer }, blobs, unkeyed, folder }) {
-    const rounder = await openAtLayer(JSON.stringify(run), layer, () => open(unkeyed, run.settings));
-    while (rounder.next() < layer)
-      await rounder.repeat(await readIntegers(getDefined(blobs[String(rounder.next())], 'integers of an earlier layer')));
-    const { rounding, integers } = await rounder.round();
+    const { rounding, integers } = await useAtLayer(
+      { key: JSON.stringify(run), layer, open: () => open(unkeyed, run.settings) },
+      async rounder => {
+        while (rounder.next() < layer)
+          await rounder.repeat(await readIntegers(getDefined(blobs[String(rounder.next())], 'integers of an earlier layer')));
+        return rounder.round();
+      },
+    );
     await writeFile(join(folder, INTEGERS_FILE), encodeNpy(makeTensor('int32', [integers.length], integers)));
     await writeJsonFile(join(folder, ROUNDING_FILE), rounding);
     return [INTEGERS_FILE, ROUNDING_FILE];

@@ -1,5 +1,10 @@
 /** The part of `round-weights` that compares the outputs of a model with those of the float model. */
-import { OUTPUTS_WORK, type OutputsManifest } from '../../src/quant/recovery/model-pair.js';
+import { type OutputsManifest, outputsWork } from '../../src/quant/recovery/model-pair.js';
 import { definePart } from '../../src/stage/context.js';
+import { makeOpenOrReuse } from '../../src/stage/reuse-open.js';
 
-export const outputsPart = definePart<OutputsManifest>({ ...OUTPUTS_WORK, name: 'round-weights-outputs', module: import.meta.url });
+export const outputsPart = definePart<OutputsManifest>({
+  ...outputsWork(makeOpenOrReuse()),
+  name: 'round-weights-outputs',
+  module: import.meta.url,
+});

@@ -6,7 +6,7 @@ import { makeValuesFolder } from '../../src/quant/recovery/model-pair.js';
 import type { RangeOverride, WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { feedsOf, openSampleList } from '../../src/runtime/capture/sample-files.js';
 import { defineJsonPart } from '../../src/stage/json-part.js';
-import { type Closable, makeOpenAtLayer } from '../../src/stage/reuse-open.js';
+import { type Closable, makeUseAtLayer } from '../../src/stage/reuse-open.js';
 import { readQuantizer } from './read-quantizer.js';
 
 export interface SearchManifest extends JsonObject {
@@ -31,16 +31,17 @@ export interface BlockManifest extends JsonObject {
   readonly before: readonly (readonly (RangeOverride & JsonObject)[])[];
 }
 
-const openAtBlock = makeOpenAtLayer<RangeSearcher & Closable>();
+const useAtBlock = makeUseAtLayer<RangeSearcher & Closable>();
 
 export const blockPart = defineJsonPart<BlockManifest>({
   name: 'search-ranges-of-block',
   version: 1,
   module: import.meta.url,
   async compute({ manifest: { run, block, before }, unkeyed }) {
-    const searcher = await openAtBlock(JSON.stringify(run), block, () => open(unkeyed, run));
-    while (searcher.next() < block) await searcher.repeat(getDefined(before[searcher.next()], 'ranges of an earlier block'));
-    return searcher.search();
+    return useAtBlock({ key: JSON.stringify(run), layer: block, open: () => open(unkeyed, run) }, async searcher => {
+      while (searcher.next() < block) await searcher.repeat(getDefined(before[searcher.next()], 'ranges of an earlier block'));
+      return searcher.search();
+    });
   },
 });
 

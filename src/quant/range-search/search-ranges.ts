@@ -33,7 +33,7 @@ export interface RangeSearchSettings {
 
 export interface RangeSearcher {
   /** Number of blocks. */
-  readonly blocks: number;
+  readonly count: number;
   /** Index of the next block. */
   next(): number;
   /** Tensors that span several blocks. */
@@ -79,7 +79,7 @@ export async function openRangeSearcher({ float, quantize, samples, folder, sett
     kept = [...kept, ...overrides];
   };
   return {
-    blocks: blocks.length,
+    count: blocks.length,
     next: sweep.next,
     skipped,
     search: () => sweep.during(searchNext),

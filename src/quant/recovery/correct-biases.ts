@@ -9,6 +9,8 @@ import { type LayerPair, type LayerPairs, pairLayers } from './layer-pairs.js';
 import { type LayerSweep, type LayerSweepRequest, type OpenLayer, openLayerSweep } from './layer-sweep.js';
 
 export interface BiasCorrector {
+  /** Number of layers. */
+  readonly count: number;
   /** Index of the next layer. */
   readonly next: () => number;
   /** Corrects the next layer. @throws QuantError `layers-differ`, `not-finite`; RuntimeError `model-run`. */
@@ -54,7 +56,12 @@ export async function openBiasCorrector(request: LayerSweepRequest<LayerBias>): 
     writeBias(graph, pair.target, known.elements);
     await runAll(sweep, sweep.open());
   };
-  return { next: sweep.next, correct: () => sweep.during(correctLayer), repeat: known => sweep.during(() => repeatLayer(known)) };
+  return {
+    count: request.layers.length,
+    next: sweep.next,
+    correct: () => sweep.during(correctLayer),
+    repeat: known => sweep.during(() => repeatLayer(known)),
+  };
 }
 
 /** Runs every sample, and advances. */

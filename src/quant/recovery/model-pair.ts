@@ -12,7 +12,7 @@ import { CAPTURE_SESSION } from '../../runtime/capture/capture.js';
 import { describeSampleList, feedsOf, openSampleList, type SampleFiles } from '../../runtime/capture/sample-files.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
 import { sessionManifest } from '../../runtime/session/session.js';
-import { measureOutputSqnr, type OutputSqnr } from './output-errors.js';
+import { compareWithSaved, type OutputSqnr, type SavedOutputs, saveOutputs } from './output-errors.js';
 
 /** Everything of a pair that can change the result of a part. */
 export interface PairManifest extends JsonObject {
@@ -112,17 +112,43 @@ export async function makeValuesFolder() {
 
 export const OUTPUTS_FILE = 'outputs.json';
 
-/** The work of a part that writes the SQNR in dB of every float32 output, by name; null without error. */
-export const OUTPUTS_WORK = {
-  version: 1,
-  runsModels: 'always',
-  async run({ unkeyed, folder }: { readonly unkeyed: Readonly<Record<string, string>>; readonly folder: string }) {
-    const { float, quantized, samples } = await readPair(unkeyed);
-    const values = await makeValuesFolder();
-    const own = { model: float, samples: samples.float };
-    const figures = await measureOutputSqnr(own, { model: quantized, samples: samples.quantized }, values.folder);
-    await values.close();
-    await writeFile(join(folder, OUTPUTS_FILE), JSON.stringify(figures));
-    return [OUTPUTS_FILE];
-  },
-} as const;
+/** Outputs of a float model, in a folder that `close` removes. */
+interface OpenOutputs extends SavedOutputs {
+  close(): Promise<void>;
+}
+
+/**
+ * The work of a part that writes the SQNR in dB of every float32 output, by name; null without error.
+ * @param openOrReuse keeps the outputs of the float model from one run of the part to the next one, by key.
+ */
+export function outputsWork(openOrReuse: (key: string, open: () => Promise<OpenOutputs>) => Promise<OpenOutputs>) {
+  return {
+    version: 1,
+    runsModels: 'always',
+    async run({ manifest, unkeyed, folder }: OutputsRun) {
+      const { float, samples, arrays, session } = manifest;
+      const list = await openSampleList(getDefined(unkeyed.samples, 'samples'), getDefined(unkeyed.captured, 'captured'));
+      const path = getDefined(unkeyed.float, 'float');
+      const key = JSON.stringify([float, samples, arrays, session, path]);
+      const outputs = await openOrReuse(key, () => openFloatOutputs(path, list));
+      const model = await readModel(getDefined(unkeyed.model, 'model'));
+      const values = await makeValuesFolder();
+      const figures = await compareWithSaved(outputs, { model, samples: feedsOf(model, list) }, values.folder);
+      await values.close();
+      await writeFile(join(folder, OUTPUTS_FILE), JSON.stringify(figures));
+      return [OUTPUTS_FILE];
+    },
+  } as const;
+}
+
+interface OutputsRun {
+  readonly manifest: OutputsManifest;
+  readonly unkeyed: Readonly<Record<string, string>>;
+  readonly folder: string;
+}
+
+async function openFloatOutputs(path: string, list: Parameters<typeof feedsOf>[1]): Promise<OpenOutputs> {
+  const model = await readModel(path);
+  const { folder, close } = await makeValuesFolder();
+  return { ...(await saveOutputs({ model, samples: feedsOf(model, list) }, folder)), close };
+}

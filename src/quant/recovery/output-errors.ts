@@ -1,7 +1,8 @@
 /** The error of a model's outputs against those of another, such as a quantized model's against float, over samples. */
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { getDefined } from '../../base/invariant.js';
 import type { Json } from '../../base/json.js';
 import { anyOf, mapOf, NULL, number } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
@@ -12,6 +13,7 @@ import type { Model } from '../../onnx/ir/model.js';
 import { openSweep } from '../../runtime/capture/sweep.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
 import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../tensor/compare.js';
+import { decodeNpy, encodeNpy } from '../../tensor/formats/npy.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { type KeptDocument, parseKept } from '../integers/parse-kept.js';
 
@@ -33,22 +35,60 @@ export function parseOutputSqnr(json: Json, document: KeptDocument): OutputSqnr 
   return parseKept(json, reader, document);
 }
 
-/** Compares float32 outputs by position; names are those of `float`. @param folder an empty folder for intermediate values. */
+/** Outputs of a model that wait in files. */
+export interface SavedOutputs {
+  readonly samples: number;
+  /** Of a sample, the float32 outputs that the model computes, each in its place. */
+  read(sample: number): Promise<readonly NamedOutput[]>;
+}
+
+interface NamedOutput {
+  readonly name: string;
+  readonly tensor: Tensor | undefined;
+}
+
+/**
+ * Compares float32 outputs by position; names are those of `float`. One model is open at a time.
+ * @param folder an empty folder for intermediate values and outputs.
+ */
 export async function measureOutputSqnr(float: ComparedModel, quantized: ComparedModel, folder: string): Promise<OutputSqnr> {
-  const [own, other] = [await openOutputs(float, join(folder, 'float')), await openOutputs(quantized, join(folder, 'quantized'))];
+  return compareWithSaved(await saveOutputs(float, await makeFolder(folder, 'float')), quantized, await makeFolder(folder, 'quantized'));
+}
+
+/** Runs every sample. @param folder an empty folder, which keeps the outputs. */
+export async function saveOutputs(float: ComparedModel, folder: string): Promise<SavedOutputs> {
+  const saved = await makeFolder(folder, 'outputs');
+  const fileOf = (sample: number, position: number): string => join(saved, `${sample}-${position}.npy`);
+  const kept = new Map<number, readonly { readonly name: string; readonly isSaved: boolean }[]>();
+  await runOutputs(float, await makeFolder(folder, 'values'), async (sample, outputs) => {
+    for (const [position, { tensor }] of outputs.entries())
+      if (tensor?.dtype === 'float32') await writeFile(fileOf(sample, position), encodeNpy(tensor));
+    kept.set(
+      sample,
+      outputs.map(({ name, tensor }) => ({ name, isSaved: tensor?.dtype === 'float32' })),
+    );
+  });
+  return {
+    samples: float.samples.length,
+    async read(sample) {
+      const outputs: NamedOutput[] = [];
+      for (const [position, { name, isSaved }] of getDefined(kept.get(sample), 'outputs of a sample').entries())
+        outputs.push({ name, tensor: isSaved ? decodeNpy(await readFile(fileOf(sample, position))) : undefined });
+      return outputs;
+    },
+  };
+}
+
+/** Compares as `measureOutputSqnr`. @param folder an empty folder for intermediate values. */
+export async function compareWithSaved(float: SavedOutputs, quantized: ComparedModel, folder: string): Promise<OutputSqnr> {
   const sums = new Map<string, Comparison>();
-  try {
-    for (const sample of float.samples.keys()) {
-      const [expected, actual] = [await own.run(sample), await other.run(sample)];
-      for (const [position, { name, tensor }] of expected.entries()) {
-        const partner = actual[position]?.tensor;
-        if (tensor?.dtype !== 'float32' || partner?.dtype !== 'float32') continue;
-        sums.set(name, mergeComparisons(sums.get(name) ?? NO_COMPARISON, compareArrays(tensor.data, partner.data)));
-      }
+  await runOutputs(quantized, folder, async (sample, actual) => {
+    for (const [position, { name, tensor }] of (await float.read(sample)).entries()) {
+      const partner = actual[position]?.tensor;
+      if (tensor?.dtype !== 'float32' || partner?.dtype !== 'float32') continue;
+      sums.set(name, mergeComparisons(sums.get(name) ?? NO_COMPARISON, compareArrays(tensor.data, partner.data)));
     }
-  } finally {
-    await Promise.all([own.close(), other.close()]);
-  }
+  });
   return Object.fromEntries(
     [...sums].map(([name, sum]) => {
       const sqnr = sqnrDbOf(sum);
@@ -57,19 +97,32 @@ export async function measureOutputSqnr(float: ComparedModel, quantized: Compare
   );
 }
 
-async function openOutputs({ model, samples }: ComparedModel, folder: string) {
-  await mkdir(folder);
+/** Gives `use` every output of every sample in its place; no tensor for those that are inputs or constants. */
+async function runOutputs(
+  { model, samples }: ComparedModel,
+  folder: string,
+  use: (sample: number, outputs: readonly NamedOutput[]) => Promise<void>,
+): Promise<void> {
   const order = [...model.graph.nodes.values()];
   const computed = model.graph.outputs.filter(id => getValue(model.graph, id).producer !== undefined);
   const stretch = openSweep({ model, order, samples, folder }).open(order.length, computed);
-  return {
-    /** Every output in its place; no tensor for those that are inputs or constants. */
-    async run(sample: number): Promise<readonly { readonly name: string; readonly tensor: Tensor | undefined }[]> {
+  try {
+    for (const sample of samples.keys()) {
       const values = await stretch.run(sample);
-      return model.graph.outputs.map(id => ({ name: getValue(model.graph, id).name, tensor: values.get(id) }));
-    },
-    close: () => stretch.close('repeat'),
-  };
+      await use(
+        sample,
+        model.graph.outputs.map(id => ({ name: getValue(model.graph, id).name, tensor: values.get(id) })),
+      );
+    }
+  } finally {
+    await stretch.close('repeat');
+  }
+}
+
+async function makeFolder(parent: string, name: string): Promise<string> {
+  const folder = join(parent, name);
+  await mkdir(folder);
+  return folder;
 }
 
 /** One line per output, and a warning for each that became worse. */

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeOpenOrReuse, stampFile } from '../../../src/stage/reuse-open.js';
+import { makeOpenOrReuse, makeUseAtLayer, stampFile } from '../../../src/stage/reuse-open.js';
 
 function makeResources() {
   const log: string[] = [];
@@ -36,6 +36,52 @@ describe('a reused resource', () => {
     await expect(get('broken')).rejects.toThrow('cannot be opened');
     await get('a');
     expect(log).toEqual(['open a', 'close a', 'open a']);
+  });
+});
+
+describe('a resource that goes through layers', () => {
+  function givenLayers(count: number) {
+    const log: string[] = [];
+    const use = makeUseAtLayer<{ readonly count: number; next(): number; step(): void; close(): Promise<void> }>();
+    const stepAt = (key: string, layer: number) =>
+      use(
+        {
+          key,
+          layer,
+          async open() {
+            let next = 0;
+            log.push(`open ${key}`);
+            return { count, next: () => next, step: () => void next++, close: async () => void log.push(`close ${key}`) };
+          },
+        },
+        async resource => {
+          while (resource.next() < layer) resource.step();
+          log.push(`${key}${resource.next()}`);
+          resource.step();
+        },
+      );
+    return { log, stepAt };
+  }
+
+  it('is opened once, and closed behind its last layer', async () => {
+    const { log, stepAt } = givenLayers(2);
+    await stepAt('a', 0);
+    await stepAt('a', 1);
+    expect(log).toEqual(['open a', 'a0', 'a1', 'close a']);
+  });
+
+  it('is closed and opened again for a layer that it is past', async () => {
+    const { log, stepAt } = givenLayers(3);
+    await stepAt('a', 1);
+    await stepAt('a', 0);
+    expect(log).toEqual(['open a', 'a1', 'close a', 'open a', 'a0']);
+  });
+
+  it('is closed before that of another key is opened', async () => {
+    const { log, stepAt } = givenLayers(3);
+    await stepAt('a', 0);
+    await stepAt('b', 0);
+    expect(log).toEqual(['open a', 'a0', 'close a', 'open b', 'b0']);
   });
 });
 

@@ -4,7 +4,7 @@ import { getDefined } from '../../../base/invariant.js';
 import { getFloat } from '../../../onnx/ir/attribute.js';
 import type { Graph, Model, Node } from '../../../onnx/ir/model.js';
 import { countElements } from '../../../tensor/shape.js';
-import { decodeFloats } from '../../weights/weights.js';
+import { decodeFloats, withFloats } from '../../weights/weights.js';
 import { addOutputError, type OutputError } from '../layer-error.js';
 import { type LayerPair, type LayerPairs, pairLayers } from '../layer-pairs.js';
 import { type LayerSweep, type LayerSweepRequest, type OpenLayer, openLayerSweep } from '../layer-sweep.js';
@@ -20,6 +20,8 @@ export interface RoundedLayer {
 }
 
 export interface WeightRounder {
+  /** Number of layers. */
+  readonly count: number;
   /** Index of the next layer. */
   readonly next: () => number;
   /** Rounds the next layer. @throws QuantError `layers-differ`, `not-finite`; RuntimeError `model-run`. */
@@ -55,8 +57,10 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
     const options = { bias, few: method.few, samples: sweep.samples - countJudging(sweep.samples) };
     const { before, sums } = await sumUp(sweep, layer, await openLayerSums(layer.pair.quantized.node, weight, options));
     const former = readWeight(graph, weight);
-    const floats = decodeFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'));
-    const rows = rowsOf(weight, floats, sums);
+    // Copied into rows: decoded weights of all layers would take as much memory as the model.
+    const rows = withFloats(getDefined(floatWeight(request.float.graph, float.node), 'float weight'), floats =>
+      rowsOf(weight, floats, sums),
+    );
     const { ways, round } = await method.open(rows, settings);
     let open = layer;
     let best: Trial | undefined;
@@ -88,7 +92,12 @@ export async function openWeightRounder(request: LayerSweepRequest<LayerWeight>,
     await measure(sweep, layer);
     await sweep.advance(layer);
   };
-  return { next: sweep.next, round: () => sweep.during(roundLayer), repeat: integers => sweep.during(() => repeatLayer(integers)) };
+  return {
+    count: request.layers.length,
+    next: sweep.next,
+    round: () => sweep.during(roundLayer),
+    repeat: integers => sweep.during(() => repeatLayer(integers)),
+  };
 }
 
 /** Of a layer whose trials leave some hundred megabytes behind. */

@@ -1,12 +1,17 @@
 /** Errors of outputs, before and after a recovery. */
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { measureOutputSqnr } from '../../../../src/quant/recovery/output-errors.js';
+import { type ComparedModel, measureOutputSqnr } from '../../../../src/quant/recovery/output-errors.js';
 import { countOpenSessions } from '../../../support/count-sessions.js';
 import { failureOf } from '../../../support/error-code.js';
 import { givenFolder } from '../../../support/run-stage.js';
 import { randomConstant, randomFloats, smallModel } from '../../../support/small-model.js';
 
 const folder = givenFolder('output-errors');
+const makeFolder = async (name: string): Promise<string> => {
+  await mkdir(join(folder.path, name));
+  return join(folder.path, name);
+};
 
 it('leave no session open where a model cannot run', async () => {
   const model = smallModel({
@@ -18,8 +23,27 @@ it('leave no session open where a model cannot run', async () => {
   // The second sample has another form than the session of the first.
   const samples = [4, 5].map(size => async () => ({ x: randomFloats([1, size], 1) }));
   const open = await countOpenSessions(async () => {
-    const failure = await failureOf(() => measureOutputSqnr({ model, samples }, { model, samples }, join(folder.path)));
+    const failure = await failureOf(async () => measureOutputSqnr({ model, samples }, { model, samples }, await makeFolder('failing')));
     expect(failure.code).toBe('model-run');
   });
   expect(open).toBe(0);
+});
+
+it('has one model open at a time', async () => {
+  const order: string[] = [];
+  const model = smallModel({
+    inputs: { x: ['float32', [1, 4]] },
+    constants: { w: randomConstant([4, 3], 1) },
+    nodes: [{ op: 'MatMul', in: ['x', 'w'], out: ['y'] }],
+    outputs: ['y'],
+  });
+  const compared = (name: string): ComparedModel => ({
+    model,
+    samples: [0, 1].map(sample => async () => {
+      order.push(`${name}${sample}`);
+      return { x: randomFloats([1, 4], sample) };
+    }),
+  });
+  expect(await measureOutputSqnr(compared('float'), compared('quantized'), await makeFolder('one-open'))).toEqual({ y: null });
+  expect(order).toEqual(['float0', 'float1', 'quantized0', 'quantized1']);
 });
