@@ -3,7 +3,7 @@ import { assertNever } from '../../base/assert-never.js';
 import { nearestPosition, POSITIONS } from '../integers/power-of-two.js';
 import { computeQParams, type QParams, type Range } from '../integers/qparams.js';
 import { type IntegerRange, type IntegerScheme, mappedRange, saturationRange } from '../integers/quantized-dtype.js';
-import { measureSignalAndNoise } from '../integers/signal-noise.js';
+import { measureNoise } from '../integers/signal-noise.js';
 import { fitPosition, paramsAt } from './choose-position.js';
 import { clipRange } from './clip-range.js';
 import type { FloatRangeMethod, PositionRule } from './range-method.js';
@@ -47,11 +47,12 @@ export function chooseWeightQParams(slice: Slice, range: Range, scheme: IntegerS
 /** Of the ranges [low, high] · k / candidates, the one with the smallest squared error of all elements. Ties go to the largest range. */
 function leastErrorRange(slice: Slice, { low, high }: Range, scheme: IntegerScheme, candidates: number): QParams {
   let best = computeQParams({ low, high }, scheme);
-  let least = squaredError(slice, best, saturationRange(scheme), Number.POSITIVE_INFINITY);
+  const largest = Math.max(-low, high);
+  let least = squaredError(slice, best, saturationRange(scheme), { enough: Number.POSITIVE_INFINITY, largest });
   for (let k = candidates - 1; k >= 1 && least > 0; k--) {
     const range = { low: Math.fround((low * k) / candidates), high: Math.fround((high * k) / candidates) };
     const qparams = computeQParams(range, scheme);
-    const error = squaredError(slice, qparams, saturationRange(scheme), least);
+    const error = squaredError(slice, qparams, saturationRange(scheme), { enough: least, largest });
     if (error < least) [best, least] = [qparams, error];
   }
   return best;
@@ -70,13 +71,14 @@ function leastError(
   let best = { position: nearest, qparams: paramsAt(nearest, range, scheme) };
   if (range.low === 0 && range.high === 0) return best.qparams;
   let least = Number.POSITIVE_INFINITY;
+  const largest = Math.max(-range.low, range.high);
   const offsets = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   // Likely positions first: a worse one exceeds the best error after a few elements, so its sum stops early.
   for (const offset of offsets.sort((a, b) => Math.abs(a - LIKELY) - Math.abs(b - LIKELY))) {
     const position = nearest + offset;
     if (position < POSITIONS.low || position > POSITIONS.high) continue;
     const qparams = paramsAt(position, range, scheme);
-    const error = squaredError(slice, qparams, integers, least);
+    const error = squaredError(slice, qparams, integers, { enough: least, largest });
     if (error < least || (error === least && position < best.position)) [best, least] = [{ position, qparams }, error];
   }
   return best.qparams;
@@ -86,12 +88,19 @@ function leastError(
 const LIKELY = 0.6;
 const BLOCK = 1 << 16;
 
-/** Σ (x − dequantized x)² in double, block by block; Infinity once it exceeds `enough`. With a power of two as scale, all differences are exact. */
-function squaredError({ data, runs }: Slice, qparams: QParams, integers: IntegerRange, enough: number): number {
+interface ErrorLimits {
+  /** The error is Infinity once it exceeds this. */
+  readonly enough: number;
+  /** No magnitude is greater. */
+  readonly largest: number;
+}
+
+/** Σ (x − dequantized x)² in double, block by block. With a power of two as scale, all differences are exact. */
+function squaredError({ data, runs }: Slice, qparams: QParams, integers: IntegerRange, { enough, largest }: ErrorLimits): number {
   let sum = 0;
   for (const [start, end] of runs) {
     for (let from = start; from < end; from += BLOCK) {
-      sum += measureSignalAndNoise(data.subarray(from, Math.min(from + BLOCK, end)), qparams, integers).noise;
+      sum += measureNoise(data.subarray(from, Math.min(from + BLOCK, end)), qparams, integers, largest);
       if (sum > enough) return Number.POSITIVE_INFINITY;
     }
   }

@@ -6,10 +6,11 @@ import { countElements } from '../../tensor/shape.js';
 import { makeTensor, type RawTensor } from '../../tensor/tensor.js';
 import type { Range, TensorQParams } from '../integers/qparams.js';
 import { QuantError } from '../integers/quant-error.js';
+import { constantPlace, MOST_CONSTANT } from '../integers/quantize-kernel.js';
 import { quantizeMeasured } from '../integers/quantize-linear.js';
 import type { IntegerRange, IntegerScheme } from '../integers/quantized-dtype.js';
+import { findExtremes } from '../integers/signal-noise.js';
 import { chooseWeightQParams, type Slice, type WeightRangeMethod } from '../range/weight-range.js';
-import { addUp } from '../sketch/summarize.js';
 
 /** The float32 elements of a constant. */
 export function decodeFloats(constant: RawTensor): Float32Array {
@@ -23,27 +24,23 @@ export function decodeFloats(constant: RawTensor): Float32Array {
 /** Cache: unaligned bytes of a file are copied once per tensor. */
 const DECODED = new WeakMap<RawTensor, Float32Array>();
 
-/** Elements of the scratch array below: 16 MB. */
-const MOST_SCRATCH = 1 << 22;
-let scratch = new Float32Array(0);
-/** The constant whose elements are in it, which is not kept alive by that. */
-let inScratch: WeakRef<RawTensor> | undefined;
+/** The constant whose elements are in the kernel's place, which is not kept alive by that. */
+let inPlace: WeakRef<RawTensor> | undefined;
 
 /**
  * Calls `use` with the elements of a constant, which it must neither keep nor change.
- * Unaligned bytes of a file are copied into one array that all weights share: an array of each one costs more than the copy.
+ * They are copied once into the memory of the kernels, at a place that all constants share; those that it cannot hold are decoded.
  */
 export function withFloats<T>(constant: RawTensor, use: (data: Float32Array) => T): T {
   const { bytes } = constant;
   const length = bytes.byteLength / Float32Array.BYTES_PER_ELEMENT;
-  const isAligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
-  if (isAligned || DECODED.has(constant) || length > MOST_SCRATCH) return use(decodeFloats(constant));
-  if (scratch.length < length) scratch = new Float32Array(length);
-  if (inScratch?.deref() !== constant) {
-    new Uint8Array(scratch.buffer).set(bytes);
-    inScratch = new WeakRef(constant);
+  if (length > MOST_CONSTANT) return use(decodeFloats(constant));
+  const place = constantPlace().subarray(0, length);
+  if (inPlace?.deref() !== constant) {
+    new Uint8Array(place.buffer, place.byteOffset, place.byteLength).set(bytes);
+    inPlace = new WeakRef(constant);
   }
-  return use(scratch.subarray(0, length));
+  return use(place);
 }
 
 export interface WeightRequest {
@@ -86,9 +83,9 @@ function rangeOf({ data, runs }: Slice, name: string): Range {
   let high = Number.NEGATIVE_INFINITY;
   for (const [start, end] of runs) {
     if (start === end) continue;
-    const { min, max, sum } = addUp(data.subarray(start, end));
-    if (!Number.isFinite(sum)) throw notFinite(data, [start, end], name);
-    [low, high] = [Math.min(low, min), Math.max(high, max)];
+    const run = findExtremes(data.subarray(start, end));
+    if (run === undefined) throw notFinite(data, [start, end], name);
+    [low, high] = [Math.min(low, run.low), Math.max(high, run.high)];
   }
   return low > high ? { low: 0, high: 0 } : { low, high };
 }

@@ -2,7 +2,6 @@
 import { addInput, addNode, makeModel } from '../../../onnx/ir/edit.js';
 import type { ValueId } from '../../../onnx/ir/model.js';
 import { encodeModel } from '../../../onnx/serde/encode-model.js';
-import { CAPTURE_SESSION } from '../../../runtime/capture/capture.js';
 import { openSession } from '../../../runtime/session/session.js';
 import { makeTensor } from '../../../tensor/tensor.js';
 import type { DampedProducts } from './damped-products.js';
@@ -10,6 +9,7 @@ import { type FittedRows, fitRows } from './fit-rows.js';
 import type { JudgedPositions } from './layer-sums.js';
 import { openProducts } from './products-session.js';
 import { cutRows } from './row-blocks.js';
+import { TWO_THREADS } from './two-threads.js';
 
 /** Most weights that are fitted together: the fit has six arrays of them. */
 const MOST_FITTED = 1 << 21;
@@ -51,7 +51,7 @@ export async function fitLayer({ weights, targets, products }: FitLayer): Promis
 
 /** Σ (y − w·x)² over the positions, by ONNX Runtime in float32. @throws RuntimeError `model-run`. */
 export async function judgeRows(weights: Float32Array, { groups, columns, positions, inputs, outputs }: JudgedPositions): Promise<number> {
-  const session = await openSession(errorModel(), { ...CAPTURE_SESSION, threads: 2 });
+  const session = await openSession(errorModel(), TWO_THREADS);
   try {
     const rows = weights.length / groups / columns;
     const { error } = await session.run({

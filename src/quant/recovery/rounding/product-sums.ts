@@ -6,6 +6,7 @@ import { CAPTURE_SESSION } from '../../../runtime/capture/capture.js';
 import { openSession, type Session } from '../../../runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 import type { LayerWeight } from './layer-weight.js';
+import { TWO_THREADS } from './two-threads.js';
 
 /** Inputs as [groups, columns, positions], and outputs as [groups, rows of a group, positions], unless there are no targets. */
 export interface PositionBlock {
@@ -44,7 +45,7 @@ const ROWS_AT_ONCE = 256;
 const COLUMNS_OF_TWO_THREADS = 256;
 
 async function sumOneGroup(columns: number, targets: Float32Array): Promise<ProductSums> {
-  const session = await openSession(rowsModel(), { ...CAPTURE_SESSION, threads: columns < COLUMNS_OF_TWO_THREADS ? 1 : 2 });
+  const session = await openSession(rowsModel(), columns < COLUMNS_OF_TWO_THREADS ? { ...CAPTURE_SESSION, threads: 1 } : TWO_THREADS);
   const rows = Math.ceil(columns / Math.ceil(columns / ROWS_AT_ONCE));
   let products: Float32Array | undefined;
   const multiply = async (a: Tensor, b: Tensor): Promise<Float32Array> => dataOf((await session.run({ a, b })).product);

@@ -2,10 +2,10 @@
 import { addInput, addNode, makeModel } from '../../../onnx/ir/edit.js';
 import type { ValueId } from '../../../onnx/ir/model.js';
 import { encodeModel } from '../../../onnx/serde/encode-model.js';
-import { CAPTURE_SESSION } from '../../../runtime/capture/capture.js';
 import { openSession, type Session } from '../../../runtime/session/session.js';
 import { makeTensor, type Tensor } from '../../../tensor/tensor.js';
 import type { GroupSums, InputRows } from './layer-sums.js';
+import { TWO_THREADS } from './two-threads.js';
 
 /** (H + λI)·x of each row: rows of all groups one after the other. */
 export type Multiply = (rows: Float32Array) => Promise<Float32Array>;
@@ -29,9 +29,6 @@ export interface ProductsSession {
   close(): Promise<void>;
 }
 
-/** Sums are not split over threads, and their number is fixed: the bits are the same on every machine of a platform class. */
-const SESSION = { ...CAPTURE_SESSION, threads: 2 } as const;
-
 /** @param groups of one size; several have products. @throws RuntimeError `model-load`. */
 export async function openProducts(groups: readonly GroupSums[]): Promise<ProductsSession> {
   const [only, ...others] = groups;
@@ -40,8 +37,8 @@ export async function openProducts(groups: readonly GroupSums[]): Promise<Produc
 }
 
 async function openByProducts(groups: readonly GroupSums[], size: number): Promise<ProductsSession> {
-  const damped = await openSession(dampedModel(), SESSION);
-  const plain = await openSession(plainModel(), SESSION);
+  const damped = await openSession(dampedModel(), TWO_THREADS);
+  const plain = await openSession(plainModel(), TWO_THREADS);
   const all = joinProducts(groups, size);
   const rowsOf = (group: number, { start, size: count }: InputPart): Float32Array =>
     all.subarray((group * size + start) * size, (group * size + start + count) * size);
@@ -82,9 +79,9 @@ function joinProducts(groups: readonly GroupSums[], size: number): Float32Array 
 
 /** Where inputs have few rows, two products with them take less than one with H, which is never computed. */
 async function openByInputs({ data, positions, size }: InputRows): Promise<ProductsSession> {
-  const damped = await openSession(factorModel(), SESSION);
-  const plain = await openSession(twoFactorsModel(), SESSION);
-  const squares = await openSession(squaresModel(), SESSION);
+  const damped = await openSession(factorModel(), TWO_THREADS);
+  const plain = await openSession(twoFactorsModel(), TWO_THREADS);
+  const squares = await openSession(squaresModel(), TWO_THREADS);
   const inputs = makeTensor('float32', [positions, size], data);
   // Turned once, as every product takes them.
   const columns = turn(data, positions, size);

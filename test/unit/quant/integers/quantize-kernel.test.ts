@@ -1,9 +1,10 @@
 /** The QuantizeLinear kernel equals the plain code. */
 import fc from 'fast-check';
 import type { QParams } from '../../../../src/quant/integers/qparams.js';
-import { measureGroups, quantizeGroups } from '../../../../src/quant/integers/quantize-kernel.js';
+import { constantPlace, measureGroups, quantizeAndMeasureGroups, quantizeGroups } from '../../../../src/quant/integers/quantize-kernel.js';
 import { type QuantizedDType, storageRange } from '../../../../src/quant/integers/quantized-dtype.js';
 import { saturate } from '../../../../src/quant/integers/rounding.js';
+import { findExtremes, measureNoise, measureSignalAndNoise } from '../../../../src/quant/integers/signal-noise.js';
 
 const SCALES = fc.oneof(
   fc.double({ min: 1e-30, max: 1e30, noNaN: true }).map(Math.fround),
@@ -65,5 +66,69 @@ describe('the QuantizeLinear kernel', () => {
     const y = new Int8Array(x.length);
     quantizeGroups(x, y, { scale: 1 / 64, zeroPoint: 3 }, storageRange('int8'));
     expect(y.every((one, i) => one === step(x[i] ?? 0, { scale: 1 / 64, zeroPoint: 3 }, 'int8') + 3)).toBe(true);
+  });
+});
+
+describe('elements in the memory of the kernel', () => {
+  it('give the integers, sums and extremes of elements elsewhere', () => {
+    const x = Float32Array.from({ length: 70_004 }, (_, i) => Math.sin(i) * (i % 7));
+    const place = constantPlace().subarray(0, x.length);
+    place.set(x);
+    const qparams = { scale: 1 / 32, zeroPoint: 3 };
+    const both = [x, place].map(data => {
+      const integers = new Int8Array(data.length);
+      return {
+        loss: quantizeAndMeasureGroups(data, integers, qparams, storageRange('int8')),
+        integers,
+        noise: measureNoise(data, qparams, storageRange('int8'), 6),
+        extremes: findExtremes(data),
+      };
+    });
+    expect(both[1]).toEqual(both[0]);
+    expect([...place]).toEqual([...x]);
+  });
+});
+
+describe('the noise of a power of two as scale', () => {
+  it('has the bits of the noise with the signal, wherever elements saturate', () => {
+    const exponent = fc.integer({ min: -126, max: 20 });
+    const sized = fc.oneof(fc.double({ min: -300, max: 300, noNaN: true }), fc.double({ min: -(2 ** 24), max: 2 ** 24, noNaN: true }));
+    fc.assert(
+      fc.property(
+        fc.array(sized, { minLength: 64, maxLength: 200 }),
+        exponent,
+        fc.constantFrom<QuantizedDType>('int8', 'uint8', 'int16'),
+        (all, power, dtype) => {
+          const scale = 2 ** power;
+          // In units of the scale, with mantissas that are longer than those of multiples of it; no more than float32 holds.
+          const x = Float32Array.from(all, one => one * scale);
+          const qparams = { scale, zeroPoint: dtype === 'uint8' ? 128 : 0 };
+          const largest = x.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
+          const limits = storageRange(dtype);
+          expect(measureNoise(x, qparams, limits, largest)).toBe(measureSignalAndNoise(x, qparams, limits).noise);
+        },
+      ),
+    );
+  });
+
+  it('is that of any other scale where it is none', () => {
+    const x = Float32Array.from({ length: 101 }, (_, i) => Math.cos(i));
+    const qparams = { scale: Math.fround(1 / 100), zeroPoint: 0 };
+    expect(measureNoise(x, qparams, storageRange('int8'), 1)).toBe(measureSignalAndNoise(x, qparams, storageRange('int8')).noise);
+  });
+});
+
+describe('extremes', () => {
+  it('are those of a loop, and none where an element is not finite', () => {
+    const any = fc.oneof(fc.float({ noNaN: true, noDefaultInfinity: true }), fc.constantFrom(0, -0, 2 ** -149, -(2 ** -149)));
+    const broken = fc.constantFrom(Number.NaN, -Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
+    fc.assert(
+      fc.property(fc.array(any, { minLength: 1, maxLength: 150 }), fc.option(broken), fc.nat(), (all, one, at) => {
+        const x = Float32Array.from(all);
+        if (one !== null) x[at % x.length] = one;
+        const expected = one === null ? { low: Math.min(...x) + 0, high: Math.max(...x) + 0 } : undefined;
+        expect(findExtremes(x)).toEqual(expected);
+      }),
+    );
   });
 });
