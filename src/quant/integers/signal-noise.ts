@@ -28,7 +28,8 @@ export function measureNoise(x: Float32Array, qparams: QParams, integers: Intege
 /** The least and the greatest of at least one element, with −0 as 0; undefined if one is NaN or infinite. */
 export function findExtremes(x: Float32Array): Range | undefined {
   const whole = x.length < KERNEL_MIN_ELEMENTS ? 0 : x.length - (x.length % MEASURE_GROUP);
-  const found = whole === 0 ? { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY } : findExtremesOfGroups(x.subarray(0, whole));
+  const found =
+    whole === 0 ? { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY } : findExtremesOfGroups(x.subarray(0, whole));
   if (found === undefined) return undefined;
   let { low, high } = found;
   for (let i = whole; i < x.length; i++) {
