@@ -173,7 +173,7 @@ async function bundleWorkers(dist) {
     const parts = { ${partModules(dist, module).map(path => `'${path}': () => import('./${path}')`)} };
     // Remote workers name a module from the root of the installation, part processes by its whole path.
     const inRoot = path => path.replaceAll('\\\\', '/').split('/').slice(-3).join('/');
-    export const start = () => runWorker(async (path, name) => findPlugin(plugins, path, name), async (path, name) => findPart((await parts[inRoot(path)]?.()) ?? {}, path, name));
+    export const start = () => runWorker(async (path, name) => findPlugin(plugins, path, name), async (path, name) => findPart((await parts[inRoot(path)]?.()) ?? {}, path, name), 'at-once');
     // A standby worker loads this file, and what a run loads, before it knows its action.
     export const prepare = async () => { ${preparations(dist, module)} };`;
   const anyPlugin = `import { loadPlugin } from './src/engine/execute/worker/load-plugin.js';

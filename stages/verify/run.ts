@@ -33,21 +33,30 @@ interface Compared {
 
 /** @throws StageError `verify-collapsed`; `verify-missed` with every missed threshold, `verify-unknown-value`; DetectionError `part-values`; and the errors of detectors, images, captures and data sets. */
 export async function runVerify(job: VerifyJob): Promise<void> {
-  const { params, inputs, outputs, context } = job;
+  const { params, inputs, context } = job;
   const errors = openPartComparer(job);
   const { candidate = {} } = inputs;
   const models = typeof candidate === 'string' ? [] : Object.entries(candidate);
   const runner = await openRunner(params, runnerFiles(inputs), context, models, openSimulated);
-  const { summary, on } = await compare(job, runner.open, errors)
-    .finally(runner.close)
-    .then(async compared => {
-      await errors.finish();
-      return compared;
-    })
-    .finally(() => errors.close());
-  const figures = errors.conclude(summary.differing);
-  const judged = withSelections(summary, figures.selections, params.selection);
+  let closing: Promise<void> | undefined;
+  try {
+    const { summary, on } = await compare(job, runner.open, errors).finally(runner.close);
+    await errors.finish();
+    // Reports are written meanwhile.
+    closing = errors.close();
+    await conclude(job, summary, on, errors.conclude(summary.differing));
+  } finally {
+    await (closing ?? errors.close());
+  }
+}
 
+async function conclude(
+  { params, outputs, context }: VerifyJob,
+  summary: Summary,
+  on: Compared['on'],
+  figures: PartFigures,
+): Promise<void> {
+  const judged = withSelections(summary, figures.selections, params.selection);
   assertCompared(judged);
   for (const line of describeSummary(summary, figures.selections)) context.log('info', line);
   assertNear(judged, params.thresholds, figures, Object.values(on).flat().length);

@@ -17,7 +17,7 @@ export interface BuildFollower {
 /** The journal grows many times a second in a build, and is small: its stamp is compared as often as a page can show it. */
 const LOOK_MS = 60;
 
-/** From an event of the file to the look at it: entries come in groups. */
+/** From an event of the file to the look at it, at least: entries come in groups. */
 const EVENT_MS = 10;
 
 /** Between two looks without a build: where the system tells of changes, and where it does not, as on some network file systems. */
@@ -42,11 +42,15 @@ export function followBuilds(
   let soon: NodeJS.Timeout | undefined;
   let isOpen = false;
   let isWatched = false;
+  let lookedMs = 0;
   const events = openFileEvents(path, () => {
-    soon ??= setTimeout(() => {
-      soon = undefined;
-      lookAndSchedule();
-    }, EVENT_MS).unref();
+    soon ??= setTimeout(
+      () => {
+        soon = undefined;
+        lookAndSchedule();
+      },
+      Math.max(EVENT_MS, LOOK_MS - (Date.now() - lookedMs)),
+    ).unref();
   });
 
   const tell = (next: RunningBuild): void => {
@@ -76,6 +80,7 @@ export function followBuilds(
   const lookAndSchedule = (): void => {
     // What is written after the look has an event.
     if (isOpen) isWatched = events.renew();
+    lookedMs = Date.now();
     look().catch(onDefect).finally(schedule);
   };
   const stop = (): void => {

@@ -51,6 +51,9 @@ export type News = 'files' | 'results' | 'ended';
 /** Long enough for the events of one save. */
 const QUIET_MS: Readonly<Record<News, number>> = { files: 80, results: 20, ended: 20 };
 
+/** Between two notices: pages ask for everything after each, and stages often end in groups. */
+const APART_MS = 150;
+
 /** Until another look: after a build, whose figures come first, and where only one can tell whether an edit reaches a stage that has ended. */
 const ANOTHER_MS = 1_000;
 
@@ -63,10 +66,10 @@ interface LiveProjectOptions {
 export function openLiveProject(ports: ProjectPorts, { onChange, build }: LiveProjectOptions): LiveProject {
   const cache = cacheFolderAt(join(ports.projectFolder, 'cache'), ports.sharedCache);
   const looks = openLooks(ports, cache);
+  const notices = openNotices(onChange);
   let version = 0;
   let looking: Promise<ProjectState> | undefined;
   let watcher: FileWatcher | undefined;
-  let timer: NodeJS.Timeout | undefined;
   let again: NodeJS.Timeout | undefined;
   let editedMs = 0;
 
@@ -74,7 +77,7 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
   let seen = stampFiles(ports, cache);
 
   const lookAgain = (): void => {
-    again ??= setTimeout(note, ANOTHER_MS).unref();
+    again ??= setTimeout(() => note('files'), ANOTHER_MS).unref();
   };
   const note = (news: News = 'files'): void => {
     seen = stampFiles(ports, cache);
@@ -82,11 +85,10 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
     if (news === 'files') again = clear(again);
     if (news === 'ended') lookAgain();
     looking?.catch(() => undefined);
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      onChange();
-    }, QUIET_MS[news]).unref();
+    notices.soon(QUIET_MS[news]);
   };
+  /** Whether what changes was made by a build that runs or has just ended: then another look at everything follows. */
+  const isAfterBuild = (): boolean => build()?.state === 'running' || again !== undefined;
   /** While a build runs, another look at everything would hold it up: under `watch` the build has this process too. */
   const readResults = (before: ProjectState): ProjectState => {
     const { unclear, ...next } = looks.readAgain(before, editedMs, build());
@@ -98,13 +100,13 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
     const before = seen;
     seen = stampFiles(ports, cache);
     if (before.pipeline !== seen.pipeline) editedMs = Date.now();
-    const news = findNews(before, seen, build()?.state === 'running');
+    const news = findNews(before, seen, isAfterBuild() ? 'build' : 'anything');
     if (news !== undefined) looking = news === 'files' ? undefined : looking?.then(readResults);
   };
   /** What a build publishes is known by its journal. */
   const hint = (kind: Hint): void => {
     if (kind === 'input') editedMs = Date.now();
-    if (kind === 'input' || build()?.state !== 'running') note();
+    if (kind === 'input' || !isAfterBuild()) note();
   };
   const look = async (): Promise<ProjectState> => {
     const lookedMs = Date.now();
@@ -134,7 +136,7 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
       }
     },
     close() {
-      clearTimeout(timer);
+      notices.close();
       clearTimeout(again);
       watcher?.close();
       // A look that is under way must not begin another watch, which would keep the process alive.
@@ -145,6 +147,22 @@ export function openLiveProject(ports: ProjectPorts, { onChange, build }: LivePr
 
 function clear(timer: NodeJS.Timeout | undefined): undefined {
   clearTimeout(timer);
+}
+
+function openNotices(tell: () => void): { soon(quietMs: number): void; close(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let toldMs = 0;
+  const end = (): void => {
+    timer = undefined;
+    toldMs = Date.now();
+    tell();
+  };
+  return {
+    soon(quietMs) {
+      timer ??= setTimeout(end, Math.max(quietMs, toldMs + APART_MS - Date.now())).unref();
+    },
+    close: () => clearTimeout(timer),
+  };
 }
 
 /** What is watched is read again if the watch began after it was read. */
@@ -187,9 +205,9 @@ function stampFiles({ file, pipeline }: ProjectPorts, cache: CacheFolder): Stamp
   return { pipeline: stampOf(file.path), results: stampOf(cache.state(pipeline)), runs: stampOf(cache.history(pipeline)) };
 }
 
-function findNews(before: Stamps, now: Stamps, isBuilding: boolean): News | undefined {
+/** @param by a build writes its history before its conclusion, and `watch` examines all stages once more after it. */
+function findNews(before: Stamps, now: Stamps, by: 'build' | 'anything'): News | undefined {
   if (now.pipeline !== before.pipeline) return 'files';
   if (now.results === before.results && now.runs === before.runs) return undefined;
-  // A build writes its history before its conclusion.
-  return isBuilding ? 'results' : 'files';
+  return by === 'build' ? 'results' : 'files';
 }

@@ -22,10 +22,14 @@ import { makeContext, type WorkerSide } from './worker-context.js';
 /** A worker lives for seconds and has one thread: only what runs longest in it is worth the compiler's time. */
 const OPTIMIZE_AFTER_BYTES = 1_500_000;
 
-/** @param loadPart returns a part by the path of its module. @param load returns the plugin of this name. `modulePath` is the module that declares it. */
+/**
+ * @param loadPart returns a part by the path of its module. @param load returns the plugin of this name. `modulePath` is the module that declares it.
+ * @param ends 'at-once': nothing waits for the exit of the process, as a plugin of a third party may.
+ */
 export async function runWorker(
   load: (modulePath: string, name: string) => Promise<LoadedPlugin>,
   loadPart: LoadPart = loadPartOf,
+  ends: 'at-once' | 'by-exit' = 'by-exit',
 ): Promise<void> {
   optimizeAfter(OPTIMIZE_AFTER_BYTES);
   if (process.argv[3] === PART_PROCESS) return runPartProcess(openDocuments(process.argv[2]).local, loadPart);
@@ -56,7 +60,17 @@ export async function runWorker(
     context.log('info', `part ${name}: ${earlier} kept from earlier runs, ${here + remotely} computed${onWorkers}`);
   }
   send({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 + endParts() });
-  process.send?.(last, () => process.exit(0));
+  process.send?.(last, () => endProcess(ends));
+}
+
+/**
+ * Ends this process after its last message. The destructors of native libraries take some tens of milliseconds, for which the build would wait:
+ * 'at-once' does without them, except where pipes are written later, and output would be lost.
+ */
+function endProcess(how: 'at-once' | 'by-exit'): void {
+  if (how === 'at-once' && process.platform !== 'win32') process.kill(process.pid, 'SIGKILL');
+  // The first process of a namespace cannot kill itself.
+  process.exit(0);
 }
 
 /** Reads the documents of the run, and enters its scratch folder. */
