@@ -136,6 +136,9 @@ function chooseImage(inputs: readonly OpenInput[], stated: Stating): ImageInputs
   );
 }
 
+/** How the message begins of an input that has no value beside the image. */
+export const NO_VALUE = 'no value is known';
+
 const COLORS = 3;
 
 /** The form of an input whose sizes are those of one image; undefined for other inputs. */
@@ -186,7 +189,7 @@ function findOther(input: OpenInput, image: ImageForm, stated: Stating): OtherIn
   const { name, model, dtype = 'float32' } = input;
   const value = stated.inputs?.[name] ?? guessValue(model, input, image);
   if (value === undefined || input.dims === undefined || !isImageDType(dtype))
-    throw new DetectionError('image-input', `no value is known for input "${name}" ${describeInput(input)} beside the image`, {
+    throw new DetectionError('image-input', `${NO_VALUE} for input "${name}" ${describeInput(input)} beside the image`, {
       help: `state it in \`preprocess\`: inputs: {${name}: 0}, with a number, a list, or words such as input-height and scale-y; or connect tensors`,
     });
   if (value === 'image') {

@@ -1,6 +1,7 @@
 /** `tanren init`: writes a pipeline file that builds at once, from a template with its example data, or drafted for a model. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
+import { isSystemCallError } from '../../../base/system-error.js';
 import { listImageFolder } from '../../../detection/data/image-list.js';
 import { findProjectFolder } from '../../../engine/config/project-folder.js';
 import { EngineError, messageOf } from '../../../engine/model/engine-error.js';
@@ -112,6 +113,7 @@ function write(file: string, text: string, places: readonly string[], projectFol
     writeFileSync(file, text, { flag: 'wx' });
     return copied;
   } catch (error) {
+    if (!isSystemCallError(error)) throw error;
     throw new EngineError('not-writable', `${file}: ${messageOf(error)}`, { cause: error });
   }
 }

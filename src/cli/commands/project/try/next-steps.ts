@@ -1,4 +1,5 @@
 /** The three most valuable next steps after `tanren try`, from what it found. */
+import { NO_VALUE } from '../../../../detection/data/image-inputs.js';
 import type { Outcome } from '../../../../target/advice/advice.js';
 import type { Linted } from './lint-model.js';
 import type { Tried, TriedRow } from './tried.js';
@@ -11,7 +12,7 @@ const MOST_STEPS = 3;
 const HAS_FIGURES = /^a (classifier|detector|whole detector|segmentation network)/;
 
 export function adviseNext(
-  { what, rows, images, unreadable, failed }: Omit<Tried, 'next'>,
+  { what, rows, images, inputs, unreadable, failed }: Omit<Tried, 'next'>,
   linted: Linted | undefined,
   { model, save }: { readonly model: string; readonly save: 'done' | 'open' },
 ): readonly string[] {
@@ -21,9 +22,7 @@ export function adviseNext(
   const sixteen = rows.find(({ preset }) => preset === 'a16w8');
   return [
     ...(images.are === 'stand-ins' ? [`name images that the network meets in use: tanren try ${model} IMAGES`] : []),
-    ...(images.are === 'none'
-      ? [`give inputs besides the image a value: tanren try ${model} --input NAME=VALUE; or calibrate on tensors (docs/your-own-model.md)`]
-      : []),
+    ...(images.are === 'none' ? [adviseInputs(inputs, model)] : []),
     ...(unreadable === undefined
       ? []
       : [
@@ -39,6 +38,13 @@ export function adviseNext(
     ...(HAS_FIGURES.test(what) ? ['measure accuracy with labels: the drafted pipeline has an evaluation as comments'] : []),
     'open artifacts/…/compile@a8w8/report.json, or run tanren lint, for the reason of every node on the CPU',
   ].slice(0, MOST_STEPS);
+}
+
+/** What the inputs need: a value beside the image, or tensors. */
+function adviseInputs(inputs: Tried['inputs'], model: string): string {
+  return inputs.some(note => note.startsWith(NO_VALUE))
+    ? `state what inputs besides the image take: tanren try ${model} --input NAME=VALUE`
+    : 'calibrate on tensors that the network meets in use (docs/your-own-model.md)';
 }
 
 /** Advice about accuracy has no ground where figures are missing. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { CodedError } from '../../../../base/coded-error.js';
+import { isSystemCallError } from '../../../../base/system-error.js';
 import { listImageFolder } from '../../../../detection/data/image-list.js';
 import { findProjectFolder } from '../../../../engine/config/project-folder.js';
 import { EngineError, messageOf } from '../../../../engine/model/engine-error.js';
@@ -89,7 +90,7 @@ export async function composeProject({ model, images, file, keep, size, inputs }
       images: { count: samples, are },
     };
   } catch (error) {
-    if (error instanceof CodedError) throw error;
+    if (error instanceof CodedError || !isSystemCallError(error)) throw error;
     throw new EngineError('not-writable', `${file}: ${messageOf(error)}`, { cause: error });
   }
 }

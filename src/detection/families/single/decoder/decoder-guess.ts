@@ -1,7 +1,6 @@
 /** What forms of outputs tell about a decoder, and helpers of the forms. */
 import type { ImageSize } from '../../../image/image-size.js';
 import type { Decoder } from './decoder.js';
-import { listCells } from './grid-cells.js';
 
 export interface OutputShape {
   readonly name: string;
@@ -30,4 +29,6 @@ export const BOX = 4;
 
 export const score = (channel: number, activation: 'none' | 'sigmoid' = 'none', power = 1) => ({ channel, power, activation }) as const;
 
-export const countCells = (input: ImageSize, strides: readonly number[]): number => listCells(input, strides).length;
+/** As many as `listCells` lists. Infinite for a stride of 0, which is that of an output larger than the input. */
+export const countCells = ({ height, width }: ImageSize, strides: readonly number[]): number =>
+  strides.reduce((sum, stride) => sum + Math.ceil(height / stride) * Math.ceil(width / stride), 0);

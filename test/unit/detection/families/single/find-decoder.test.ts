@@ -178,11 +178,22 @@ describe('a decoder is found by the outputs', () => {
     expect(findDecoder(selected('int64', [300, 'n', 100]), square(640))).toBeUndefined();
   });
 
+  it('rows of PaddleDetection and their number', () => {
+    const count: OutputShape = { name: 'count', dtype: 'int32', dims: [1] };
+    const rows: OutputShape = { name: 'rows', dtype: 'float32', dims: ['n', 6] };
+    const found = findDecoder([rows, count], square(640));
+    expect(found?.decoder).toEqual({ kind: 'selected', output: 'rows', box: 2, score: 1, class: 0 });
+    expect(findDecoder([rows], square(640))).toBeUndefined();
+  });
+
   it.each([
     [floats([1, 1000])],
     [floats([1, 64, 80, 80])],
     [floats([1, 'n', 85])],
     [floats([1, 3, 80, 80, 85])],
+    // An image three times as large as the input.
+    [floats([1, 1, 1920, 1920])],
+    [floats([1, 3, 1920, 1920])],
     // A sequence of 16 places, and DETR, whose last class is no object.
     [floats([1, 16, 6])],
     [floats([1, 100, 92], [1, 100, 4])],
