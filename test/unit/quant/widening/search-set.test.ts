@@ -1,7 +1,7 @@
 /** The search for the cheapest set: against all sets, on random targets, and against the order by own error. */
 import fc from 'fast-check';
 import { findBestWithin } from '../../../../src/quant/widening/search-budget.js';
-import { type Block, byBenefitPerCost, costOf, findCheapestSet } from '../../../../src/quant/widening/search-set.js';
+import { type Block, byBenefitPerCost, costOf, findCheapestSet, removeNeedless } from '../../../../src/quant/widening/search-set.js';
 
 interface Valued extends Block {
   /** What it really takes away; `benefit` is only an estimate. */
@@ -122,4 +122,22 @@ it('a share widens nothing where every set has more error than none', async () =
   const blocks: readonly Block[] = ['a', 'b', 'c'].map(name => ({ name, items: new Map([[name, 1]]), benefit: 1 }));
   const set = await findBestWithin({ blocks, orders: [blocks], fits: () => true, errorOf: async some => some.length });
   expect(set).toEqual([]);
+});
+
+it('removes needless blocks in trials that grow with the members, and tries each member alone at the end', async () => {
+  const needed = new Set(Array.from({ length: 20 }, (_, index) => `b${(index * 37 + 5) % 180}`));
+  const blocks: readonly Block[] = Array.from({ length: 180 }, (_, index) => ({
+    name: `b${index}`,
+    items: new Map([[`i${index}`, 1]]),
+    benefit: 1,
+  }));
+  const trials: (readonly Block[])[] = [];
+  const set = await removeNeedless(blocks, async some => {
+    trials.push(some);
+    return [...needed].every(name => some.some(block => block.name === name));
+  });
+  expect(new Set(set.map(({ name }) => name))).toEqual(needed);
+  expect(trials.slice(-needed.size).map(some => some.length)).toEqual([...needed].map(() => needed.size - 1));
+  // Per member log2(180 / 20) trials to find it, up to 3 for the lengths of runs, and one alone.
+  expect(trials.length).toBeLessThan(20 * (Math.log2(180 / 20) + 4));
 });
