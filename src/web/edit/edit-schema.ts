@@ -1,4 +1,6 @@
 /** Edits that the page can request: one schema for the page, the server and the planner. */
+
+import type { Json } from '../../base/json.js';
 import { ANYTHING, anyOf, anyText, constant, flag, number, object, openObject, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
 
@@ -33,6 +35,8 @@ export interface EditedStage {
   readonly item: string | undefined;
   /** Set where a stage is added before it. */
   readonly added?: NewStage;
+  /** Of a parameter: the value that the plan has, whatever sets it. */
+  readonly effective?: Json;
 }
 
 /** A stage that is added between a model and the stage that compiles it. */

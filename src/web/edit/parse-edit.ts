@@ -18,7 +18,10 @@ export function parseEdit(body: JsonObject, plan: Plan): { readonly edit: Edit; 
   const read = readJsonShape(reader, body);
   if (read.kind === 'problems') throw bad(`the edit is malformed: ${formatJsonProblems(read.problems).slice(0, 3).join('; ')}`);
   const edit = read.value;
-  if (edit.kind === 'param') return { edit, place: { group: '', item: undefined } };
+  if (edit.kind === 'param') {
+    const effective = Object.hasOwn(plan.params, edit.name) ? plan.params[edit.name] : undefined;
+    return { edit, place: { group: '', item: undefined, ...(effective === undefined ? {} : { effective }) } };
+  }
   if (edit.kind === 'rule') return { edit, place: placeOfRule(edit, plan) };
   const planned = plan.stages.get(edit.stage as StageId);
   if (planned === undefined || planned.plugin.name !== 'quantize') throw bad('an edit of a value needs a stage that uses "quantize"');

@@ -32,7 +32,7 @@ export function planEdit(text: string, edit: Edit, place: EditedStage): PlannedE
 function planIn(text: string, document: Document, root: YAMLMap, edit: Edit, place: EditedStage): Planned {
   switch (edit.kind) {
     case 'param':
-      return planParam(document, root, edit);
+      return planParam(document, root, edit, place);
     case 'rule':
       return place.added === undefined ? planRule(text, document, root, edit, place) : planStage(text, document, root, edit, place.added);
     default:
@@ -40,13 +40,20 @@ function planIn(text: string, document: Document, root: YAMLMap, edit: Edit, pla
   }
 }
 
-function planParam(document: Document, root: YAMLMap, { name, to }: Extract<Edit, { kind: 'param' }>): Planned {
+function planParam(document: Document, root: YAMLMap, { name, to }: Extract<Edit, { kind: 'param' }>, { effective }: EditedStage): Planned {
   const params = getMap(document, root, ['params']);
   const own = params.get(name, true) as Node | undefined;
   if (own === undefined) throw refuse('ui-edit-place', `the file declares no parameter "${name}"`);
   const path = isMap(own) ? ['params', name, 'default'] : ['params', name];
   const node = isMap(own) ? (own.get('default', true) as Node | undefined) : own;
   if (node === undefined || isAlias(node)) throw shared(path);
+  const written = valueAt(dataOf(document), path);
+  if (effective !== undefined && written !== undefined && encodeCanonicalJson(effective) !== encodeCanonicalJson(written))
+    throw refuse(
+      'ui-edit-place',
+      `the parameter ${name} is ${JSON.stringify(effective)}, and ${JSON.stringify(written)} in the file: -p, --params-file or a save in between sets it`,
+      'start the page without them, or edit the file',
+    );
   return { changes: [replaceNode(node, to)], path, expected: withValue(dataOf(document), path, to) };
 }
 

@@ -107,6 +107,18 @@ describe('a parameter', () => {
   });
 });
 
+describe('a parameter that the command line sets', () => {
+  it.each([
+    ['preset', 'a16w8', 'the parameter preset is "a16w8", and "xint8" in the file'],
+    ['size', 8, 'the parameter size is 8, and 16 in the file'],
+  ])('%s is not changed in the file, where it would have no effect', (name, effective, message) => {
+    const plan = (now: string | number) =>
+      planEdit(HEAD + TAIL, { kind: 'param', name, to: name === 'size' ? 4 : 'a8w8' }, { group: '', item: undefined, effective: now });
+    expect(() => plan(effective)).toThrow(message);
+    expect(plan(name === 'size' ? 16 : 'xint8').place).toMatch(/^params\./);
+  });
+});
+
 describe('a place that is not one is refused', () => {
   it.each([
     ['settings that are an alias', 'x: &s {preset: xint8}\nstages:\n  quantize: {uses: quantize, with: *s}\n', 'alias of "s"'],

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../base/json.js';
 import type { StageView } from '../../../report/views/stage-data.js';
 import { useEdit } from '../edits/use-edit.js';
 import { plainText } from '../parts/text.js';
+import { type Plain, parseLike } from './parse-like.js';
 
 interface ChangesProps {
   /** Of the stage. */
@@ -33,8 +34,6 @@ export function ParamChanges({ params, values }: ChangesProps) {
   );
 }
 
-type Plain = string | number | boolean;
-
 function isPlain(value: Json | undefined): value is Plain {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
@@ -62,12 +61,4 @@ function ParamField({ name, value, preview }: FieldProps) {
       </button>
     </form>
   );
-}
-
-/** A value of the same type; undefined for a text that is none. The plan checks what the parameter allows. */
-export function parseLike(text: string, value: Plain): Plain | undefined {
-  if (typeof value === 'string') return text;
-  if (typeof value === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;
-  const number = Number(text);
-  return text.trim() === '' || !Number.isFinite(number) ? undefined : number;
 }

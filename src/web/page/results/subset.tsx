@@ -9,7 +9,7 @@ import { ownBuilds } from '../api/live.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useStore } from '../api/store.js';
 import { asApiError, useData } from '../api/use-data.js';
-import { formatChange } from '../parts/figure.js';
+import { formatChange } from '../parts/figure-format.js';
 import { Badge, Problem } from '../parts/notice.js';
 import { logText } from '../parts/text.js';
 import { parseSweep } from '../sweeps/parse-sweep.js';

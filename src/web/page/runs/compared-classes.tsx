@@ -4,7 +4,7 @@ import { formatFixed } from '../../../report/numbers.js';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
-import { formatChange } from '../parts/figure.js';
+import { formatChange } from '../parts/figure-format.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
 import { Select } from '../parts/select.js';

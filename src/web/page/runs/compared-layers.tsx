@@ -8,7 +8,7 @@ import { type ApiError, address, getJson } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { asApiError } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
-import { formatChange } from '../parts/figure.js';
+import { formatChange } from '../parts/figure-format.js';
 import { Link } from '../parts/link.js';
 import { Empty, Waiting } from '../parts/notice.js';
 import { Select } from '../parts/select.js';

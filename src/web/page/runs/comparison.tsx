@@ -9,7 +9,7 @@ import type { ComparisonView, MomentView } from '../../views/runs-view.js';
 import { address } from '../api/client.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
-import { formatAligned, formatChange } from '../parts/figure.js';
+import { formatAligned, formatChange } from '../parts/figure-format.js';
 import { Empty, Waiting } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
 import { plainText } from '../parts/text.js';

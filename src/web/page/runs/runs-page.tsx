@@ -6,7 +6,7 @@ import type { RunRow, RunsView } from '../../views/runs-view.js';
 import { setQuery, usePlace } from '../api/router.js';
 import { useData } from '../api/use-data.js';
 import { type ColumnSpec, DataTable } from '../parts/data-table.js';
-import { formatUnit, type Unit } from '../parts/figure.js';
+import { formatUnit, type Unit } from '../parts/figure-format.js';
 import { Empty, Waiting } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
 import { StateText } from '../parts/state-text.js';
