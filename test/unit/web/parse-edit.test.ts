@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/base/json.js';
 import { parseEdit } from '../../../src/web/edit/parse-edit.js';
 
 const plan = {
+  params: { preset: 'xint8' },
   stages: new Map([
     ['quantize@b', { id: 'quantize@b', group: 'quantize', plugin: { name: 'quantize' } }],
     ['verify', { id: 'verify', group: 'verify', plugin: { name: 'verify' } }],
@@ -19,9 +20,13 @@ describe('an edit', () => {
     expect(parseEdit({ ...edit, digest: 'abc' }, plan)).toEqual({ edit, place: { group: 'quantize', item: 'b' } });
   });
 
-  it('of a parameter has no stage', () => {
-    const edit = { kind: 'param', name: 'preset', to: 'a8w8' };
-    expect(parseEdit(edit, plan)).toEqual({ edit, place: { group: '', item: undefined } });
+  it.each([
+    ['preset', { effective: 'xint8' }],
+    ['other', {}],
+    ['toString', {}],
+  ])('of the parameter %s has no stage, and the value that the plan has', (name, effective) => {
+    const edit = { kind: 'param', name, to: 'a8w8' };
+    expect(parseEdit(edit, plan)).toEqual({ edit, place: { group: '', item: undefined, ...effective } });
   });
 
   it.each<[JsonObject, RegExp]>([
