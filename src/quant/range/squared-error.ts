@@ -64,8 +64,9 @@ function findBins({ counts: all, means: allMeans, width, first, min, max }: Dist
   const [counts, means, lefts, rights, spreads] = [make(filled), make(filled), make(filled), make(filled), make(filled)];
   const [ofCounts, ofMeans, ofSquares] = [make(filled + 1), make(filled + 1), make(filled + 1)];
   for (let i = 0, at = 0; i < all.length; i++) {
-    const [count, mean] = [all[i] as number, allMeans[i] as number];
+    const count = all[i] as number;
     if (count === 0) continue;
+    const mean = allMeans[i] as number;
     const left = Math.max((first + i) * width, min);
     const right = Math.min((first + i + 1) * width, max);
     const span = right - left;
@@ -82,14 +83,17 @@ function findBins({ counts: all, means: allMeans, width, first, min, max }: Dist
   return { width, counts, means, lefts, rights, spreads, sums: [ofCounts, ofMeans, ofSquares] };
 }
 
-/** Infinity as soon as the sum reaches `enough`: no part of it is negative. */
+/** Infinity as soon as the sum reaches `enough`: no part of it is negative. The loop takes half the time without arrays and calls in it. */
 function errorOfBins({ width, counts, means, lefts, rights, spreads }: Bins, steps: Steps, enough: number): number {
   const { scale, least, greatest } = steps;
   const isFine = scale < width;
   let error = 0;
   for (let i = 0; i < counts.length; i++) {
-    const [count, left, right] = [counts[i] as number, lefts[i] as number, rights[i] as number];
-    const nearest = Math.min(Math.max(Math.floor(left / scale + 0.5), least), greatest);
+    const count = counts[i] as number;
+    const left = lefts[i] as number;
+    const right = rights[i] as number;
+    const step = Math.floor(left / scale + 0.5);
+    const nearest = step < least ? least : step > greatest ? greatest : step;
     // The next step starts half a step above `nearest`; the largest step has no upper border.
     const border = nearest === greatest ? Number.POSITIVE_INFINITY : (nearest + 0.5) * scale;
     if (right <= border) {

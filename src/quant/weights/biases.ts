@@ -71,7 +71,8 @@ function toIntegers(bias: RawTensor, scales: readonly number[], dtype: BiasInteg
   let saturated = 0;
   let signal = 0;
   let noise = 0;
-  for (const [i, x] of data.entries()) {
+  for (let i = 0; i < data.length; i++) {
+    const x = data[i] as number;
     const scale = getDefined(scales[scales.length === 1 ? 0 : i], 'bias scale');
     const quotient = x / scale;
     const integer = saturate(quotient, low, high);
