@@ -63,29 +63,29 @@ function leastError(
   slice: Slice,
   range: Range,
   scheme: IntegerScheme,
-  { first, last }: { readonly first: number; readonly last: number },
+  offsets: { readonly first: number; readonly last: number },
 ): QParams {
   // Signed symmetric types may use their lowest integer here, because a position fixes the ends of the range.
   const integers = scheme.reduceRange ? mappedRange(scheme) : saturationRange(scheme);
   const nearest = nearestPosition(computeQParams(range, scheme).scale);
-  let best = { position: nearest, qparams: paramsAt(nearest, range, scheme) };
-  if (range.low === 0 && range.high === 0) return best.qparams;
-  let least = Number.POSITIVE_INFINITY;
+  if (range.low === 0 && range.high === 0) return paramsAt(nearest, range, scheme);
   const largest = Math.max(-range.low, range.high);
-  const offsets = Array.from({ length: last - first + 1 }, (_, i) => first + i);
-  // Likely positions first: a worse one exceeds the best error after a few elements, so its sum stops early.
-  for (const offset of offsets.sort((a, b) => Math.abs(a - LIKELY) - Math.abs(b - LIKELY))) {
-    const position = nearest + offset;
-    if (position < POSITIONS.low || position > POSITIONS.high) continue;
-    const qparams = paramsAt(position, range, scheme);
-    const error = squaredError(slice, qparams, integers, { enough: least, largest });
-    if (error < least || (error === least && position < best.position)) [best, least] = [{ position, qparams }, error];
+  const tried = Array.from({ length: offsets.last - offsets.first + 1 }, (_, i) => nearest + offsets.first + i)
+    .filter(position => position >= POSITIONS.low && position <= POSITIONS.high)
+    .map(position => ({ qparams: paramsAt(position, range, scheme), error: 0, done: 0 }));
+  const [first] = tried;
+  if (first === undefined) return paramsAt(nearest, range, scheme);
+  const blocks = cutBlocks(slice);
+  for (;;) {
+    // The candidate with the least error so far goes on. Errors only grow: the first one that reaches the end has the least.
+    const next = tried.reduce((least, one) => (one.error < least.error ? one : least), first);
+    const block = blocks[next.done];
+    if (block === undefined) return next.qparams;
+    next.error += measureNoise(block, next.qparams, integers, largest);
+    next.done++;
   }
-  return best.qparams;
 }
 
-/** The offset with the smallest error is usually 0 or 1: saturating the largest weights often helps all others. */
-const LIKELY = 0.6;
 const BLOCK = 1 << 16;
 
 interface ErrorLimits {
@@ -96,13 +96,20 @@ interface ErrorLimits {
 }
 
 /** Σ (x − dequantized x)² in double, block by block. With a power of two as scale, all differences are exact. */
-function squaredError({ data, runs }: Slice, qparams: QParams, integers: IntegerRange, { enough, largest }: ErrorLimits): number {
+function squaredError(slice: Slice, qparams: QParams, integers: IntegerRange, { enough, largest }: ErrorLimits): number {
   let sum = 0;
-  for (const [start, end] of runs) {
-    for (let from = start; from < end; from += BLOCK) {
-      sum += measureNoise(data.subarray(from, Math.min(from + BLOCK, end)), qparams, integers, largest);
-      if (sum > enough) return Number.POSITIVE_INFINITY;
-    }
+  for (const block of cutBlocks(slice)) {
+    sum += measureNoise(block, qparams, integers, largest);
+    if (sum > enough) return Number.POSITIVE_INFINITY;
   }
   return sum;
+}
+
+/** Its elements in pieces, which are parts of runs. */
+function cutBlocks({ data, runs }: Slice): readonly Float32Array[] {
+  return runs.flatMap(([start, end]) =>
+    Array.from({ length: Math.ceil((end - start) / BLOCK) }, (_, i) =>
+      data.subarray(start + i * BLOCK, Math.min(start + (i + 1) * BLOCK, end)),
+    ),
+  );
 }

@@ -63,6 +63,36 @@ describe('weights with the smallest squared error', () => {
     expect(slice?.scale).toBeCloseTo((largest * (100 - best)) / 100 / most, 6);
   });
 
+  /** The position with the least error of the five around the nearest one, the smallest where errors are equal. */
+  function bestPosition(data: Float32Array): number {
+    const largest = data.reduce((top, x) => Math.max(top, Math.abs(x)), 0);
+    const nearest = -Math.round(Math.log2((2 * largest) / 254));
+    const tried = [-1, 0, 1, 2, 3].map(offset => nearest + offset);
+    const errors = tried.map(position => errorAt(data, { scale: 2 ** -position, zeroPoint: 0 }));
+    return tried[errors.indexOf(Math.min(...errors))] ?? 0;
+  }
+
+  const positionOf = (data: Float32Array): number | undefined => {
+    const [slice] = computeWeightQParams(constant(data), { scheme: INT8, method: MIN_MSE, axis: undefined, name: 'w' }).slices;
+    return findPosition(slice?.scale ?? 0);
+  };
+
+  it.each([
+    ['small elements first', 1],
+    ['small elements last', -1],
+  ])('of powers of two, the best one is found over many blocks of elements: %s', (_, order) => {
+    // The error of the first blocks favors another position than that of all.
+    const sorted = Float32Array.from({ length: 200_000 }, (_, i) => Math.sin(i) * (i / 200_000) ** 6);
+    const data = order === 1 ? sorted : sorted.reverse();
+    expect(positionOf(data)).toBe(bestPosition(data));
+  });
+
+  it('of powers of two with equal errors, the largest scale is kept', () => {
+    const data = Float32Array.from({ length: 150_000 }, (_, i) => ((i % 31) - 15) / 2);
+    expect(errorAt(data, { scale: 0.5, zeroPoint: 0 })).toBe(0);
+    expect(positionOf(data)).toBe(bestPosition(data));
+  });
+
   it('weights of 4 bits lie in −7 … 7, also at a scale that is too small for them', () => {
     const data = weights(3, 3.1);
     const scheme = { ...INT8, bits: 4 } as const;
