@@ -74,7 +74,8 @@ export function openUnitQueue(
     thread === undefined ||
     opened.has(part) ||
     [...waiting].filter(unit => unit.part === part).length >= LEAST_OPENED_FOR ||
-    (sizeOfFiles([models.reference, models.candidate]) ?? Infinity) <= OPENED_AT_ONCE_BYTES;
+    // The last one alone is sooner compared by the second thread, which has opened its models.
+    (waiting.size > 1 && (sizeOfFiles([models.reference, models.candidate]) ?? Infinity) <= OPENED_AT_ONCE_BYTES);
   /** @returns false if nothing waits that this thread should take. */
   const compareLast = async (): Promise<boolean> => {
     for (const unit of [...waiting].reverse()) {

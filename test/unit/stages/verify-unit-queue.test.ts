@@ -78,6 +78,7 @@ describe('the units of verify', () => {
     for (const part of ['a', 'b', 'c']) await add(part);
     await finishInSteps(queue, step);
     expect(here).toContain('c');
+    expect(here).not.toContain('a');
   });
 
   it('of a part with few units, this thread leaves them to the second one', async () => {
