@@ -13,7 +13,7 @@ import { openTensorReader } from './model/read-tensor.js';
 import { openTrialReader } from './model/read-trial.js';
 import { followBuilds } from './project/follow-builds.js';
 import type { LiveEvent } from './project/live-event.js';
-import { openLiveProject } from './project/live-project.js';
+import { type News, openLiveProject } from './project/live-project.js';
 import type { ProjectPorts } from './project/project-ports.js';
 import type { RunningBuild } from './project/running-build.js';
 import { startedBuilds } from './project/started-builds.js';
@@ -39,8 +39,14 @@ export interface OpenPage {
 /** A page that is opened comes soon. Until then files are watched, so that its first answer is ready. */
 const FIRST_PAGE_MS = 60_000;
 
-/** Of a build that broke off, nothing is known but what the files say. */
-const NEWS_OF = { running: 'results', ended: 'ended', 'broken-off': 'files' } as const;
+/** A build that ended earlier is one from before the page was open. */
+const JUST_ENDED_MS = 5_000;
+
+/** Of a build that broke off, or that ended long ago, nothing is known but what the files say. */
+function newsOf({ state, endedMs = 0 }: RunningBuild): News {
+  if (state === 'running') return 'results';
+  return state === 'ended' && Date.now() - endedMs < JUST_ENDED_MS ? 'ended' : 'files';
+}
 
 /** The same defect comes again with every look. */
 function onceEach(tell: (error: unknown) => void): (error: unknown) => void {
@@ -65,7 +71,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     send({ event: 'build', data: build });
     // What a stage has published is news for every view.
     const ended = `${build.startedMs} ${build.state} ${Object.values(build.stages).filter(({ endedMs }) => endedMs !== undefined).length}`;
-    if (ended !== lastEnded) project.note(NEWS_OF[build.state]);
+    if (ended !== lastEnded) project.note(newsOf(build));
     lastEnded = ended;
   };
   const follower = followBuilds(cache, ports.pipeline, onBuild, onceEach(onDefect));
