@@ -4,7 +4,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { type Digest, digestBytes } from '../../base/digest.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import { stampOf } from '../../engine/store/files/stamp.js';
-import { refuse } from './edit-error.js';
+import { refuse, refuseWrite } from './edit-error.js';
 import type { Edit, EditedStage } from './edit-schema.js';
 import { type DoneEdit, readKeptEdits, writeKeptEdits } from './kept-edits.js';
 import { type DiffLine, diffLines } from './line-diff.js';
@@ -20,9 +20,9 @@ export interface EditPreview {
 export interface EditSession {
   /** @throws RequestError `ui-edit-place`, `ui-edit-invalid`. */
   preview(edit: Edit, place: EditedStage): Promise<EditPreview>;
-  /** @throws RequestError `ui-edit-changed` if the file is not the one that was previewed; those of `preview`. */
+  /** @throws RequestError `ui-edit-changed` if the file is not the one that was previewed; `ui-edit-not-written`; those of `preview`. */
   apply(edit: Edit, place: EditedStage, digest: string): Promise<EditPreview>;
-  /** Takes back the last edit. @throws RequestError `ui-edit-changed` if there is none, or the file was changed since. */
+  /** Takes back the last edit. @throws RequestError `ui-edit-changed` if there is none, or the file was changed since; `ui-edit-not-written`. */
   undo(): void;
   /** What `undo` would take back. */
   undoable(): string | undefined;
@@ -65,19 +65,29 @@ export function openEdits(path: string, check: (text: string) => Promise<readonl
       const { before, planned, preview } = await plan(edit, place);
       if (preview.digest !== digest || digestOf(path) !== digest) throw changed();
       const done: readonly DoneEdit[] = [...read(), { before, after: digestBytes(planned.text), what: planned.place }];
-      // If the pipeline file cannot be written then, the new one matches no file.
-      writeKeptEdits(kept, done.slice(-MOST_DONE));
-      replaceFile(path, planned.text);
+      written(() => {
+        // If the pipeline file cannot be written then, the new one matches no file.
+        writeKeptEdits(kept, done.slice(-MOST_DONE));
+        replaceFile(path, planned.text);
+      });
       return preview;
     },
     undo() {
       const last = findLast();
       if (last === undefined) throw changed();
-      replaceFile(path, last.edit.before);
+      written(() => replaceFile(path, last.edit.before));
       writeKeptEdits(kept, read().slice(0, last.index));
     },
     undoable: () => findLast()?.edit.what,
   };
+}
+
+function written(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw refuseWrite(error);
+  }
 }
 
 function changed(): Error {

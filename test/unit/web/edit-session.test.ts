@@ -1,5 +1,5 @@
 /** Edits of the page: undone by a later server too, as long as the file is as an edit left it, and never with a damaged text. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Edit } from '../../../src/web/edit/edit-schema.js';
@@ -55,6 +55,16 @@ describe('edits of the page', () => {
     writeFileSync(file(), first);
     open().undo();
     expect(text()).toBe(TEXT);
+  });
+
+  it('that cannot be written are refused with what the system says, and the file stays as it is', async () => {
+    // A file where the folder of the kept edits should be: as with a full disk, nothing can be written there.
+    writeFileSync(join(folder, 'state'), '');
+    const failure = await failureOf(() => apply(open(), 'a'));
+    expect(failure.code).toBe('ui-edit-not-written');
+    expect(failure.message).toMatch(/^the edit cannot be written: E/);
+    expect(text()).toBe(TEXT);
+    expect(readdirSync(folder).sort()).toEqual(['pipeline.yaml', 'state']);
   });
 
   it('that were kept but never written do not hide those before', async () => {
