@@ -41,7 +41,8 @@ function ratioOf(block: Block): number {
  * The result is 1-minimal: without any one of its blocks the target does not hold. With at most 10 blocks it is the cheapest of all sets, if larger sets
  * hold whatever smaller ones hold. In the order of `blocks`; undefined if all blocks together do not hold the target.
  *
- * Bisection along each order, removal of what is not needed, and exchanges of an expensive block for cheaper ones. At the end each block is tried alone.
+ * Bisection along each order, removal of what is not needed as in delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing
+ * Input", 2002), and exchanges of an expensive block for cheaper ones. At the end each block is tried alone.
  */
 export async function findCheapestSet<B extends Block>({ blocks, orders, holds }: SetSearch<B>): Promise<readonly B[] | undefined> {
   const known = new Map<string, boolean>();
@@ -76,33 +77,19 @@ async function cutOrder<B extends Block>(order: readonly B[], best: readonly B[]
 }
 
 /**
- * Removes runs of blocks, then single ones, until none can be removed; those with the least benefit per cost first. A run grows while it can be removed;
- * otherwise bisection finds the longest part of it that can, and the block behind that part stays: group testing by binary splitting (Hwang, "A Method for
- * Detecting All Defective Members in a Population by Group Testing", 1972), whose trials grow with the members, not with the blocks.
+ * Removes runs of blocks, then single ones, until none can be removed; those with the least benefit per cost first. Every run of a length is tried before
+ * shorter ones, also behind one that is needed: figures of few images are not monotone, and one run can make up for another.
  */
 export async function removeNeedless<B extends Block>(set: readonly B[], holds: Ask<B>): Promise<readonly B[]> {
-  let next: B[] = [...byBenefitPerCost(set)].reverse();
-  const kept: B[] = [];
-  const holdsWithout = (count: number): Promise<boolean> => holds([...kept, ...next.slice(count)]);
-  for (let length = Math.ceil(next.length / 4); next.length > 0; ) {
-    const run = Math.min(length, next.length);
-    const removed = (await holdsWithout(run)) ? run : await findLast(0, run, holdsWithout);
-    next = next.slice(removed);
-    if (removed < run) kept.push(...next.splice(0, 1));
-    length = removed < run ? Math.max(1, Math.ceil(removed / 2)) : 2 * run;
+  let left = [...byBenefitPerCost(set)].reverse();
+  for (let length = Math.floor(left.length / 4); length > 1; length = Math.floor(length / 2)) {
+    for (let start = 0; start < left.length; ) {
+      const without = [...left.slice(0, start), ...left.slice(start + length)];
+      if (await holds(without)) left = without;
+      else start += length;
+    }
   }
-  return removeSingle(kept, holds);
-}
-
-/** The largest count from `held` on that holds, below `fails`, by bisection. */
-async function findLast(held: number, fails: number, holds: (count: number) => Promise<boolean>): Promise<number> {
-  let [low, high] = [held, fails];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (await holds(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
+  return removeSingle(left, holds);
 }
 
 /** Goes around until every block has been needed since the last one was removed. */
