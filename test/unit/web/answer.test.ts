@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { send } from '../../../src/web/http/answer.js';
 
 const PIECE = Buffer.alloc(1 << 16, 'a line of an artifact\n');
@@ -39,16 +39,20 @@ function ask(method: string, headers: Readonly<Record<string, string>>, take: (a
 }
 
 describe('a large file', () => {
+  const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync, identity: (body: Buffer): Buffer => body };
   it.each([
-    ['gzip, br', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['gzip, br;q=0', 'gzip'],
+    ['gzip;q=0.5, br;q=0.0', 'gzip'],
     ['identity', undefined],
-  ])('for a browser that takes %s arrives as it is, with coding %s', async (accepted, coding) => {
+  ] as const)('for a browser that takes %s arrives as it is, with coding %s', async (accepted, coding) => {
     let found: string | undefined;
     const body = await ask('GET', { 'accept-encoding': accepted }, answer => {
       found = answer.headers['content-encoding'];
     });
     expect(found).toBe(coding);
-    expect((coding === 'gzip' ? gunzipSync(body) : body).equals(Buffer.concat(Array.from({ length: PIECES }, () => PIECE)))).toBe(true);
+    expect(DECODERS[coding ?? 'identity'](body).equals(Buffer.concat(Array.from({ length: PIECES }, () => PIECE)))).toBe(true);
     expect(await sent).toBe('sent');
   });
 
