@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { encodeModel } from '../../../src/onnx/serde/encode-model.js';
 import { parseModelText } from '../../../src/onnx/text/parse-text.js';
+import { encodeNpz } from '../../../src/tensor/formats/npz.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
 import { type CliWorld, givenProject } from '../../support/cli-world.js';
 
 const weights = (count: number): string => `{${Array.from({ length: count }, (_, index) => (((index * 7) % 13) - 6) / 20).join(', ')}}`;
@@ -53,6 +55,9 @@ net (float[1, 3, 16, 16] before, float[1, 3, 16, 16] after, float[1] ratio) => (
   m = Mul(d, ratio)
   y = Conv<pads = [1, 1, 1, 1]>(m, w)
 }`,
+  'a signal': `${HEAD}g (float[N, 1, 32] x) => (float[N, 2, 28] y) <float[2, 1, 5] w = ${weights(10)}> {
+  y = Conv(x, w)
+}`,
   'an image and depth': `<ir_version: 9, opset_import: ["" : 17]>
 net (float[1, 3, 16, 16] rgb, float[1, 1, 16, 16] depth) => (float[1, 4, 16, 16] y) {
   y = Concat<axis = 1>(rgb, depth)
@@ -91,6 +96,29 @@ describe('init --model', () => {
     expect(world.exists('artifacts/report/page.html')).toBe(true);
     expect(world.exists('artifacts/compile/bundle')).toBe(stages > 3);
     expect(`${init.stdout}${world.read('pipeline.yaml').replace('[1, 3, 32, 32]', '[1, 3, 640, 640]')}`).toMatch(shows);
+  });
+
+  it('has stages with tensors as comments, which build with a source of tensors', () => {
+    giveModel('a signal');
+    expect(world.run('init', '--model', 'net.onnx').exitCode).toBe(0);
+    mkdirSync(join(world.folder, 'tensors'));
+    for (const sample of [0, 1, 2, 3]) {
+      const x = makeTensor(
+        'float32',
+        [1, 1, 32],
+        Float32Array.from({ length: 32 }, (_, at) => Math.sin(at + sample)),
+      );
+      writeFileSync(join(world.folder, `tensors/${sample}.npz`), encodeNpz({ x }));
+    }
+    const draft = world.read('pipeline.yaml');
+    const stages = draft
+      .replaceAll(/^ {2}# (calibrate|quantize|verify):/gm, '  $1:')
+      .replace(/^sources:\n/m, 'sources:\n  tensors: tensors\n');
+    world.write('pipeline.yaml', stages);
+
+    const built = world.run('build', '--json');
+    expect(built.exitCode).toBe(0);
+    expect(JSON.parse(built.stdout).stages).toHaveLength(6);
   });
 
   it('takes the images and the form that are named, and a model in another folder', () => {

@@ -363,10 +363,10 @@ function evaluateWhole(found: FoundDecoder | undefined): string {
 `;
 }
 
-const WITH_TENSORS = `  # Quantization needs tensors that the network meets in use: .npz files with an array per input.
-  # calibrate: {uses: calibrate, inputs: {model: simplify.model, tensors: tensors}}
+const WITH_TENSORS = `  # Quantization needs tensors that the network meets in use, as a source tensors: tensors, a folder of .npz files with an array per input.
+  # calibrate: {uses: calibrate, inputs: {model: simplify.model, tensors: "\${sources.tensors}"}}
   # quantize: {uses: quantize, with: {preset: a8w8}, inputs: {model: simplify.model, sketches: calibrate.sketches}}
-  # verify: {uses: verify, with: {reference: model, candidate: model}, inputs: {reference: simplify.model, candidate: quantize.model, tensors: tensors}}
+  # verify: {uses: verify, with: {reference: model, candidate: model}, inputs: {reference: simplify.model, candidate: quantize.model, tensors: "\${sources.tensors}"}}
   # compile: {uses: compile, with: {target: ryzen-ai, dtype: a8w8}, inputs: {models: {model: quantize.model}}}`;
 
 /** Free sizes stay free; the first size of an input is 1. */
