@@ -2,6 +2,7 @@
 import { formatBytes } from '../../../base/text/format.js';
 import { formatCount, formatNumber } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
+import { CopyButton } from '../parts/copy-button.js';
 import { Link } from '../parts/link.js';
 import { plainText } from '../parts/text.js';
 import { wordsOfBound } from './bounds.js';
@@ -41,7 +42,9 @@ export function UnitPanel({ unit, source, close }: PanelProps) {
   return (
     <aside class="panel" aria-label={`Unit ${name}`} onKeyDown={event => event.key === 'Escape' && close()}>
       <div class="panel-head">
-        <h2>{plainText(name)}</h2>
+        <h2>
+          {plainText(name)} <CopyButton text={name} what="the name of the unit" />
+        </h2>
         <button type="button" class="quiet" onClick={close} aria-label="Close the unit">
           ✕
         </button>

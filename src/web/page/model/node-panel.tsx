@@ -3,6 +3,7 @@ import { formatBytes } from '../../../base/text/format.js';
 import type { ModelView, NodeView, ValueView } from '../../../onnx/describe/model-view.js';
 import { formatCount, formatDb, formatNumber } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
+import { CopyButton } from '../parts/copy-button.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
 import { Scroll } from '../parts/scroll.js';
@@ -30,7 +31,7 @@ export function NodePanel({ model, id, show, facts, stage, stages, close }: Pane
     <aside class="panel" aria-label={`Node ${id}`} onKeyDown={event => event.key === 'Escape' && close()}>
       <div class="panel-head">
         <h2>
-          {node.op} <code>{plainText(id)}</code>
+          {node.op} <code>{plainText(id)}</code> <CopyButton text={id} what="the name of the node" />
         </h2>
         <button type="button" class="quiet" onClick={close} aria-label="Close the node">
           ✕

@@ -6,6 +6,7 @@ import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
 import { EditPanel } from '../edits/edit-panel.js';
+import { CopyButton } from '../parts/copy-button.js';
 import { Link } from '../parts/link.js';
 import { Empty, Failed } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
@@ -40,7 +41,9 @@ export function LayerPanel({ layer, stage, canEdit, close }: PanelProps) {
   return (
     <aside class="panel" aria-label={`Value ${name}`} onKeyDown={event => event.key === 'Escape' && close()}>
       <div class="panel-head">
-        <h2>{plainText(name)}</h2>
+        <h2>
+          {plainText(name)} <CopyButton text={name} what="the name of the value" />
+        </h2>
         <button type="button" class="quiet" onClick={close} aria-label="Close the value">
           ✕
         </button>
