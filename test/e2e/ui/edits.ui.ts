@@ -58,6 +58,13 @@ describeInBrowser('an edit in the page', path => {
     const { page } = opened;
     await opened.go('/?stage=quantize@backbone');
     const field = page.getByRole('textbox', { name: 'preset' });
+    // The page has read the file again: nothing is left to change, and after an undo the field has the former value.
+    const isTaken = page.getByRole('button', { name: 'Change …', disabled: true });
+    const holds = async (value: string): Promise<void> => {
+      const until = performance.now() + 30_000;
+      while ((await field.inputValue()) !== value && performance.now() < until) await page.waitForTimeout(20);
+      expect(await field.inputValue()).toBe(value);
+    };
     await field.fill('a8w8');
     await page.getByRole('button', { name: 'Change …' }).click();
     await page.getByText('params.preset.default, line').waitFor();
@@ -67,22 +74,24 @@ describeInBrowser('an edit in the page', path => {
     expect(edited.split('\n').filter((line, index) => line !== original.split('\n')[index])).toEqual([
       expect.stringMatching(/^ {2}preset: .*default: a8w8/),
     ]);
-    await page.getByRole('row', { name: 'preset "a8w8"' }).waitFor();
+    await isTaken.waitFor();
     await page.getByRole('button', { name: 'Undo', exact: true }).click();
     await page.getByText('Taken back: params.preset.default').waitFor();
     expect(readFileSync(file(), 'utf8')).toBe(original);
 
-    await page.getByRole('row', { name: 'preset "xint8"' }).waitFor();
+    await holds('xint8');
     await field.fill('a16w8');
     await page.getByRole('button', { name: 'Change …' }).click();
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByText('✓ Written').waitFor();
+    await isTaken.waitFor();
     await page.getByRole('button', { name: 'Undo edit' }).click();
     // Also where the bar above takes it back.
     await page.getByText('Taken back: params.preset.default').waitFor();
     expect(await page.getByText('✓ Written').count()).toBe(0);
     expect(readFileSync(file(), 'utf8')).toBe(original);
     expect(opened.heard).toEqual([]);
+    await holds('xint8');
     await field.fill('int5');
     await page.getByRole('button', { name: 'Change …' }).click();
     await page.getByRole('alert').getByText('expected one of "xint8", "a8w8", "a16w8"').waitFor();
