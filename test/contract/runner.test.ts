@@ -20,6 +20,7 @@ import { noSandbox } from '../support/guards.js';
 import { DIST } from '../support/shapes-project.js';
 
 const MODULE = join(DIST, '../test/fixtures/plugins/contract.mjs');
+const AT_ONCE = join(DIST, '../test/fixtures/plugins/worker-at-once.mjs');
 const { default: plugin } = await import(pathToFileURL(MODULE).href);
 const sandbox = await findSandbox();
 
@@ -38,6 +39,8 @@ interface Heard {
 
 interface Case {
   readonly runner: Runner;
+  /** The main module of the worker; default: that of plugins of third parties. */
+  readonly bundle?: string;
   readonly guarded: 'sandbox' | 'no';
 }
 
@@ -147,6 +150,18 @@ describe('a worker process that was started ahead', () => {
   });
 });
 
+describe.each(
+  noSandbox === undefined ? (['no', 'sandbox'] as const) : (['no'] as const),
+)('a worker of a built-in plugin, guarded: %s', guarded => {
+  it('ends without a word, and loses none of what it said', async () => {
+    const { failure, heard, output } = await run({ runner: workerRunner, guarded, bundle: AT_ONCE }, 'copy');
+    expect(failure).toBeUndefined();
+    expect(output()).toBe('one\nseeded');
+    expect(heard.progress).toEqual(['1/2 lines']);
+    expect(heard.log).toEqual(['info copying']);
+  });
+});
+
 async function run(way: Case, act: string, env: Readonly<Record<string, string>> = {}, signal = new AbortController().signal) {
   const { order, heard, kept, close } = prepare(way, act, env, signal);
   try {
@@ -158,7 +173,7 @@ async function run(way: Case, act: string, env: Readonly<Record<string, string>>
   }
 }
 
-function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, string>>, signal: AbortSignal) {
+function prepare({ guarded, bundle }: Case, act: string, env: Readonly<Record<string, string>>, signal: AbortSignal) {
   const at = join(folder, 'run');
   makeRunFolder(at);
   mkdirSync(join(at, 'parts'), { recursive: true });
@@ -180,6 +195,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
             join(DIST, '../node_modules'),
             join(DIST, '../package.json'),
             MODULE,
+            AT_ONCE,
             join(folder, 'input.txt'),
           ],
           ownCopies: [],
@@ -199,7 +215,7 @@ function prepare({ guarded }: Case, act: string, env: Readonly<Record<string, st
       local: [],
     },
     local: { modulePath: MODULE, known: inputs.known, tools: {} },
-    bundle: undefined,
+    bundle,
     links: inputs.links,
     folder: at,
     installRoot: DIST,

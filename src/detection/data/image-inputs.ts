@@ -1,4 +1,5 @@
 /** The inputs of a model that are made of one image: the image itself, its sizes and scale, and stated constants. */
+import { findOwn } from '../../base/find-own.js';
 import type { JsonObject } from '../../base/json.js';
 import { anyList, anyOf, constant, integer, number, object, oneOf, text } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
@@ -87,7 +88,7 @@ function listLater(first: Model, later: readonly Model[], stated: Stating): read
   const isOpen = inputsOf(first).every(input => findForm(first, input, stated.layout) === undefined);
   const hasValue = (input: OpenInput): boolean => {
     const { name, model } = input;
-    if (stated.image === name || stated.inputs?.[name] !== undefined || guessByName(input) !== undefined) return true;
+    if (stated.image === name || statedValue(stated, name) !== undefined || guessByName(input) !== undefined) return true;
     return isOpen && findForm(model, input, stated.layout) !== undefined;
   };
   const valued = later.flatMap(inputsOf).filter(input => !known.has(input.name) && hasValue(input));
@@ -121,7 +122,7 @@ function fillInput({ dtype, dims, values }: Extract<OtherInput, { readonly kind:
 function chooseImage(inputs: readonly OpenInput[], stated: Stating): ImageInputs['image'] {
   if (stated.image !== undefined && !inputs.some(({ name }) => name === stated.image))
     throw noInput(stated.image, inputs, '`image` of `preprocess`');
-  const open = inputs.filter(({ name }) => (stated.image === undefined ? stated.inputs?.[name] === undefined : name === stated.image));
+  const open = inputs.filter(({ name }) => (stated.image === undefined ? statedValue(stated, name) === undefined : name === stated.image));
   const found = open.flatMap(input => {
     const form = findForm(input.model, input, stated.layout);
     return form === undefined ? [] : [{ name: input.name, form }];
@@ -187,7 +188,7 @@ function sideOf(dim: Dim): number | null {
 
 function findOther(input: OpenInput, image: ImageForm, stated: Stating): OtherInput {
   const { name, model, dtype = 'float32' } = input;
-  const value = stated.inputs?.[name] ?? guessValue(model, input, image);
+  const value = statedValue(stated, name) ?? guessValue(model, input, image);
   if (value === undefined || input.dims === undefined || !isImageDType(dtype))
     throw new DetectionError('image-input', `${NO_VALUE} for input "${name}" ${describeInput(input)} beside the image`, {
       help: `state it in \`preprocess\`: inputs: {${name}: 0}, with a number, a list, or words such as input-height and scale-y; or connect tensors`,
@@ -214,6 +215,11 @@ function findOther(input: OpenInput, image: ImageForm, stated: Stating): OtherIn
 }
 
 type StatedValue = NonNullable<Stating['inputs']>[string];
+
+/** The name is of a model, which may call an input "constructor". */
+function statedValue({ inputs = {} }: Stating, name: string): StatedValue | undefined {
+  return findOwn(inputs, name);
+}
 
 function guessValue(model: Model, input: ModelInput, image: ImageForm): StatedValue | undefined {
   return guessByName(input) ?? (findForm(model, input)?.channels === image.channels ? 'image' : undefined);

@@ -1,6 +1,7 @@
 /** Declared preprocessing of images: channel order, resize, range, mean and standard deviation. */
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import type { RgbImage } from './decode-image.js';
+import { keepResults } from './kept-results.js';
 import { type InputSize, type Placement, placeImage } from './placement.js';
 import type { Preprocessing } from './preprocessing-schema.js';
 import { resamplePlane } from './resample.js';
@@ -21,15 +22,14 @@ export interface PreprocessedImage {
  */
 export function preprocessImage(image: RgbImage, size: InputSize, preprocessing: Preprocessing, channels: Channels = 3): PreprocessedImage {
   const key = JSON.stringify([size.height ?? null, size.width ?? null, channels, preprocessing]);
-  const known = KNOWN.get(image);
-  if (known?.key === key) return known.result;
-  const result = preprocess(image, size, preprocessing, channels);
-  KNOWN.set(image, { key, result });
-  return result;
+  return KNOWN.getOrMake(image, key, () => preprocess(image, size, preprocessing, channels));
 }
 
+/** Of the tensors of kept images, which are often larger than the images: those of 50 images for a network of 640 × 640. */
+const MOST_KEPT_BYTES = 256 * 2 ** 20;
+
 /** Cache: of an image that is kept, because several models see it. Its pixels and the tensor are not edited. */
-const KNOWN = new WeakMap<RgbImage, { readonly key: string; readonly result: PreprocessedImage }>();
+const KNOWN = keepResults<RgbImage, PreprocessedImage>(MOST_KEPT_BYTES, ({ tensor }) => tensor.data.byteLength);
 
 function preprocess(image: RgbImage, size: InputSize, preprocessing: Preprocessing, channels: Channels): PreprocessedImage {
   const placement = placeImage({ height: image.height, width: image.width }, size, preprocessing);

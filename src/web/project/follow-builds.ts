@@ -67,7 +67,10 @@ export function followBuilds(
       if (next !== undefined && next !== build) tell(next);
     } else if (build?.state === 'running' && Date.now() - heardMs > SILENT_MS) {
       heardMs = Date.now();
-      if ((await findLockHolder(cache.lock)) === 'free' && stampOf(path) === stamp) tell({ ...build, state: 'broken-off' });
+      const silent = build;
+      // An event may have another look read the conclusion before the lock has answered.
+      if ((await findLockHolder(cache.lock)) === 'free' && build === silent && stampOf(path) === stamp)
+        tell({ ...silent, state: 'broken-off' });
     }
   };
   /** There is one timer, however many looks are under way. */

@@ -58,6 +58,29 @@ describe('a follower of builds', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('does not call a build broken off whose conclusion comes while the lock is asked', async () => {
+    write({ kind: 'build', command: 'tanren build', pid: 1, pending: [] });
+    follower.pace('often');
+    await settle();
+    jest.advanceTimersByTime(2_500);
+    // This look finds the journal silent and asks for the holder of the lock; the next one reads the conclusion before the answer.
+    follower.pace('often');
+    write({ kind: 'end', conclusion: 'built' });
+    follower.pace('often');
+    await settle();
+    expect(heard.map(({ state }) => state)).toEqual(['running', 'ended']);
+  });
+
+  it('calls a build broken off that is silent and holds no lock', async () => {
+    write({ kind: 'build', command: 'tanren build', pid: 1, pending: [] });
+    follower.pace('often');
+    await settle();
+    jest.advanceTimersByTime(2_500);
+    follower.pace('often');
+    await settle();
+    expect(heard.map(({ state }) => state)).toEqual(['running', 'broken-off']);
+  });
+
   it('hears of a build by the event of its journal, long before its timer', async () => {
     follower.pace('often');
     await settle();

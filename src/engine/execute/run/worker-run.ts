@@ -31,7 +31,7 @@ const TAIL_CHARACTERS = 4_000;
 export const workerRunner: Runner = {
   async run(order) {
     linkInputs(order.folder, order.links);
-    writeDocuments(order.folder, order.action, order.local);
+    writeDocuments(order.folder, order.action, order.guard === undefined ? order.local : { ...order.local, guarded: true });
     const failure = await runWorker(order);
     return failure === undefined || existsSync(join(order.folder, RUN_LAYOUT.action)) ? failure : folderRemoved(failure);
   },

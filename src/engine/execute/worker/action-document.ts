@@ -42,6 +42,7 @@ export const LOCAL_DOCUMENT = object(
   {
     partsAtOnce: integer(1, 'Parts to ask for at once; default: 1.'),
     partProcesses: integer(1, 'Processes besides the worker that may compute its parts, while slots are lent to it; default: none.'),
+    guarded: { ...constant(true), description: 'Other programs run it, as in the sandbox and under strace, and see how it ends.' },
     modules: { ...LOAD_RULE, description: 'The modules that it may load. Defined only for a third-party plugin.' },
   },
 );

@@ -60,7 +60,8 @@ export async function runWorker(
     context.log('info', `part ${name}: ${earlier} kept from earlier runs, ${here + remotely} computed${onWorkers}`);
   }
   send({ kind: 'usage', peakBytes: process.resourceUsage().maxRSS * 1024 + endParts() });
-  process.send?.(last, () => endProcess(ends));
+  // The shell of the sandbox would write "Killed" into the log of a stage that succeeded.
+  process.send?.(last, () => endProcess(local.guarded === true ? 'by-exit' : ends));
 }
 
 /**
@@ -69,7 +70,6 @@ export async function runWorker(
  */
 function endProcess(how: 'at-once' | 'by-exit'): void {
   if (how === 'at-once' && process.platform !== 'win32') process.kill(process.pid, 'SIGKILL');
-  // The first process of a namespace cannot kill itself.
   process.exit(0);
 }
 

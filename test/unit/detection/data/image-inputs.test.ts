@@ -47,6 +47,14 @@ describe('the input of an image', () => {
     expect(formOf(FREE, {}, last).form).toMatchObject({ layout: 'channels-last', channels: 1 });
   });
 
+  it('takes an image whose name an object inherits', () => {
+    const odd: Inputs = Object.fromEntries<Inputs[string]>([
+      ['constructor', ['float32', [1, 3, 8, 6]]],
+      ['iou', ['float32', [1]]],
+    ]);
+    expect(formOf(odd, { inputs: { iou: 1 } }).name).toBe('constructor');
+  });
+
   it('prefers three channels to one, and takes the one that is named', () => {
     const two: Inputs = { mask: ['float32', [1, 1, 8, 6]], x: ['float32', [1, 3, 8, 6]] };
     expect(formOf(two, { inputs: { mask: 0 } }).name).toBe('x');

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepImages } from '../../../../src/detection/image/kept-images.js';
+import { keepResults } from '../../../../src/detection/image/kept-results.js';
 import { preprocessImage } from '../../../../src/detection/image/preprocessing.js';
 import { PREPROCESSING_SCHEMA, type Preprocessing } from '../../../../src/detection/image/preprocessing-schema.js';
 import { makeJpeg } from '../../../support/make-jpeg.js';
@@ -36,5 +37,24 @@ describe('kept images', () => {
     const moved = preprocessImage(image, { height: 4, width: 4 }, { ...plain, mean: [0.5, 0.5, 0.5] });
     expect(moved.tensor.data[0]).toBeCloseTo((one.tensor.data[0] ?? 0) - 0.5, 6);
     expect(preprocessImage({ ...image }, { height: 4, width: 4 }, plain).tensor).toEqual(one.tensor);
+  });
+});
+
+describe('kept results', () => {
+  it('are made again where the budget is spent, and leave room when they are replaced', () => {
+    const results = keepResults<object, Uint8Array>(10, ({ length }) => length);
+    const [one, two] = [{}, {}];
+    let made = 0;
+    const ask = (owner: object, key: string, length: number): Uint8Array =>
+      results.getOrMake(owner, key, () => new Uint8Array(length).fill(++made));
+    const first = ask(one, 'a', 6);
+    expect(ask(one, 'a', 6)).toBe(first);
+    // 6 of 10 bytes are taken: this one is made every time.
+    expect(ask(two, 'a', 5)).not.toBe(ask(two, 'a', 5));
+    expect(ask(one, 'a', 6)).toBe(first);
+    // Another key replaces the result of its owner, and the room is free again.
+    ask(one, 'b', 4);
+    expect(ask(two, 'a', 5)).toBe(ask(two, 'a', 5));
+    expect(made).toBe(5);
   });
 });
