@@ -108,7 +108,8 @@ async function removeSingle<B extends Block>(set: readonly B[], holds: Ask<B>): 
 async function tryAllCheaper<B extends Block>(blocks: readonly B[], first: readonly B[], ask: Ask<B>): Promise<readonly B[]> {
   let best = first;
   for (;;) {
-    const limit = costOf(best);
+    // Sums of fractions depend on their order: in one order, no set is cheaper than itself.
+    const limit = costOf(inOrder(blocks, best));
     const sets = listSubsets(blocks).filter(set => costOf(set) < limit);
     const full = sets.filter(set => blocks.every(block => set.includes(block) || costOf([...set, block]) >= limit));
     let found: readonly B[] | undefined;
@@ -118,7 +119,10 @@ async function tryAllCheaper<B extends Block>(blocks: readonly B[], first: reado
       break;
     }
     if (found === undefined) return best;
-    best = await removeNeedless(found, ask);
+    const next = await removeNeedless(found, ask);
+    // Items that blocks share come in another order without one of the blocks.
+    if (costOf(inOrder(blocks, next)) >= limit) return best;
+    best = next;
   }
 }
 

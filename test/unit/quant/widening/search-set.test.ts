@@ -88,6 +88,21 @@ it('a target that nothing holds has no set, one that holds anyway has the empty 
   expect(await search(blocks, 0)).toEqual({ set: [], trials: [''] });
 });
 
+it('ends where the sum of costs depends on their order', async () => {
+  let reads = 0;
+  // (0.1 + 0.2) + 0.3 is more than (0.3 + 0.2) + 0.1 in double.
+  const blocks = [0.3, 0.2, 0.1].map((cost, index) => ({
+    name: `b${index}`,
+    items: new Map([[`i${index}`, cost]]),
+    get benefit() {
+      if (++reads > 10_000) throw new Error('the search does not end');
+      return cost ** 3;
+    },
+  }));
+  const set = await findCheapestSet({ blocks, orders: [blocks], holds: async one => one.length === blocks.length });
+  expect(set).toEqual(blocks);
+});
+
 it('where more is not always better, the set still holds and is 1-minimal', async () => {
   const names = 'abcdefghijklmn';
   const blocks = [...names].map((name, index): Valued => ({ name, items: new Map([[name, index + 1]]), benefit: 1, value: 0 }));
