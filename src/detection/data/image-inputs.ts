@@ -17,6 +17,7 @@ import {
   IMAGE_FORM_SCHEMA,
   type ImageDType,
   type ImageForm,
+  isIntegerDType,
   isUsualForm,
 } from '../image/image-form.js';
 import { SIZE_WORDS } from '../image/image-words.js';
@@ -211,8 +212,15 @@ function findOther(input: OpenInput, image: ImageForm, stated: Stating): OtherIn
         help: 'state one number for all elements, or as many as it has, in `inputs` of `preprocess`; `image` stands alone',
       },
     );
+  if (isIntegerDType(dtype) && !values.every(one => typeof one !== 'number' || (Number.isInteger(one) && Math.abs(one) <= MOST_WHOLE)))
+    throw new DetectionError('image-input', `input "${name}" ${describeInput(input)} takes integers, and ${values.join(', ')} is stated`, {
+      help: `state whole numbers of at most ${MOST_WHOLE}`,
+    });
   return { kind: 'values', name, dtype, dims, values };
 }
+
+/** Integers up to it are exact in float32. */
+const MOST_WHOLE = 2 ** 24;
 
 type StatedValue = NonNullable<Stating['inputs']>[string];
 

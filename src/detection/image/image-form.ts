@@ -14,6 +14,12 @@ export const IMAGE_DTYPES = ['float32', 'float64', 'float16', 'uint8', 'int8', '
 
 export type ImageDType = (typeof IMAGE_DTYPES)[number];
 
+type IntegerDType = Exclude<ImageDType, 'float32' | 'float64' | 'float16'>;
+
+export function isIntegerDType(dtype: ImageDType): dtype is IntegerDType {
+  return !dtype.startsWith('float');
+}
+
 const SIDE = anyOf([integer(1), NULL], 'null: any size.');
 
 export const IMAGE_FORM_SCHEMA = object({
@@ -39,29 +45,47 @@ export interface FormedImage {
 
 /**
  * The image in the form that an input takes. Integers are the preprocessed values, rounded to the nearest (halves to even) and limited to the type.
- * @throws DetectionError `image-range` where integers would be fractions of 1, or int8 would hold only half of the bytes; as `preprocessImage`.
+ * @throws DetectionError `image-range` where integers would be fractions of 1, or too few bytes would stay apart; as `preprocessImage`.
  */
 export function formImage(image: RgbImage, form: ImageForm, preprocessing: Preprocessing): FormedImage {
   const { dtype, height, width, channels } = form;
-  const isInteger = !dtype.startsWith('float');
+  const isInteger = isIntegerDType(dtype);
   if (isInteger && preprocessing.range === '0..1')
     throw new DetectionError('image-range', `the model takes the image as ${dtype}, and \`range: 0..1\` leaves only 0 and 1`, {
       help: "set `range: '0..255'` of `preprocess`, or leave it out",
     });
   const size = { height: height ?? undefined, width: width ?? undefined };
   const range = preprocessing.range ?? (isInteger ? '0..255' : '0..1');
-  if (dtype === 'int8') requireSignedBytes(preprocessing);
+  if (isIntegerDType(dtype)) requireBytes(dtype, preprocessing, channels);
   const { tensor, placement } = preprocessImage(image, size, { ...preprocessing, range }, channels);
   return { tensor: castImage(arrange(tensor, form), dtype), placement };
 }
 
-/** Bytes that no mean moves below 0 would end at 127: the brighter half of the image would be lost without a word. */
-function requireSignedBytes({ mean, std }: Preprocessing): void {
-  if (!mean.every((value, channel) => value <= 0 && (255 - value) / (std[channel] ?? 1) > 127.5)) return;
-  throw new DetectionError('image-range', 'the model takes the image as int8, and bytes 0…255 would end at 127', {
-    help: 'set `mean: [128, 128, 128]` of `preprocess`, if the model was trained on bytes minus 128, or the mean and std of its own code',
-  });
+/** Fewer integers than this for the bytes of an image are no image any more. */
+const LEAST_LEVELS = 16;
+
+/** Mean and std for floats, or none for signed bytes, would leave integers of which hardly any differ, or end half of the bytes at a limit, without a word. */
+function requireBytes(dtype: IntegerDType, { mean, std }: Preprocessing, channels: ImageForm['channels']): void {
+  const [least, most] = LIMITS[dtype];
+  const isLost = (channel: number): boolean => {
+    const [m, s] = [mean[channel] ?? 0, std[channel] ?? 1];
+    const lost = BYTES.filter(byte => (byte - m) / s < least - 0.5 || (byte - m) / s > most + 0.5);
+    return 255 / s < LEAST_LEVELS || lost.length >= BYTES.length / 2 - 1;
+  };
+  if (![0, 1, 2].slice(0, channels).every(isLost)) return;
+  throw new DetectionError(
+    'image-range',
+    `the model takes the image as ${dtype}, and mean and std of \`preprocess\` leave too few of the bytes 0…255 apart`,
+    {
+      help:
+        dtype === 'int8'
+          ? 'set `mean: [128, 128, 128]`, if the model was trained on bytes minus 128, or what its own code subtracts'
+          : 'leave mean and std out, if the model takes the bytes as they are',
+    },
+  );
 }
+
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 
 function arrange({ dims: [, channels = 0, height = 0, width = 0], data }: Tensor<'float32'>, { layout, batch }: ImageForm) {
   const leading = batch === 'one' ? [1] : [];

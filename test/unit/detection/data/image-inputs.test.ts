@@ -74,6 +74,8 @@ describe('the input of an image', () => {
       { inputs: { a: 'image' } },
       'not the form',
     ],
+    ['integers take a fraction', { x: ['float32', [1, 3, 8, 6]], a: ['int64', [1]] }, { inputs: { a: 0.5 } }, 'takes integers, and 0.5'],
+    ['an integer has too many bits', { x: ['float32', [1, 3, 8, 6]], a: ['int64', [1]] }, { inputs: { a: 2 ** 24 + 1 } }, 'takes integers'],
     ['an unknown input is stated', { x: ['float32', [1, 3, 8, 6]] }, { inputs: { y: 1 } }, 'names "y"'],
     ['an unknown image is stated', { x: ['float32', [1, 3, 8, 6]] }, { image: 'y' }, 'names "y"'],
   ])('says why there is none if %s', async (_, inputs, stated, message) => {

@@ -64,7 +64,8 @@ export function draftPipeline(request: DraftRequest): Draft {
         : `a detector of ${decoding.classes === 'ids of coco' ? decoding.classes : classesOf(decoding.classes)}`;
   const usual =
     classes !== undefined ? CLASSIFIER_IMAGES : isWhole ? WHOLE_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
-  const preprocess = isWhole ? usual : fitImages(usual, facts);
+  // Of a whole detector, other inputs than the image may belong to another part.
+  const preprocess = fitImages(usual, isWhole ? { ...facts, others: [] } : facts);
   const each = request.presets === undefined ? '' : `\n    foreach: [${request.presets.join(', ')}]`;
   const recovers = request.accuracy === 'recover';
   const float = recovers ? 'factors.model' : network;
