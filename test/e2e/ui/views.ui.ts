@@ -114,7 +114,7 @@ describeInBrowser('the page of the default pipeline', path => {
     expect((shown?.x ?? Number.NaN) + (shown?.width ?? Number.NaN)).toBeLessThanOrEqual((region?.x ?? 0) + (region?.width ?? 0));
     await tab.getByLabel('only around evaluate-int8').check();
     await tab.locator('[data-stage="compile"]').waitFor({ state: 'detached' });
-    expect(await tab.locator('[data-stage="export"], [data-stage="report"]').count()).toBe(2);
+    await expectSoon(() => tab.locator('[data-stage="export"], [data-stage="report"]').count(), 2);
     await tab.getByLabel('all at once').check();
     const graph = tab.getByRole('region', { name: 'Graph of stages' });
     await expectSoon(() => graph.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), 0);
