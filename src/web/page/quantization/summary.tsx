@@ -28,7 +28,10 @@ export function Summary({
       )}
       {formatCount(activations.length)} activations, {formatCount(weights.length)} weights, {formatCount(inFloat.length)} nodes in float;
       calibrated on {samples} samples.
-      {positions !== undefined && ` ${positions.moves.length} scales were moved into the bounds of the target.`}{' '}
+      {positions !== undefined &&
+        (positions.moves.length === 0
+          ? ' All scales are within the bounds of the target.'
+          : ` ${positions.moves.length} scales were moved into the bounds of the target.`)}{' '}
       {found === undefined
         ? 'Propagated errors need a “verify” stage with values: all.'
         : `Propagated errors are those of ${found.verify.id}${hasFormerErrors ? ' before its last run' : describeAge(found.verify)}.`}{' '}
