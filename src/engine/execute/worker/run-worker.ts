@@ -66,7 +66,7 @@ export async function runWorker(
 
 /**
  * Ends this process after its last message. The destructors of native libraries take some tens of milliseconds, for which the build would wait:
- * 'at-once' does without them, except where pipes are written later, and output would be lost.
+ * 'at-once' does without them. A built-in plugin has nothing else to finish: its log goes by messages, and its files are closed.
  */
 function endProcess(how: 'at-once' | 'by-exit'): void {
   if (how === 'at-once' && process.platform !== 'win32') process.kill(process.pid, 'SIGKILL');
