@@ -45,7 +45,7 @@ export interface FormedImage {
 
 /**
  * The image in the form that an input takes. Integers are the preprocessed values, rounded to the nearest (halves to even) and limited to the type.
- * @throws DetectionError `image-range` where integers would be fractions of 1, or too few bytes would stay apart; as `preprocessImage`.
+ * @throws DetectionError `image-range` where integers would be fractions of 1, or mean and std map bytes to too few distinct values; as `preprocessImage`.
  */
 export function formImage(image: RgbImage, form: ImageForm, preprocessing: Preprocessing): FormedImage {
   const { dtype, height, width, channels } = form;
@@ -61,10 +61,10 @@ export function formImage(image: RgbImage, form: ImageForm, preprocessing: Prepr
   return { tensor: castImage(arrange(tensor, form), dtype), placement };
 }
 
-/** Fewer integers than this for the bytes of an image are no image any more. */
+/** With fewer distinct integers, an image is not usable. */
 const LEAST_LEVELS = 16;
 
-/** Mean and std for floats, or none for signed bytes, would leave integers of which hardly any differ, or end half of the bytes at a limit, without a word. */
+/** Refuses mean and std that were meant for floats, and none for int8: most bytes would be rounded to a few integers or clipped, without a message. */
 function requireBytes(dtype: IntegerDType, { mean, std }: Preprocessing, channels: ImageForm['channels']): void {
   const [least, most] = LIMITS[dtype];
   const isLost = (channel: number): boolean => {
@@ -75,7 +75,7 @@ function requireBytes(dtype: IntegerDType, { mean, std }: Preprocessing, channel
   if (![0, 1, 2].slice(0, channels).every(isLost)) return;
   throw new DetectionError(
     'image-range',
-    `the model takes the image as ${dtype}, and mean and std of \`preprocess\` leave too few of the bytes 0…255 apart`,
+    `the model takes the image as ${dtype}, and mean and std of \`preprocess\` map the bytes 0…255 to too few distinct values`,
     {
       help:
         dtype === 'int8'
