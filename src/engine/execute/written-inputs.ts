@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { isUnpublished, nameOf, type PinnedInput } from '../action/pinned-stage.js';
 import type { Session } from '../action/session.js';
 import { EngineError } from '../model/engine-error.js';
-import { isCoarse, statLink } from '../store/files/stamp.js';
+import { statLink } from '../store/files/stamp.js';
 import { walkFolder } from '../store/files/tree.js';
 import { contentOf, place } from '../store/publish.js';
 import { holds, publishedSignature } from '../store/published.js';
@@ -44,7 +44,7 @@ function statArtifact(path: string, kind: 'file' | 'tree'): ArtifactStat | undef
   const stat = statLink(path);
   if (signature === undefined || stat === undefined) return undefined;
   const stats = kind === 'file' ? [stat] : walkFolder(path, 'keep').flatMap(entry => (entry.kind === 'file' ? [entry.stat] : []));
-  return { signature, changedMs: Math.max(0, ...stats.map(one => one.changedMs)), isCoarse: stats.some(isCoarse) };
+  return { signature, changedMs: Math.max(0, ...stats.map(one => one.changedMs)), isCoarse: stats.some(one => one.isCoarse) };
 }
 
 const COARSE_MS = 2_000;

@@ -192,10 +192,15 @@ function openLooks({ engine, pipeline, sharedCache }: ProjectPorts, cache: Cache
       const readMs = Date.now();
       const accepted = readAccepted();
       const keys = new Map([...accepted].map(([id, { key }]): [string, string] => [id, key]));
-      const { explained, unclear } = withEnded({ ...before, editedMs, keys }, build);
+      const fresh = new Set([...accepted].flatMap(([id, one]) => (isSamePublication(one, before.accepted.get(id)) ? [] : [id])));
+      const { explained, unclear } = withEnded({ ...before, editedMs, keys, fresh }, build);
       return { ...before, readMs, explained, accepted, results: findResults(accepted, explained, cache), runs: readRuns(), unclear };
     },
   };
+}
+
+function isSamePublication(now: AcceptedStage, before: AcceptedStage | undefined): boolean {
+  return now.key === before?.key && now.folderStamp === before.folderStamp;
 }
 
 type Stamps = Readonly<Record<'pipeline' | 'results' | 'runs', string>>;

@@ -16,6 +16,8 @@ export interface EarlierLook {
   readonly editedMs: number;
   /** Of the results that builds accepted. */
   readonly keys: ReadonlyMap<string, string>;
+  /** The stages whose result was accepted since the state was last read, which a build's journal may tell later. */
+  readonly fresh: ReadonlySet<string>;
 }
 
 export interface StagesAfterLook {
@@ -31,16 +33,18 @@ const ACCEPTED_MS = 2_000;
  * What is known of the stages, after those that the build has ended since: they are up to date, unless a file was edited after the build was planned and
  * the result is not that of the present files. A stage that ended before the look is as the look found it.
  */
-export function withEnded({ explained, lookedMs, editedMs, keys }: EarlierLook, build: RunningBuild | undefined): StagesAfterLook {
+export function withEnded({ explained, lookedMs, editedMs, keys, fresh }: EarlierLook, build: RunningBuild | undefined): StagesAfterLook {
   const isEdited = editedMs > (build?.plannedMs ?? 0);
   let unclear = false;
   const afterRun = (id: StageId, explanation: Explanation): Explanation => {
     const { state = '', endedMs = 0 } = build?.stages[id] ?? {};
-    if (!DONE.includes(state) || endedMs <= lookedMs - ACCEPTED_MS || explanation.status.kind === 'up-to-date') return explanation;
-    const upToDate: Explanation = { ...explanation, status: { kind: 'up-to-date' }, cached: undefined, causes: [] };
-    if (!isEdited && endedMs > lookedMs) return upToDate;
     const { manifest } = explanation;
-    if (manifest !== undefined && keyOf(manifest) === keys.get(id)) return upToDate;
+    const hasEnded = DONE.includes(state) && endedMs > lookedMs - ACCEPTED_MS;
+    if (explanation.status.kind === 'up-to-date' || !(hasEnded || fresh.has(id))) return explanation;
+    const upToDate: Explanation = { ...explanation, status: { kind: 'up-to-date' }, cached: undefined, causes: [] };
+    const isOfPresentFiles = manifest !== undefined && keyOf(manifest) === keys.get(id);
+    if (!hasEnded) return isOfPresentFiles ? upToDate : explanation;
+    if (isOfPresentFiles || (!isEdited && endedMs > lookedMs)) return upToDate;
     if (endedMs <= lookedMs) return explanation;
     unclear = true;
     return manifest === undefined ? upToDate : explanation;

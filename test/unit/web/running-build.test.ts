@@ -33,7 +33,7 @@ const build: RunningBuild = {
   },
 };
 
-const look: EarlierLook = { explained, lookedMs: 0, editedMs: 0, keys: new Map() };
+const look: EarlierLook = { explained, lookedMs: 0, editedMs: 0, keys: new Map(), fresh: new Set() };
 
 const explainedAfter = (change: Partial<EarlierLook>) => withEnded({ ...look, ...change }, build).explained;
 
@@ -78,6 +78,20 @@ describe('stages of a running build', () => {
     it('are up to date if their result is that of the present files', () => {
       const { explained: now, unclear } = endedWith(new Map([['d', keyOf(manifest)]]), 1);
       expect([now.get('d' as Explanation['stage'])?.status.kind, unclear]).toEqual(['up-to-date', false]);
+    });
+
+    it('are up to date once their result is accepted, though the journal still has them running', () => {
+      const run = { ...build, plannedMs: 1, stages: { d: { state: 'running' as const } } };
+      const found = (key: string, fresh: readonly string[]) =>
+        withEnded(
+          { ...look, explained: known, lookedMs: 7, editedMs: 7, keys: new Map([['d', key]]), fresh: new Set(fresh) },
+          run,
+        ).explained.get('d' as Explanation['stage'])?.status.kind;
+      expect([found(keyOf(manifest), ['d']), found(keyOf(manifest), []), found('another', ['d'])]).toEqual([
+        'up-to-date',
+        'stale',
+        'stale',
+      ]);
     });
 
     it('are up to date if the build was planned after the edit, as a watch does', () => {

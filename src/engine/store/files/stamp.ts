@@ -16,6 +16,8 @@ export interface FileStat {
   readonly modifiedMs: number;
   /** When the inode last changed. No program can set this time back. */
   readonly changedMs: number;
+  /** Whether the times of the file system may be whole seconds: of finer times, one in 10⁹ is. */
+  readonly isCoarse: boolean;
 }
 
 /** Times in nanoseconds; undefined if nothing is there. */
@@ -107,6 +109,7 @@ function toFileStat(stats: BigIntStats): FileStat {
     executable: isExecutable(stats),
     modifiedMs: Number(stats.mtimeNs / 1_000_000n),
     changedMs: Number(stats.ctimeNs / 1_000_000n),
+    isCoarse: stats.ctimeNs % 1_000_000_000n === 0n,
   };
 }
 
@@ -116,17 +119,12 @@ function toFileStat(stats: BigIntStats): FileStat {
  */
 const RACY_WINDOW_MS = { fine: 50, coarse: 2_000 };
 
-/** Whether the times of the file system may be whole seconds. */
-export function isCoarse({ changedMs }: FileStat): boolean {
-  return changedMs % 1000 === 0;
-}
-
 /**
  * Whether a later change could leave the stamp unchanged: the inode changed too shortly before it was read, or its time lies in the
  * future.
  * Such a stamp proves nothing, and the file is digested again next time.
  */
 export function isRacy(stat: FileStat, takenMs: number): boolean {
-  const windowMs = isCoarse(stat) ? RACY_WINDOW_MS.coarse : RACY_WINDOW_MS.fine;
+  const windowMs = stat.isCoarse ? RACY_WINDOW_MS.coarse : RACY_WINDOW_MS.fine;
   return stat.changedMs > takenMs - windowMs;
 }
