@@ -1,6 +1,7 @@
 /** Opens the samples of a calibration from what is connected: captured tensors, images through a detector, or a plain model's own data. */
 
-import { openDataSource, openImageSource } from '../../src/detection/data/data-source.js';
+import { openDataSource, openImageSource, preparesImages } from '../../src/detection/data/data-source.js';
+import type { PreparingModel } from '../../src/detection/data/preparing-model.js';
 import { DetectionError } from '../../src/detection/error/detection-error.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import type { Model } from '../../src/onnx/ir/model.js';
@@ -14,8 +15,15 @@ import { findPart } from './find-part.js';
 import type { CalibrateParams } from './params.js';
 import { openPlainSamples } from './plain-samples.js';
 
-/** @throws DetectionError `data-source`, and the errors of the source. */
-export async function openSamples(job: StageJob<CalibrateParams>, model: Model): Promise<CalibrationSamples> {
+/**
+ * @param prepare the model of the port `prepare`, if it is connected.
+ * @throws DetectionError `data-source`, and the errors of the source.
+ */
+export async function openSamples(
+  job: StageJob<CalibrateParams>,
+  model: Model,
+  prepare: PreparingModel | undefined,
+): Promise<CalibrationSamples> {
   const { params, inputs, context } = job;
   const data = findInputRecord(inputs, 'data');
   const images = findInputPath(inputs, 'images');
@@ -24,17 +32,21 @@ export async function openSamples(job: StageJob<CalibrateParams>, model: Model):
     if (data !== undefined || images !== undefined || tensors !== undefined)
       throw tooMuch('captured tensors and other data are both connected');
     if (params.preprocess !== undefined) throw tooMuch('`preprocess` is set, but captured tensors are connected');
+    if (prepare !== undefined) throw preparesImages('captured tensors');
     return openCapturedSamples(getInputPath(inputs, 'captured'), model, params);
   }
   if (inputs.recipe !== undefined && tensors !== undefined)
     throw tooMuch('tensors and a recipe are both connected, but tensors are fed to the model unchanged');
   if (inputs.recipe === undefined) {
     return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, {
+      prepare,
       scratch: context.scratch,
       note: text => context.log('info', text),
     });
   }
   if (params.preprocess !== undefined) throw tooMuch('`preprocess` is set, but a recipe is connected, which defines the preprocessing');
+  if (prepare !== undefined)
+    throw tooMuch('`prepare` and a recipe are both connected, and a recipe takes `prepare` as a part of `detector`');
   const definition = readDefinition({
     recipe: await readInput(inputs, 'recipe', readJsonFile),
     config: inputs.config === undefined ? undefined : await readInput(inputs, 'config', readJsonFile),

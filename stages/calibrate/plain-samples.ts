@@ -1,6 +1,7 @@
 /** Calibration samples for a model that is not part of a detector: preprocessed images, or tensor files. */
 import type { DataSource } from '../../src/detection/data/data-source.js';
 import { openModelSamples } from '../../src/detection/data/data-source.js';
+import type { PreparingModel } from '../../src/detection/data/preparing-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
 import { type BoundedFile, makeBoundedFiles } from '../../src/stage/bounded-files.js';
@@ -9,14 +10,20 @@ import type { Shape } from '../../src/tensor/shape.js';
 import type { CalibrationSamples, SampleInput } from './calibration-sample.js';
 import type { CalibrateParams } from './params.js';
 
+interface PlainOptions {
+  readonly prepare: PreparingModel | undefined;
+  readonly scratch: string;
+  readonly note: (text: string) => void;
+}
+
 /** Writes each sample's tensors into `scratch`, whenever it is found. @throws as `openModelSamples`. */
 export async function openPlainSamples(
   source: DataSource,
   model: Model,
   { preprocess, samples: count }: CalibrateParams,
-  { scratch, note }: { readonly scratch: string; readonly note: (text: string) => void },
+  { prepare, scratch, note }: PlainOptions,
 ): Promise<CalibrationSamples> {
-  const samples = await openModelSamples(source, { model, preprocess, samples: count, note });
+  const samples = await openModelSamples(source, { model, preprocess, samples: count, prepare, note });
   const files = makeBoundedFiles(scratch);
   return {
     part: 'model',

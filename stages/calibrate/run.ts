@@ -1,5 +1,6 @@
 /** Runs `calibrate`: sketches every sample on its own and merges the sketches. */
 import type { JsonObject } from '../../src/base/json.js';
+import { type PreparingModel, withPreparingModel } from '../../src/detection/data/preparing-model.js';
 import type { Model, NodeId } from '../../src/onnx/ir/model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { encodeModelSketches, type ModelSketches } from '../../src/quant/calibration/model-sketches.js';
@@ -13,7 +14,7 @@ import type { StageJob } from '../../src/stage/define-stage.js';
 import { takeInOrder } from '../../src/stage/in-order.js';
 import { writeJsonFile } from '../../src/stage/json-file.js';
 import { nameSample } from '../../src/stage/name-sample.js';
-import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { CalibrationSample } from './calibration-sample.js';
 import { observeSamples, type SampleObserver } from './observe-samples.js';
@@ -23,9 +24,13 @@ import { reportCalibration, type SkippedSample, type UsedSample } from './report
 
 /** @throws StageError `no-rois`; the errors of `openSamples`; per sample those of its source, and QuantError `not-finite`. */
 export async function runCalibrate(job: StageJob<CalibrateParams>): Promise<void> {
+  await withPreparingModel(findInputPath(job.inputs, 'prepare'), prepare => calibrate(job, prepare));
+}
+
+async function calibrate(job: StageJob<CalibrateParams>, prepare: PreparingModel | undefined): Promise<void> {
   const { params, inputs, outputs, context } = job;
   const model = await readInput(inputs, 'model', readModel);
-  const { part, samples } = await openSamples(job, model);
+  const { part, samples } = await openSamples(job, model, prepare);
   const observer = observeSamples({ model, modelPath: getInputPath(inputs, 'model'), params, context });
   const seen = await observeAll(samples, observer, context);
   if (seen.used.length === 0) throw noSamples(seen.skipped, params);

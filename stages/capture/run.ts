@@ -4,6 +4,7 @@ import type { Digest } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { openDataSource, openImageSource, openModelSamples } from '../../src/detection/data/data-source.js';
 import { findImageFile } from '../../src/detection/data/image-list.js';
+import { type PreparingModel, withPreparingModel } from '../../src/detection/data/preparing-model.js';
 import { checkModelNames } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
@@ -30,7 +31,8 @@ type CaptureJob = StageJob<CaptureParams>;
 
 /** @throws DetectionError for data sets, images, preprocessing and detectors; RuntimeError for samples, `model-load`, `model-run`. */
 export async function runCapture(job: CaptureJob): Promise<void> {
-  await (job.params.of === 'detector' ? captureDetector(job) : captureModel(job));
+  if (job.params.of === 'detector') await captureDetector(job);
+  else await withPreparingModel(findInputPath(job.inputs, 'prepare'), prepare => captureModel(job, prepare));
 }
 
 async function captureDetector(job: CaptureJob): Promise<void> {
@@ -66,7 +68,7 @@ async function captureDetector(job: CaptureJob): Promise<void> {
   await write(job, await openCaptureWriter(getOutputPath(job.outputs, 'captured'), parts), samples);
 }
 
-async function captureModel(job: CaptureJob): Promise<void> {
+async function captureModel(job: CaptureJob, prepare: PreparingModel | undefined): Promise<void> {
   const { params, inputs, context } = job;
   const path = getInputPath(inputs, 'model');
   const model = await readInput(inputs, 'model', readModel);
@@ -76,6 +78,7 @@ async function captureModel(job: CaptureJob): Promise<void> {
     model,
     preprocess: params.preprocess,
     samples: params.samples,
+    prepare,
     note: text => context.log('info', text),
   });
   const { optimization } = params;

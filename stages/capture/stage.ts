@@ -36,6 +36,13 @@ function portsOf({ of }: CaptureParams): Ports {
       tensors: port('any', 'A .npz or .npy file, or a folder of these or of ONNX test data (input_0.pb), instead of `data`.', {
         optional: true,
       }),
+      prepare: port(
+        'onnx-model',
+        'With images: a model that makes the inputs of `model` from the image, such as the part `prepare` of `split`.',
+        {
+          optional: true,
+        },
+      ),
     };
   }
   return {

@@ -1,7 +1,8 @@
 /** Compares every output of two models without a detector, on captured tensors or on their own data. */
 
 import { compareValues, type ValueComparisons } from '../../src/detection/compare/compare-parts.js';
-import { openDataSource, openModelSamples } from '../../src/detection/data/data-source.js';
+import { openDataSource, openModelSamples, preparesImages } from '../../src/detection/data/data-source.js';
+import { type PreparingModel, withPreparingModel } from '../../src/detection/data/preparing-model.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { openCaptured } from '../../src/runtime/capture/captured.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
@@ -18,14 +19,25 @@ import type { Summary } from './summary.js';
 /** The part's name if none is given, in captured tensors and in the report. */
 const PLAIN_PART = 'model';
 
+/** The comparison, and the ids of its samples. */
+interface ComparedModels {
+  readonly summary: Summary;
+  readonly samples: readonly string[];
+}
+
 /** @throws DetectionError `data-source`, `part-values`; RuntimeError of samples and runs. */
-export async function compareModels(
-  job: VerifyJob,
+export async function compareModels(job: VerifyJob, openCandidate: OpenModel, errors: PartComparer): Promise<ComparedModels> {
+  return withPreparingModel(findInputPath(job.inputs, 'prepare'), async prepare =>
+    compareSamples(job, await openSamples(job, prepare), openCandidate, errors),
+  );
+}
+
+async function compareSamples(
+  { params, inputs, context }: VerifyJob,
+  samples: readonly ModelSample[],
   openCandidate: OpenModel,
   errors: PartComparer,
-): Promise<{ readonly summary: Summary; readonly samples: readonly string[] }> {
-  const { params, inputs, context } = job;
-  const samples = await openSamples(job);
+): Promise<ComparedModels> {
   const values: ValueComparisons[] = [];
   const differing = new Map<string, string>();
   const session = { optimization: params.optimization };
@@ -50,8 +62,9 @@ export async function compareModels(
   return { summary: summarize(values, undefined, differing), samples: samples.map(({ id }) => id) };
 }
 
-async function openSamples({ params, inputs, context }: VerifyJob): Promise<readonly ModelSample[]> {
+async function openSamples({ params, inputs, context }: VerifyJob, prepare: PreparingModel | undefined): Promise<readonly ModelSample[]> {
   if (inputs.captured !== undefined) {
+    if (prepare !== undefined) throw preparesImages('captured tensors');
     const captured = await openCaptured(getInputPath(inputs, 'captured'));
     return takeCaptured(captured, params.part ?? PLAIN_PART, params.samples).map(sample => ({
       id: sample.id,
@@ -70,6 +83,7 @@ async function openSamples({ params, inputs, context }: VerifyJob): Promise<read
     model,
     preprocess: params.preprocess,
     samples: params.samples,
+    prepare,
     note: text => context.log('info', text),
   });
 }

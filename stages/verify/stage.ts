@@ -83,4 +83,7 @@ const OWN_DATA: Ports = {
   data: recordPort({ annotations: 'annotations', images: 'images' }, 'Images in COCO layout.', { optional: true }),
   images: port('images', 'A folder of images.', { optional: true }),
   tensors: port('any', 'A .npz or .npy file, or a folder of these or of ONNX test data (input_0.pb).', { optional: true }),
+  prepare: port('onnx-model', 'With images: a model that makes the inputs of both from the image, such as the part `prepare` of `split`.', {
+    optional: true,
+  }),
 };

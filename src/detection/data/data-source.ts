@@ -11,6 +11,7 @@ import type { Preprocessing } from '../image/preprocessing-schema.js';
 import { findImageInputs } from './image-inputs.js';
 import { type ListedImage, listImageFolder, listImages, takeFirstImages, takeFromFolders } from './image-list.js';
 import { makeImageSamples } from './image-samples.js';
+import { makePreparedSamples, type PreparingModel } from './preparing-model.js';
 
 export interface ImageSource {
   readonly kind: 'images';
@@ -73,6 +74,8 @@ export interface PlainModelOptions {
   readonly preprocess: Preprocessing | undefined;
   /** Number of samples; undefined: all. */
   readonly samples: number | undefined;
+  /** Makes the inputs of `model` from those of an image. */
+  readonly prepare: PreparingModel | undefined;
   /** Takes what is assumed of inputs that are not float32 [1, 3, height, width]. */
   readonly note: (text: string) => void;
 }
@@ -83,9 +86,10 @@ export interface PlainModelOptions {
  */
 export async function openModelSamples(
   source: DataSource,
-  { model, preprocess, samples, note }: PlainModelOptions,
+  { model, preprocess, samples, prepare, note }: PlainModelOptions,
 ): Promise<readonly ModelSample[]> {
   if (source.kind === 'tensors') {
+    if (prepare !== undefined) throw preparesImages('tensors');
     const found = await listTensorSamples(source.path, listModelInputs(model));
     if (samples === undefined || samples <= found.length) return found.slice(0, samples);
     throw new DetectionError('too-few-samples', `${samples} samples are requested, but there are only ${found.length}`, {
@@ -97,7 +101,15 @@ export async function openModelSamples(
       help: 'set `preprocess` (colors, range, mean, std, resize), or connect the host recipe of the detector that the model belongs to',
     });
   }
-  const { inputs, notes } = findImageInputs(model, preprocess);
+  const { inputs, notes } = findImageInputs(prepare?.model ?? model, preprocess, prepare === undefined ? [] : [model]);
   for (const one of notes) note(one);
-  return makeImageSamples(source.images, source.folder, inputs, preprocess);
+  const ofImages = makeImageSamples(source.images, source.folder, inputs, preprocess);
+  return prepare === undefined ? ofImages : makePreparedSamples(ofImages, prepare, model);
+}
+
+/** The error of a preparing model beside inputs that are made already. */
+export function preparesImages(what: string): DetectionError {
+  return new DetectionError('data-source', `\`prepare\` makes inputs from images, but ${what} are connected`, {
+    help: 'remove `prepare`, or connect images',
+  });
 }

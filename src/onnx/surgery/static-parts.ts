@@ -47,6 +47,22 @@ export function findStaticSteps(model: Model): StaticSteps {
   return { steps, dataDependent: listDataDependent(facts), live: facts.live, types: facts.types };
 }
 
+/**
+ * Whether nodes of a model that is not simplified yet precede its first network, as normalization does. Nodes that read sizes alone do not count: they become
+ * constants. Without a network of known sizes, nodes do.
+ */
+export function precedeNetwork(model: Model): boolean {
+  const { steps, live } = findStaticSteps(model);
+  const first = steps.findIndex(({ kind }) => kind === 'network');
+  const measured = new Set<ValueId>();
+  for (const node of steps.slice(0, Math.max(0, first)).flatMap(({ nodes }) => nodes)) {
+    const read = [...valuesReadBy(node)].filter(id => live.has(id));
+    if (node.opType !== 'Shape' && !read.every(id => measured.has(id))) return true;
+    for (const id of outputsOf(node)) measured.add(id);
+  }
+  return first < 0;
+}
+
 interface Facts {
   readonly model: Model;
   readonly nodes: readonly Node[];

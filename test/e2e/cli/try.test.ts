@@ -71,6 +71,28 @@ describe('try', () => {
     expect(equal).toBeLessThanOrEqual(total);
   });
 
+  it.each([
+    ['nothing', 'Relu(image)', '{cuts: static}', false],
+    ['a normalization', 'Div(image, two)', '{cuts: static, prepare: model}', true],
+  ])('calibrates the network of a detector through what precedes it: %s', (_, node, cuts, isPrepared) => {
+    const first = isPrepared ? `n = ${node}\n c = Conv<strides = [8, 8]>(n, w)` : 'c = Conv<strides = [8, 8]>(image, w)';
+    give(`${HEAD}g (float[1, 3, 32, 32] image) => (int64[found, 3] chosen)
+<float two = {2}, float[8, 3, 8, 8] w = ${weights(1536)}, int64[2] parts = {4, 4}, int64[3] rows = {1, 8, 16}, int64[1] most = {10}, float[1] half = {0.5}> {
+      ${first}
+      r = Reshape(c, rows)
+      b, s = Split<axis = 1>(r, parts)
+      boxes = Transpose<perm = [0, 2, 1]>(b)
+      scores = Sigmoid(s)
+      chosen = NonMaxSuppression(boxes, scores, most, half, half) }`);
+    const { stdout, exitCode } = world.run('try', 'net.onnx', '--save', 'net.yaml', '--json');
+    const { what, rows } = JSON.parse(stdout) as Tried;
+    expect({ exitCode, what }).toMatchObject({ exitCode: 0, what: expect.stringMatching(/^a whole detector/) });
+    expect(rows.find(({ preset }) => preset === 'a8w8')?.sqnrDb).toBeGreaterThan(20);
+    const text = world.read('net.yaml');
+    expect(text).toContain(`with: ${cuts}`);
+    expect(text.split('prepare: parts.prepare').length - 1).toBe(isPrepared ? 4 : 0);
+  });
+
   it('compares the classes of pixels of a segmentation network', () => {
     give(`${HEAD}g (float[1, 3, 32, 32] image) => (float[1, 4, 32, 32] maps) <float[4, 3, 3, 3] w = ${weights(108)}> {
       maps = Conv<pads = [1, 1, 1, 1]>(image, w) }`);

@@ -15,7 +15,7 @@ import { verify } from '../../../stages/verify/stage.js';
 import { failureOf } from '../../support/error-code.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
-import { randomConstant, smallModel } from '../../support/small-model.js';
+import { floats, randomConstant, smallModel } from '../../support/small-model.js';
 
 const folder = givenFolder('calibrate-plain');
 let model: string;
@@ -84,6 +84,48 @@ describe('calibrate of a plain model', () => {
         .captured ?? '';
     expect((await sketch({ captured: await captured({ preprocess: PREPROCESS }, { images }) })).sketches).toBe(sketches);
     expect((await sketch({ captured: await captured({}, { tensors }) })).sketches).toBe(sketches);
+  });
+
+  it('a model that prepares the image gives the sketch, the captured tensors and the comparison of images that are prepared by hand', async () => {
+    const { mean, std } = PREPROCESS;
+    const prepare = join(folder.path, 'prepare.onnx');
+    const image = await decodeImage(await readFile(join(PHOTOS, FIRST)), FIRST);
+    const nodes = [
+      { op: 'Sub', in: ['photo', 'mean'], out: ['centered'] },
+      { op: 'Div', in: ['centered', 'std'], out: ['x'] },
+    ];
+    const inputs = { photo: ['float32', [1, 3, image.height, image.width]] as const };
+    await writeModel(
+      prepare,
+      smallModel({ inputs, constants: { mean: floats([1, 3, 1, 1], mean), std: floats([1, 3, 1, 1], std) }, nodes, outputs: ['x'] }),
+    );
+    const params = { preprocess: { colors: 'bgr', range: '0..255' } };
+    const ofTensors = await sketch({ tensors });
+    expect((await sketch({ images, prepare }, params)).sketches).toBe(ofTensors.sketches);
+    const { outputs } = await runStage(capture, {
+      params: { of: 'model', ...params },
+      inputs: { model, images, prepare },
+      folder: folder.path,
+    });
+    expect((await sketch({ captured: outputs.captured ?? '' })).sketches).toBe(ofTensors.sketches);
+    const compare = { reference: 'model', candidate: 'model', samples: 2, ...params };
+    const compared = await runStage(verify, {
+      params: compare,
+      inputs: { reference: model, candidate: model, images, prepare },
+      folder: folder.path,
+    });
+    expect(JSON.parse(await readFile(compared.outputs.metrics ?? '', 'utf8'))).toMatchObject({ worst: { sqnrDb: 'equal' } });
+  });
+
+  it('a preparing model beside tensors, and one that gives another input, are refused', async () => {
+    expect(await failureOf(() => sketch({ tensors, prepare: model }))).toMatchObject({
+      code: 'data-source',
+      message: '`prepare` makes inputs from images, but tensors are connected',
+    });
+    expect(await failureOf(() => sketch({ images, prepare: model }, { preprocess: PREPROCESS }))).toMatchObject({
+      code: 'image-input',
+      message: '`prepare` gives y, and the network takes x: none of them',
+    });
   });
 
   it('bytes with channels last give the sketch of the activations that floats with channels first give', async () => {

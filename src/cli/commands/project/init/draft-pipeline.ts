@@ -64,14 +64,14 @@ export function draftPipeline(request: DraftRequest): Draft {
         : `a detector of ${decoding.classes === 'ids of coco' ? decoding.classes : classesOf(decoding.classes)}`;
   const usual =
     classes !== undefined ? CLASSIFIER_IMAGES : isWhole ? WHOLE_IMAGES : decoding === undefined ? PLAIN_IMAGES : imagesOf(decoding);
-  // Of a whole detector, other inputs than the image may belong to another part.
-  const preprocess = fitImages(usual, isWhole ? { ...facts, others: [] } : facts);
+  const preprocess = fitImages(usual, facts);
   const each = request.presets === undefined ? '' : `\n    foreach: [${request.presets.join(', ')}]`;
   const recovers = request.accuracy === 'recover';
   const float = recovers ? 'factors.model' : network;
   const int8 = recovers ? 'biases.model' : 'quantize.model';
   const [preset, quantized] = request.presets === undefined ? ['${preset}', int8] : ['${item}', '"quantize@${item}.model"'];
   const { samples = SAMPLES } = request;
+  const prepare = facts.isPrepared ? ', prepare: parts.prepare' : '';
   const compared = Math.min(MOST_COMPARED, samples);
   const found = isWhole ? findDecoder(facts.outputs, { height: size[0], width: size[1] }) : undefined;
   const text = `${headOf(request, what)}
@@ -89,8 +89,8 @@ stages:
     uses: simplify
     inputs: {model: import.model}
 ${isWhole ? partsOf(found, facts) : decoding === undefined ? '' : describeStage(decoding, request)}${recovers ? factorsStage(network) : ''}
-${notesOf(facts)}  # How an image becomes the input is not in the file: repeat what the training code did. A wrong order of colors costs accuracy and gives no error.
-${recovers ? captureStage(samples, preprocess) : calibrateStage(network, samples, preprocess)}
+${notesOf(facts)}  # ${facts.isPrepared ? HOW_PREPARED : HOW_IMAGES} A wrong order of colors costs accuracy and gives no error.
+${recovers ? captureStage(samples, preprocess, prepare) : calibrateStage(network, samples, preprocess, prepare)}
   quantize:${each}
     uses: quantize
     with: {preset: "${preset}"${decoding === undefined ? '' : ', joins: separate'}}
@@ -100,14 +100,14 @@ ${recovers ? BIASES : ''}
   verify:${each}
     uses: verify
     with: {reference: model, candidate: model, samples: ${compared}, preprocess: *preprocess, thresholds: {minSqnrDb: -998}}
-    inputs: {reference: ${network}, candidate: ${quantized}, images: "\${sources.images}"}
+    inputs: {reference: ${network}, candidate: ${quantized}, images: "\${sources.images}"${prepare}}
 
   # For every node: NPU or CPU, and why. gate: {total.npuMacShare: ">= 0.99"}
   compile:${each}
     uses: compile
     with: {target: ryzen-ai, dtype: "${preset}"}
     inputs: {models: {model: ${quantized}}}
-${request.presets === undefined ? measuredBy(network, int8) : ''}${(isWhole ? evaluateWhole(found) : evaluateOf(classes, decoding, request) + evaluatePixels(facts, what)).replaceAll('quantize.model', request.presets === undefined ? int8 : 'quantize@a8w8.model')}${request.presets === undefined ? pageOf(request) : ''}`;
+${request.presets === undefined ? measuredBy(network, int8) : ''}${(isWhole ? evaluateWhole(found, facts) : evaluateOf(classes, decoding, request) + evaluatePixels(facts, what)).replaceAll('quantize.model', request.presets === undefined ? int8 : 'quantize@a8w8.model')}${request.presets === undefined ? pageOf(request) : ''}`;
   return { text, what, needsImages: true, isDetector: decoding !== undefined };
 }
 
@@ -153,7 +153,7 @@ ${annotations === undefined ? '' : EVALUATED}      verify: {quantize: verify.rep
 const CLASSIFIER_IMAGES = '{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], resize: crop, antialias: true, rounding: bytes}';
 const DETECTOR_IMAGES = '{resize: pad, fill: 114, rounding: bytes}';
 const YOLOX_IMAGES = "{colors: bgr, range: '0..255', resize: pad, fill: 114, rounding: bytes}";
-const WHOLE_IMAGES = '{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225], resize: pad}';
+const WHOLE_IMAGES = '{resize: pad}';
 const PLAIN_IMAGES = '{resize: stretch}';
 
 function headOf({ head, model, facts, presets }: DraftRequest, what: string): string {
@@ -312,6 +312,10 @@ function notesOf({ inputNotes }: ModelFacts): string {
   return inputNotes.map(note => `  # Assumed: ${note.replaceAll(/[\r\n]/g, ' ')}.\n`).join('');
 }
 
+const HOW_IMAGES = 'How an image becomes the input is not in the file: repeat what the training code did.';
+const HOW_PREPARED =
+  "The part prepare does what the model itself does to an image, such as normalization. State what the model's users do before.";
+
 const WHOLE = 'a whole detector in one graph, with proposals or non-maximum suppression';
 
 /** Sizes that are free in the file, a batch of 1 for an image without one, and float32 for float16. */
@@ -331,11 +335,12 @@ function floatsOf({ isHalf }: ModelFacts): readonly string[] {
 
 /** The parts, and how detections are read if the outputs tell. */
 function partsOf(found: FoundDecoder | undefined, facts: ModelFacts): string {
+  const { isPrepared } = facts;
   const parts = `
-  # Sizes depend on what is found. network: the layers whose sizes are known; rest: everything after them, which runs on the host; prepare: what precedes them.
+  # Sizes depend on what is found. network: the layers whose sizes are known; rest: everything after them, which runs on the host${isPrepared ? '; prepare: what precedes them' : ''}.
   parts:
     uses: split
-    with: {cuts: static, prepare: model}
+    with: {cuts: static${isPrepared ? ', prepare: model' : ''}}
     inputs: {model: simplify.model}
 `;
   if (found === undefined) return parts;
@@ -344,19 +349,19 @@ function partsOf(found: FoundDecoder | undefined, facts: ModelFacts): string {
   detector:
     uses: describe
     with:
-      preprocess: ${fitImages(PLAIN_IMAGES, facts)}
+      preprocess: ${fitImages(WHOLE_IMAGES, facts)}
       decoder:
         ${decoderOf(found)}
       categories: ${categoriesOf(found)}
-    inputs: {model: parts.network, prepare: parts.prepare, rest: parts.rest}
+    inputs: {model: parts.network, ${isPrepared ? 'prepare: parts.prepare, ' : ''}rest: parts.rest}
 `;
 }
 
 /** Stages that need labels, as comments: the draft has none. */
-function evaluateWhole(found: FoundDecoder | undefined): string {
+function evaluateWhole(found: FoundDecoder | undefined, { isPrepared }: ModelFacts): string {
   const named = found === undefined ? ', and a stage detector that uses describe' : '';
   const types = found?.decoder.kind === 'detections' && found.decoder.keypoints !== undefined ? '[bbox, keypoints]' : '[bbox]';
-  const partsWith = (model: string): string => `{prepare: parts.prepare, model: ${model}, rest: parts.rest}`;
+  const partsWith = (model: string): string => `{${isPrepared ? 'prepare: parts.prepare, ' : ''}model: ${model}, rest: parts.rest}`;
   return `
   # With COCO annotations, as a source val: {annotations: instances.json, images: images}${named}:
   # evaluate-float: {uses: evaluate, with: {iouTypes: ${types}}, inputs: {parts: ${partsWith('parts.network')}, recipe: detector.recipe, data: "\${sources.val}"}}

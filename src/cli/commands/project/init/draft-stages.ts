@@ -16,25 +16,26 @@ export const BIASES = `
     inputs: {model: quantize.model, float: factors.model, captured: capture.captured}
 `;
 
-export function calibrateStage(network: string, samples: number, preprocess: string): string {
+/** @param prepare a further input of the stage, with a comma before it; or nothing. */
+export function calibrateStage(network: string, samples: number, preprocess: string, prepare: string): string {
   return `  calibrate:
     uses: calibrate
     with:
       samples: ${samples}
       preprocess: &preprocess ${preprocess}
-    inputs: {model: ${network}, images: "\${sources.images}"}
+    inputs: {model: ${network}, images: "\${sources.images}"${prepare}}
 `;
 }
 
-/** Calibration on captured inputs, which `BIASES` reads too. */
-export function captureStage(samples: number, preprocess: string): string {
+/** Calibration on captured inputs, which `BIASES` reads too. @param prepare as in `calibrateStage`. */
+export function captureStage(samples: number, preprocess: string, prepare: string): string {
   return `  capture:
     uses: capture
     with:
       of: model
       samples: ${samples}
       preprocess: &preprocess ${preprocess}
-    inputs: {model: factors.model, images: "\${sources.images}"}
+    inputs: {model: factors.model, images: "\${sources.images}"${prepare}}
 
   calibrate:
     uses: calibrate

@@ -7,9 +7,12 @@ import { DetectionError } from '../../../../detection/error/detection-error.js';
 import { type AngleColumn, findAngleColumns } from '../../../../detection/families/single/decoder/angle-columns.js';
 import type { Preprocessing } from '../../../../detection/image/preprocessing-schema.js';
 import { listConstants } from '../../../../onnx/analysis/model-stats.js';
+import { cloneModel } from '../../../../onnx/ir/clone.js';
 import type { Model } from '../../../../onnx/ir/model.js';
 import { findFileRange } from '../../../../onnx/serde/file-constant.js';
 import { readModel } from '../../../../onnx/serde/model-file.js';
+import { pinShapes } from '../../../../onnx/surgery/pin-shapes.js';
+import { precedeNetwork } from '../../../../onnx/surgery/static-parts.js';
 import { chooseSize, type FoundImage, type GivenSize, type ModelImage } from './image-size.js';
 import { type Port, portOf } from './model-ports.js';
 
@@ -24,6 +27,8 @@ export interface ModelFacts {
   readonly angles: readonly AngleColumn[];
   /** Whether nodes choose what is found: their outputs have sizes that are not known before. */
   readonly isWholeDetector: boolean;
+  /** Of a whole detector: whether nodes precede its network, such as normalization. */
+  readonly isPrepared: boolean;
   /** Whether values or weights are float16: `import` widens them, and inputs and outputs are those after it. */
   readonly isHalf: boolean;
   /** The input that takes a picture, if all others have a value beside it. */
@@ -64,15 +69,24 @@ export async function readFacts(path: string, { size: given, inputs: stated }: G
   const angles = isWholeDetector ? [] : findAngleColumns(model);
   const known = { inputs, outputs, angles, nodes: graph.nodes.size, weightFiles, isWholeDetector, isHalf };
   const { image: taken, others, notes: inputNotes } = found;
-  if (taken === undefined) return { ...known, image: undefined, others, inputNotes };
+  if (taken === undefined) return { ...known, isPrepared: false, image: undefined, others, inputNotes };
   const { image, dims } = await chooseSize({ path, model, given, isWholeDetector }, taken, outputs);
   return {
     ...known,
+    isPrepared: isWholeDetector && precedeNetwork(pinned(model, image)),
     others,
     inputNotes,
     outputs: outputs.map(output => ({ ...output, dims: dims.get(output.name) ?? output.dims })),
     image,
   };
+}
+
+/** A copy of the model that takes one image of the chosen size. */
+function pinned(model: Model, { name, layout, channels, height, width, batch }: ModelImage): Model {
+  const axes = layout === 'channels-first' ? [channels, height, width] : [height, width, channels];
+  const copy = cloneModel(model);
+  pinShapes(copy, { shapes: { [name]: batch === 'some' ? [1, ...axes] : axes }, dims: {}, batch: 1 });
+  return copy;
 }
 
 function widened(port: Port): Port {
