@@ -5,6 +5,7 @@ import { integer, number, openObject } from '../base/schema/build-schema.js';
 import { FIGURE_SCHEMA } from '../base/schema/figure-schema.js';
 import type { FromSchema } from '../base/schema/from-schema.js';
 import { fixed } from '../base/text/fixed.js';
+import { addPairsByKernel, addSquaresByKernel, type ValueSums } from './compare-kernel.js';
 
 /** Sums over pairs of elements (reference, candidate). Immutable: merging and adding return new sums. */
 export interface Comparison {
@@ -41,10 +42,30 @@ const BLOCK = 4096;
 
 /** Compares two arrays of equal length element by element. The caller checks shapes. @throws RangeError if the lengths differ. */
 export function compareArrays(reference: ArrayLike<number>, candidate: ArrayLike<number>): Comparison {
+  return compareAndAdd(reference, candidate, undefined);
+}
+
+/** The same, and the moments of the reference. @throws RangeError if the lengths differ. */
+export function compareAndDescribe(
+  reference: ArrayLike<number>,
+  candidate: ArrayLike<number>,
+): { readonly comparison: Comparison; readonly moments: Moments } {
+  const pass = firstPass();
+  return { comparison: compareAndAdd(reference, candidate, pass), moments: concludeMoments(reference, pass) };
+}
+
+/** @param pass gets the elements of the reference. */
+function compareAndAdd(reference: ArrayLike<number>, candidate: ArrayLike<number>, pass: ValueSums | undefined): Comparison {
   const count = reference.length;
   if (count !== candidate.length) throw new RangeError(`cannot compare arrays of ${count} and ${candidate.length} elements`);
   const sums: Sums = { maxAbs: 0, broken: 0, referenceSquares: 0, candidateSquares: 0, products: 0, errorSquares: 0 };
-  for (let from = 0; from < count; from += BLOCK) addPairs(sums, reference, candidate, { from, end: Math.min(from + BLOCK, count) });
+  const areFloats = reference instanceof Float32Array && candidate instanceof Float32Array;
+  const added = areFloats ? addPairsByKernel(sums, pass ?? firstPass(), reference, candidate) : 0;
+  for (let from = added; from < count; from += BLOCK) {
+    const end = Math.min(from + BLOCK, count);
+    addPairs(sums, reference, candidate, { from, end });
+    if (pass !== undefined) addValues(pass, reference, from, end);
+  }
   return { count, ...sums, reference: findSole(reference), candidate: findSole(candidate) };
 }
 
@@ -162,24 +183,27 @@ export interface Moments {
 export const NO_MOMENTS: Moments = { count: 0, mean: 0, squares: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
 
 export function momentsOf(values: ArrayLike<number>): Moments {
+  const pass = firstPass();
+  for (let from = 0; from < values.length; from += BLOCK) addValues(pass, values, from, Math.min(from + BLOCK, values.length));
+  return concludeMoments(values, pass);
+}
+
+function firstPass(): ValueSums {
+  return { sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
+}
+
+function concludeMoments(values: ArrayLike<number>, { sum, min, max }: ValueSums): Moments {
   const count = values.length;
-  const first: FirstPass = { sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
-  for (let from = 0; from < count; from += BLOCK) addValues(first, values, from, Math.min(from + BLOCK, count));
-  const { sum, min, max } = first;
   const mean = count === 0 ? 0 : sum / count;
-  let squares = 0;
-  for (let from = 0; from < count; from += BLOCK) squares = addSquares(squares, values, mean, { from, end: Math.min(from + BLOCK, count) });
+  const first = values instanceof Float32Array ? addSquaresByKernel(values, mean) : { sum: 0, added: 0 };
+  let squares = first.sum;
+  for (let from = first.added; from < count; from += BLOCK)
+    squares = addSquares(squares, values, mean, { from, end: Math.min(from + BLOCK, count) });
   return { count, mean, squares, min, max };
 }
 
-interface FirstPass {
-  sum: number;
-  min: number;
-  max: number;
-}
-
 /** Adds to `pass` in place: while a sum waits for the one before, the others are free. */
-function addValues(pass: FirstPass, values: ArrayLike<number>, from: number, end: number): void {
+function addValues(pass: ValueSums, values: ArrayLike<number>, from: number, end: number): void {
   let { sum, min, max } = pass;
   for (let i = from; i < end; i++) {
     const x = values[i] as number;

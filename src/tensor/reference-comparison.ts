@@ -1,14 +1,5 @@
 /** Comparisons of tensors with references, merged over samples, and the moments of the references. */
-import {
-  type Comparison,
-  compareArrays,
-  type Moments,
-  mergeComparisons,
-  mergeMoments,
-  momentsOf,
-  NO_COMPARISON,
-  NO_MOMENTS,
-} from './compare.js';
+import { type Comparison, compareAndDescribe, type Moments, mergeComparisons, mergeMoments, NO_COMPARISON, NO_MOMENTS } from './compare.js';
 
 export interface ReferenceComparison {
   readonly comparison: Comparison;
@@ -19,7 +10,7 @@ export const NOTHING_COMPARED: ReferenceComparison = { comparison: NO_COMPARISON
 
 /** Of one sample. @throws RangeError if the lengths differ. */
 export function compareSample(reference: ArrayLike<number>, candidate: ArrayLike<number>): ReferenceComparison {
-  return { comparison: compareArrays(reference, candidate), moments: momentsOf(reference) };
+  return compareAndDescribe(reference, candidate);
 }
 
 /** Adds what `compareSample` gives. The bits of the result depend on the order of samples. */

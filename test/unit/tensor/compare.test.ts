@@ -1,6 +1,8 @@
 /** Tests of tensor comparison. */
 import { EQUAL } from '../../../src/base/figure.js';
+import { seededRandom } from '../../../src/stage/random.js';
 import {
+  compareAndDescribe,
   compareArrays,
   cosineOf,
   figuresOf,
@@ -77,5 +79,55 @@ describe('moments', () => {
     expect(merged).toMatchObject({ count: 101, min: whole.min, max: whole.max });
     expect(merged.mean).toBeCloseTo(whole.mean, 8);
     expect(standardDeviationOf(merged)).toBeCloseTo(standardDeviationOf(whole), 10);
+  });
+});
+
+/** Plain arrays are compared element by element, float32 arrays by the kernel. */
+describe('comparisons of float32 arrays', () => {
+  /** Several chunks of the kernel, and a rest of three elements. */
+  const LENGTH = 3 * 16_384 + 5_003;
+
+  function makePair(scale: number): { readonly reference: Float32Array; readonly candidate: Float32Array } {
+    const random = seededRandom('compare', String(scale));
+    const reference = Float32Array.from({ length: LENGTH }, (_, i) => (i % 7 === 0 ? -0 : (random() - 0.5) * scale));
+    return { reference, candidate: reference.map(x => x + (random() - 0.5) * scale * 0.1) };
+  }
+
+  function expectEqualBits(reference: Float32Array, candidate: Float32Array): void {
+    const plain = compareAndDescribe(Array.from(reference), Array.from(candidate));
+    const { comparison, moments } = compareAndDescribe(reference, candidate);
+    expect(comparison).toEqual(plain.comparison);
+    expect(moments).toEqual(plain.moments);
+    expect(compareArrays(reference, candidate)).toEqual(plain.comparison);
+    expect(momentsOf(reference)).toEqual(plain.moments);
+  }
+
+  it.each([1e-44, 1e-20, 1, 3e38])('have the bits of plain sums at scale %p', scale => {
+    const { reference, candidate } = makePair(scale);
+    expectEqualBits(reference, candidate);
+    expectEqualBits(reference.subarray(1), candidate.subarray(1));
+  });
+
+  it.each([0, 4095, 16_384, 40_000, LENGTH - 1])('have the bits of plain sums with elements that are not finite from %p on', at => {
+    for (const [x, y] of [
+      [Number.NaN, 1],
+      [1, Number.NaN],
+      [Number.NaN, Number.NaN],
+      [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+      [Number.NEGATIVE_INFINITY, 2],
+    ] as const) {
+      const { reference, candidate } = makePair(1);
+      reference[at] = x;
+      candidate[at] = y;
+      expectEqualBits(reference, candidate);
+    }
+  });
+
+  it('find the largest error in every place of a group', () => {
+    for (let at = 10_000; at < 10_004; at++) {
+      const candidate = new Float32Array(LENGTH);
+      candidate[at] = -3;
+      expect(compareArrays(new Float32Array(LENGTH), candidate)).toMatchObject({ maxAbs: 3, errorSquares: 9, candidateSquares: 9 });
+    }
   });
 });
