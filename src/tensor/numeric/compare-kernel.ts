@@ -1,6 +1,6 @@
 /** Comparison of float32 arrays in WebAssembly: the sums of compare.ts with the same bits, as elements are added in their order. */
-import { getDefined } from '../base/invariant.js';
-import { openWasm } from '../base/wasm-instance.js';
+import { getDefined } from '../../base/invariant.js';
+import { openWasm } from '../../base/wasm-instance.js';
 import { compareWasm } from './generated/compare.js';
 
 /** Addresses in the kernel's memory, in bytes. */
