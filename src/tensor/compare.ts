@@ -5,7 +5,7 @@ import { integer, number, openObject } from '../base/schema/build-schema.js';
 import { FIGURE_SCHEMA } from '../base/schema/figure-schema.js';
 import type { FromSchema } from '../base/schema/from-schema.js';
 import { fixed } from '../base/text/fixed.js';
-import { addPairsByKernel, addSquaresByKernel, type ValueSums } from './numeric/compare-kernel.js';
+import { addPairsByKernel, addSquaresByKernel, type ValueSums } from './kernels/compare-kernel.js';
 
 /** Sums over pairs of elements (reference, candidate). Immutable: merging and adding return new sums. */
 export interface Comparison {
