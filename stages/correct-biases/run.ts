@@ -5,18 +5,27 @@ import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { pairLayersWithBias } from '../../src/quant/recovery/correct-biases.js';
+import {
+  type ConstantChange,
+  changeConstants,
+  describeKinds,
+  type GuardRequest,
+  guardConstants,
+} from '../../src/quant/recovery/guard-work.js';
 import { writeBias } from '../../src/quant/recovery/layer-bias.js';
 import { CORRECTION_DOCUMENT, type LayerCorrection, parseCorrections } from '../../src/quant/recovery/layer-correction.js';
 import { assertLayers, haveNoPartners, type LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
 import { type DescribedPair, describePair, measureChange, OUTPUTS_FILE, type OutputsRequest } from '../../src/quant/recovery/model-pair.js';
 import { type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
+import type { GuardReport } from '../../src/quant/recovery/output-guard.js';
 import { summarizeRecovery } from '../../src/quant/recovery/recovered.js';
 import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
-import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { guardPart } from './guard-part.js';
 import { layerPart } from './layer-part.js';
 import { outputsPart } from './outputs-part.js';
 import type { CorrectBiasesParams } from './params.js';
@@ -25,7 +34,8 @@ import { reportCorrections } from './report.js';
 type Job = StageJob<CorrectBiasesParams>;
 
 /** @throws QuantError `nothing-to-correct`, `layers-differ`; the errors of `openSampleFiles`; RuntimeError `model-load`, `model-run`. */
-export async function runCorrectBiases({ params, inputs, outputs, context }: Job): Promise<void> {
+export async function runCorrectBiases(job: Job): Promise<void> {
+  const { params, inputs, outputs, context } = job;
   const models = { float: await readInput(inputs, 'float', readModel), quantized: await readInput(inputs, 'model', readModel) };
   const pairs = pairLayersWithBias(models.float, models.quantized);
   if (haveNoPartners(pairs)) assertLayers(pairs, 'nothing-to-correct', 'whose bias can be corrected');
@@ -37,16 +47,38 @@ export async function runCorrectBiases({ params, inputs, outputs, context }: Job
     const { files } = await context.memo(outputsPart, request);
     return parseOutputSqnr(await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE)), CORRECTION_DOCUMENT);
   };
+  const count = samples.list.files.length;
+  let guard: GuardReport | undefined;
   const measured = await measureChange(pair, getOutputPath(outputs, 'model'), compare, async () => {
     corrections.push(...(await correctLayers(context, pairs, pair)));
-    for (const [index, { result, elements }] of corrections.entries())
-      if (result === 'corrected') writeBias(pair.quantized.graph, getDefined(pairs.layers[index], 'layer').target, elements);
+    const changes = corrections.flatMap(({ result, elements }, index) =>
+      result === 'corrected' ? [{ ...getDefined(pairs.layers[index], 'layer').target, elements }] : [],
+    );
+    const { graph } = pair.quantized;
+    const changed = changeConstants(graph, changes, change => writeBias(graph, change, change.elements));
+    guard = await guardChanges(job, { pair, samples: count, changed });
   });
-  const found = { layers: corrections, skipped: pairs.skipped, samples: samples.list.files.length, outputs: measured };
+  const found = { layers: corrections, skipped: pairs.skipped, samples: count, outputs: measured, guard };
   const lines = summarizeRecovery(found, { done: 'corrected the biases', result: 'corrected', change: 'correction' });
   if (pairs.layers.length === 0) context.log('warning', describeUncorrected(pairs));
   for (const [level, line] of lines) context.log(level, line);
   await writeJsonFile(getOutputPath(outputs, 'report'), reportCorrections(found));
+}
+
+interface Changes {
+  readonly pair: DescribedPair;
+  /** Number of captured samples. */
+  readonly samples: number;
+  readonly changed: readonly ConstantChange[];
+}
+
+/** Undefined unless the outputs judge. */
+async function guardChanges({ params, inputs, context }: Job, { pair, samples, changed }: Changes): Promise<GuardReport | undefined> {
+  if (params.guard === 'layers') return undefined;
+  const kinds = await describeKinds({ recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') });
+  const measure = async (request: GuardRequest) => (await memoJson(context, guardPart, request)).json;
+  const trials = { pair, samples, kinds, context, measure, document: CORRECTION_DOCUMENT };
+  return guardConstants(trials, changed);
 }
 
 /** A network without biases is no error: the pipeline builds, and may lose the stage. */

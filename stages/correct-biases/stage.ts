@@ -9,11 +9,19 @@ export const correctBiases = defineStage({
   description:
     'Corrects the biases of a quantized model by the mean errors of its layers on captured samples, where that lowers the error.',
   params: CORRECT_BIASES_PARAMS,
-  inputs: {
+  inputs: ({ guard }) => ({
     model: port('onnx-model', 'The QDQ model.'),
     float: port('onnx-model', 'The float model that was quantized.'),
     captured: port('captured', 'Samples of the inputs of both.'),
-  },
+    ...(guard === 'layers'
+      ? {}
+      : {
+          recipe: port('recipe', 'Of a detector: its outputs are judged by kind of number (boxes, objectness, classes).', {
+            optional: true,
+          }),
+          config: port('detector-config', 'Thresholds and counts; default: those of the recipe.', { optional: true }),
+        }),
+  }),
   outputs: {
     model: port('onnx-model', 'The QDQ model with corrected biases; all else is unchanged.'),
     report: port('report', 'Per layer the mean error and the SQNR before and after, and why a bias stays; the SQNR of the outputs.'),

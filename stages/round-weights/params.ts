@@ -1,5 +1,6 @@
 /** Params of `round-weights`. */
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { GUARD_PARAM } from '../../src/quant/recovery/output-guard.js';
 import { SAMPLE_PARAMS } from '../../src/runtime/capture/sample-request.js';
 
 export const ROUND_WEIGHTS_PARAMS = {
@@ -7,6 +8,7 @@ export const ROUND_WEIGHTS_PARAMS = {
   additionalProperties: false,
   properties: {
     ...SAMPLE_PARAMS,
+    guard: GUARD_PARAM,
     method: {
       enum: ['gptq', 'adaround'],
       default: 'gptq',

@@ -2,9 +2,17 @@
 import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
+import {
+  type ConstantChange,
+  changeConstants,
+  describeKinds,
+  type GuardRequest,
+  guardConstants,
+} from '../../src/quant/recovery/guard-work.js';
 import { assertLayers, type LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
 import { type DescribedPair, describePair, measureChange, OUTPUTS_FILE, type OutputsRequest } from '../../src/quant/recovery/model-pair.js';
 import { type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
+import type { GuardReport } from '../../src/quant/recovery/output-guard.js';
 import { summarizeRecovery } from '../../src/quant/recovery/recovered.js';
 import { type LayerRounding, parseRounding, ROUNDING_DOCUMENT } from '../../src/quant/recovery/rounding/layer-rounding.js';
 import { writeWeight } from '../../src/quant/recovery/rounding/layer-weight.js';
@@ -12,8 +20,10 @@ import { pairLayersWithWeight } from '../../src/quant/recovery/rounding/round-we
 import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
 import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
+import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
-import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { guardPart } from './guard-part.js';
 import { INTEGERS_FILE, type LayerManifest, layerPart, ROUNDING_FILE, readIntegers } from './layer-part.js';
 import { outputsPart } from './outputs-part.js';
 import type { RoundWeightsParams } from './params.js';
@@ -32,20 +42,44 @@ export async function runRoundWeights(job: Job): Promise<void> {
     settings: { method, damping, iterations: method === 'adaround' ? params.iterations : 0 },
   };
   const roundings: LayerRounding[] = [];
+  let guard: GuardReport | undefined;
   const compare = async (request: OutputsRequest): Promise<OutputSqnr> => {
     const { files } = await context.memo(outputsPart, request);
     return parseOutputSqnr(await readJsonFile(getDefined(files[OUTPUTS_FILE], OUTPUTS_FILE)), ROUNDING_DOCUMENT);
   };
   const measured = await measureChange(pair, getOutputPath(outputs, 'model'), compare, async () => {
-    for (const [index, { rounding, integers }] of (await roundLayers(context, run, pairs, pair)).entries()) {
-      writeWeight(pair.quantized.graph, getDefined(pairs.layers[index], 'layer').target, await readIntegers(integers));
-      roundings.push(rounding);
+    const rounded = await roundLayers(context, run, pairs, pair);
+    roundings.push(...rounded.map(({ rounding }) => rounding));
+    const changes = rounded.flatMap(({ rounding: { result }, integers }, index) =>
+      result === 'rounded' ? [{ ...getDefined(pairs.layers[index], 'layer').target, integers }] : [],
+    );
+    const changed: ConstantChange[] = [];
+    for (const change of changes) {
+      const integers = await readIntegers(change.integers);
+      changed.push(...changeConstants(pair.quantized.graph, [change], target => writeWeight(pair.quantized.graph, target, integers)));
     }
+    guard = await guardChanges(job, { pair, samples, changed });
   });
-  const found = { layers: roundings, skipped: pairs.skipped, samples, outputs: measured };
+  const found = { layers: roundings, skipped: pairs.skipped, samples, outputs: measured, guard };
   for (const [level, line] of summarizeRecovery(found, { done: 'rounded the weights', result: 'rounded', change: 'rounding' }))
     context.log(level, line);
   await writeJsonFile(getOutputPath(outputs, 'report'), reportRoundings(found));
+}
+
+interface Changes {
+  readonly pair: DescribedPair;
+  /** Number of captured samples. */
+  readonly samples: number;
+  readonly changed: readonly ConstantChange[];
+}
+
+/** Undefined unless the outputs judge. */
+async function guardChanges({ params, inputs, context }: Job, { pair, samples, changed }: Changes): Promise<GuardReport | undefined> {
+  if (params.guard === 'layers') return undefined;
+  const kinds = await describeKinds({ recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') });
+  const measure = async (request: GuardRequest) => (await memoJson(context, guardPart, request)).json;
+  const trials = { pair, samples, kinds, context, measure, document: ROUNDING_DOCUMENT };
+  return guardConstants(trials, changed);
 }
 
 /** The float model is not kept. */

@@ -9,11 +9,19 @@ export const roundWeights = defineStage({
   description:
     'Rounds the weights of a quantized model so that their errors cancel in the sums of each layer (GPTQ or AdaRound), where that lowers the error on captured samples.',
   params: ROUND_WEIGHTS_PARAMS,
-  inputs: {
+  inputs: ({ guard }) => ({
     model: port('onnx-model', 'The QDQ model.'),
     float: port('onnx-model', 'The float model that was quantized.'),
     captured: port('captured', 'Samples of the inputs of both.'),
-  },
+    ...(guard === 'layers'
+      ? {}
+      : {
+          recipe: port('recipe', 'Of a detector: its outputs are judged by kind of number (boxes, objectness, classes).', {
+            optional: true,
+          }),
+          config: port('detector-config', 'Thresholds and counts; default: those of the recipe.', { optional: true }),
+        }),
+  }),
   outputs: {
     model: port('onnx-model', 'The QDQ model with other integers in its weights; all else is unchanged.'),
     report: port('report', 'Per layer the SQNR before and after, and why weights stay; the SQNR of the outputs.'),

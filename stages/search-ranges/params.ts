@@ -1,5 +1,6 @@
 /** Params of `search-ranges`. */
 import type { FromSchema } from '../../src/base/schema/from-schema.js';
+import { GUARD_PARAM } from '../../src/quant/recovery/output-guard.js';
 import { QUANTIZE_PARAMS } from '../../src/quant/settings/quantize-params.js';
 import { SAMPLE_PARAMS } from '../../src/runtime/capture/sample-request.js';
 
@@ -8,6 +9,7 @@ export const SEARCH_RANGES_PARAMS = {
   additionalProperties: false,
   properties: {
     ...SAMPLE_PARAMS,
+    guard: GUARD_PARAM,
     quantize: {
       ...QUANTIZE_PARAMS,
       default: {},

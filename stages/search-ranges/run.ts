@@ -12,8 +12,10 @@ import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { cutSearchBlocks } from '../../src/quant/range-search/search-blocks.js';
 import { parseSearchedBlock, SEARCH_DOCUMENT, type SearchedBlock } from '../../src/quant/range-search/searched-block.js';
 import { findSearchedTensors } from '../../src/quant/range-search/searched-tensors.js';
+import { describeKinds, type GuardRequest, guardModels } from '../../src/quant/recovery/guard-work.js';
 import { type DescribedPair, describePair, OUTPUTS_FILE } from '../../src/quant/recovery/model-pair.js';
 import { listOutputs, type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
+import { describeGuard, type GuardReport } from '../../src/quant/recovery/output-guard.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { NOTHING_WIDER, parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
@@ -21,8 +23,9 @@ import type { StageJob } from '../../src/stage/define-stage.js';
 import { readJsonFile, writeJsonFile } from '../../src/stage/json-file.js';
 import { memoJson } from '../../src/stage/json-part.js';
 import { nameSample } from '../../src/stage/name-sample.js';
-import { getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
+import { findInputPath, getInputPath, getOutputPath, readInput } from '../../src/stage/paths.js';
 import { blockPart, type SearchManifest } from './block-part.js';
+import { guardPart } from './guard-part.js';
 import { outputsPart } from './outputs-part.js';
 import type { SearchRangesParams } from './params.js';
 import { readQuantizer } from './read-quantizer.js';
@@ -60,15 +63,54 @@ export async function runSearchRanges(job: Job): Promise<void> {
   const blocks = cutSearchBlocks(models, layers);
   const { skipped } = findSearchedTensors({ models, blocks, report, weights });
   const found = await searchBlocks(job, run, { count: blocks.length, paths: { ...paths, ...pair.paths, model: paths.model } });
-  const overrides: WidenedTypes = { ...types, overrides: [...types.overrides, ...found.flatMap(block => block.overrides)] };
+  const withBlocks = (blocks: readonly SearchedBlock[]): WidenedTypes => ({
+    ...types,
+    overrides: [...types.overrides, ...blocks.flatMap(block => block.overrides)],
+  });
+  const guard = await guardBlocks(job, {
+    pair,
+    samples: samples.list.files.length,
+    found,
+    quantize: kept => quantizer.quantize(withBlocks(kept)).model,
+  });
+  const kept = found.slice(0, lengthWith(found, guard?.kept));
+  const overrides = withBlocks(kept);
   const { model: searched } = quantizer.quantize(overrides);
   const sqnr = { before: await compare(job, pair, narrow, narrowPath), after: await compareWritten(job, pair, searched) };
-  const changed = found.reduce((sum, block) => sum + block.overrides.length, 0);
+  const changed = kept.reduce((sum, block) => sum + block.overrides.length, 0);
   const tensors = found.reduce((sum, block) => sum + block.tensors, 0);
   context.log('info', `changed the ranges of ${changed} of ${tensors} tensors in ${blocks.length} blocks`);
+  if (guard !== undefined) context.log(...describeGuard(guard, 'blocks'));
   for (const { name, sqnrDb } of listOutputs(sqnr.before, sqnr.after)) context.log(...describeOutput(name, sqnrDb));
   await writeJsonFile(getOutputPath(outputs, 'overrides'), overrides);
-  await writeJsonFile(getOutputPath(outputs, 'report'), reportSearch({ samples: samples.list.files.length, blocks: found, skipped, sqnr }));
+  await writeJsonFile(
+    getOutputPath(outputs, 'report'),
+    reportSearch({ samples: samples.list.files.length, blocks: found, kept: kept.length, guard, skipped, sqnr }),
+  );
+}
+
+interface Found {
+  readonly pair: DescribedPair;
+  readonly samples: number;
+  readonly found: readonly SearchedBlock[];
+  readonly quantize: (kept: readonly SearchedBlock[]) => Model;
+}
+
+/** Undefined unless the outputs judge. A change is a block with other ranges. */
+async function guardBlocks({ params, inputs, context }: Job, { pair, samples, found, quantize }: Found): Promise<GuardReport | undefined> {
+  if (params.guard === 'layers') return undefined;
+  const kinds = await describeKinds({ recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') });
+  const measure = async (request: GuardRequest) => (await memoJson(context, guardPart, request)).json;
+  const trials = { pair, samples, kinds, context, measure, document: SEARCH_DOCUMENT };
+  const changes = found.filter(({ overrides }) => overrides.length > 0).length;
+  return guardModels(trials, changes, kept => quantize(found.slice(0, lengthWith(found, kept))));
+}
+
+/** Number of blocks, the first ones, of which `changed` have other ranges. Default: all. */
+function lengthWith(found: readonly SearchedBlock[], changed: number | undefined): number {
+  let left = changed ?? found.length;
+  const end = found.findIndex(({ overrides }) => overrides.length > 0 && left-- === 0);
+  return end < 0 ? found.length : end;
 }
 
 interface BlocksRequest {

@@ -10,12 +10,20 @@ export const searchRanges = defineStage({
   description:
     'Searches the ranges of activations and weights block by block, so that the error of what a block computes falls on captured samples.',
   params: SEARCH_RANGES_PARAMS,
-  inputs: {
+  inputs: ({ guard }) => ({
     model: port('onnx-model', 'The float model.'),
     sketches: port('sketches', 'Calibration sketches of this model.'),
     captured: port('captured', 'Samples of its inputs.'),
     overrides: port('json', 'Wider types from `widen-types`. They are part of the result.', { optional: true }),
-  },
+    ...(guard === 'layers'
+      ? {}
+      : {
+          recipe: port('recipe', 'Of a detector: its outputs are judged by kind of number (boxes, objectness, classes).', {
+            optional: true,
+          }),
+          config: port('detector-config', 'Thresholds and counts; default: those of the recipe.', { optional: true }),
+        }),
+  }),
   outputs: {
     overrides: port('json', 'The ranges, for the port `overrides` of `quantize`.'),
     report: port('report', 'Per block its error before and after, and the ranges that changed; the SQNR of the outputs.'),

@@ -4,6 +4,7 @@ import { anyList, constant, integer, list, number, object, text } from '../../ba
 import type { FromSchema } from '../../base/schema/from-schema.js';
 import { readerOf } from '../../base/schema/schema-reader.js';
 import { type KeptDocument, parseKept } from '../integers/parse-kept.js';
+import { GUARD_SCHEMA } from '../recovery/output-guard.js';
 import { RECOVERY_FIELDS } from '../recovery/recovery-report.js';
 import { RANGE_OVERRIDE } from '../widening/widened-types.js';
 
@@ -31,18 +32,21 @@ export function parseSearchedBlock(json: Json): SearchedBlock {
   return parseKept(json, reader, SEARCH_DOCUMENT);
 }
 
-const RANGE_SEARCH = object({
-  format: constant('tanren-range-search/1'),
-  samples: integer(0),
-  changed: integer(0, 'Number of ranges.'),
-  trials: integer(0, 'Ranges that were tried.'),
-  outputs: RECOVERY_FIELDS.outputs,
-  blocks: anyList(SEARCHED_BLOCK),
-  skipped: anyList(
-    text(),
-    'Tensors whose ranges stay: several blocks read or compute them, or they take the parameters of a constant table.',
-  ),
-});
+const RANGE_SEARCH = object(
+  {
+    format: constant('tanren-range-search/1'),
+    samples: integer(0),
+    changed: integer(0, 'Number of ranges.'),
+    trials: integer(0, 'Ranges that were tried.'),
+    outputs: RECOVERY_FIELDS.outputs,
+    blocks: anyList(SEARCHED_BLOCK),
+    skipped: anyList(
+      text(),
+      'Tensors whose ranges stay: several blocks read or compute them, or they take the parameters of a constant table.',
+    ),
+  },
+  { guard: GUARD_SCHEMA },
+);
 
 /** The report of `search-ranges`. */
 export type RangeSearchReport = FromSchema<typeof RANGE_SEARCH>;

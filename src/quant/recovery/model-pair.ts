@@ -113,7 +113,7 @@ export async function makeValuesFolder() {
 export const OUTPUTS_FILE = 'outputs.json';
 
 /** Outputs of a float model, in a folder that `close` removes. */
-interface OpenOutputs extends SavedOutputs {
+export interface OpenOutputs extends SavedOutputs {
   close(): Promise<void>;
 }
 
@@ -147,7 +147,7 @@ interface OutputsRun {
   readonly folder: string;
 }
 
-async function openFloatOutputs(path: string, list: Parameters<typeof feedsOf>[1]): Promise<OpenOutputs> {
+export async function openFloatOutputs(path: string, list: Parameters<typeof feedsOf>[1]): Promise<OpenOutputs> {
   const model = await readModel(path);
   const { folder, close } = await makeValuesFolder();
   return { ...(await saveOutputs({ model, samples: feedsOf(model, list) }, folder)), close };

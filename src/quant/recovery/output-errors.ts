@@ -81,20 +81,42 @@ export async function saveOutputs(float: ComparedModel, folder: string): Promise
 
 /** Compares as `measureOutputSqnr`. @param folder an empty folder for intermediate values. */
 export async function compareWithSaved(float: SavedOutputs, quantized: ComparedModel, folder: string): Promise<OutputSqnr> {
-  const sums = new Map<string, Comparison>();
-  await runOutputs(quantized, folder, async (sample, actual) => {
-    for (const [position, { name, tensor }] of (await float.read(sample)).entries()) {
-      const partner = actual[position]?.tensor;
-      if (tensor?.dtype !== 'float32' || partner?.dtype !== 'float32') continue;
-      sums.set(name, mergeComparisons(sums.get(name) ?? NO_COMPARISON, compareArrays(tensor.data, partner.data)));
-    }
-  });
+  const sums = await sumErrors(float, quantized, folder);
   return Object.fromEntries(
     [...sums].map(([name, sum]) => {
       const sqnr = sqnrDbOf(sum);
       return [name, typeof sqnr === 'number' && Number.isFinite(sqnr) ? sqnr : null];
     }),
   );
+}
+
+/** Float32 outputs by the names of the float model. */
+export type FloatOutputs = Readonly<Record<string, Tensor<'float32'>>>;
+
+/**
+ * Sums over all samples, by name.
+ * @param split what is compared in place of the outputs of a sample, such as the kinds of numbers in them.
+ */
+export async function sumErrors(
+  float: SavedOutputs,
+  quantized: ComparedModel,
+  folder: string,
+  split: (outputs: FloatOutputs) => FloatOutputs = outputs => outputs,
+): Promise<ReadonlyMap<string, Comparison>> {
+  const sums = new Map<string, Comparison>();
+  await runOutputs(quantized, folder, async (sample, actual) => {
+    const [own, other]: [Record<string, Tensor<'float32'>>, Record<string, Tensor<'float32'>>] = [{}, {}];
+    for (const [position, { name, tensor }] of (await float.read(sample)).entries()) {
+      const partner = actual[position]?.tensor;
+      if (tensor?.dtype !== 'float32' || partner?.dtype !== 'float32') continue;
+      own[name] = tensor;
+      other[name] = partner;
+    }
+    const candidates = split(other);
+    for (const [name, { data }] of Object.entries(split(own)))
+      sums.set(name, mergeComparisons(sums.get(name) ?? NO_COMPARISON, compareArrays(data, getDefined(candidates[name], name).data)));
+  });
+  return sums;
 }
 
 /** Gives `use` every output of every sample in its place; no tensor for those that are inputs or constants. */

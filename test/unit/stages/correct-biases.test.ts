@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { readModel, writeModel } from '../../../src/onnx/serde/model-file.js';
 import { PRESETS } from '../../../src/quant/scheme/scheme.js';
+import { encodeRawTensor } from '../../../src/tensor/raw-tensor.js';
+import { makeTensor } from '../../../src/tensor/tensor.js';
 import { correctBiases } from '../../../stages/correct-biases/stage.js';
 import { IMAGE, LAYERS } from '../../support/coarse-network.js';
 import { expectToResume, refusalOf, useCoarseStage } from '../../support/coarse-stage.js';
@@ -47,6 +49,92 @@ it('fewer samples correct by those alone', async () => {
   const [one, all] = [await run({ samples: 1 }), await run()];
   expect(one.report.samples).toBe(1);
   expect(one.model.equals(all.model)).toBe(false);
+});
+
+/** Two branches of one layer each: the correction of `one` lowers the error of its output; that of `two` lowers the error of the layer, but not of its maximum. */
+async function writeBranches(): Promise<void> {
+  const branches = (first: number, scale: number, second: number) =>
+    smallModel({
+      inputs: { x: ['float32', IMAGE] },
+      constants: {
+        w1: encodeRawTensor(makeTensor('float32', [1, 3, 1, 1], Float32Array.of(1, 0, 0))),
+        b1: encodeRawTensor(makeTensor('float32', [1], Float32Array.of(first))),
+        w2: encodeRawTensor(makeTensor('float32', [1, 3, 1, 1], Float32Array.of(scale, 0, 0))),
+        b2: encodeRawTensor(makeTensor('float32', [1], Float32Array.of(second))),
+      },
+      nodes: [
+        { op: 'Conv', name: 'one', in: ['x', 'w1', 'b1'], out: ['a'] },
+        { op: 'Conv', name: 'two', in: ['x', 'w2', 'b2'], out: ['c'] },
+        { op: 'GlobalMaxPool', in: ['c'], out: ['b'] },
+      ],
+      outputs: ['a', 'b'],
+    });
+  await writeModel(at('branches.onnx'), branches(0, 1, 0));
+  await writeModel(at('branches-int8.onnx'), branches(0.5, 0.9, 0.05));
+}
+
+/** Noise relative to signal over the captured samples, by ONNX Runtime. */
+async function shareOf(output: string, path: string): Promise<number> {
+  const sums = { noise: 0, signal: 0 };
+  for (const seed of [10, 11, 12]) {
+    const feeds = { x: randomFloats(IMAGE, seed) };
+    const own = (await runModel(await readModel(at('branches.onnx')), feeds))[output]?.data as Float32Array;
+    const other = (await runModel(await readModel(path), feeds))[output]?.data as Float32Array;
+    own.forEach((y, i) => {
+      sums.signal += y * y;
+      sums.noise += (y - (other[i] ?? 0)) ** 2;
+    });
+  }
+  return sums.noise / sums.signal;
+}
+
+it('judged by the outputs, a correction that makes them worse is taken back', async () => {
+  await writeBranches();
+  const files = { float: 'branches.onnx', model: 'branches-int8.onnx' };
+  const all = await run({}, { files });
+  expect(all.report).toMatchObject({ corrected: 2, layers: [{ result: 'corrected' }, { result: 'corrected' }] });
+  expect(all.report).not.toHaveProperty('guard');
+  expect(await shareOf('b', all.path)).toBeGreaterThan(2 * (await shareOf('b', at('branches-int8.onnx'))));
+
+  const { path, report, log } = await run({ guard: 'outputs' }, { files });
+  expect(report).toMatchObject({
+    corrected: 1,
+    layers: [
+      { node: 'one', result: 'corrected' },
+      { node: 'two', result: 'taken-back' },
+    ],
+    guard: { samples: 3, changes: 2, kept: 1, trials: [{ changes: 0 }, { changes: 1 }, { changes: 2 }] },
+  });
+  const { error } = report.guard as { error: Record<'none' | 'all' | 'kept', Record<string, number>> };
+  // Sums in double on both sides; ONNX Runtime computes the same floats.
+  for (const [what, file] of [
+    ['none', at('branches-int8.onnx')],
+    ['all', all.path],
+    ['kept', path],
+  ] as const)
+    for (const output of ['a', 'b']) expect(error[what][output]).toBeCloseTo(await shareOf(output, file), 9);
+  expect(log).toContainEqual(expect.stringMatching(/^warning: the outputs keep the first 1 of 2 changed layers: /));
+  const bias = async (file: string) => [...(await readModel(file)).graph.values.values()].find(({ name }) => name === 'b2')?.constant;
+  expect(await bias(path)).toEqual(await bias(at('branches-int8.onnx')));
+});
+
+it('trials are kept: a run that was stopped among them goes on behind the last one', async () => {
+  await writeBranches();
+  const files = { float: 'branches.onnx', model: 'branches-int8.onnx' };
+  const whole = await run({ guard: 'outputs' }, { files });
+  const stop = new AbortController();
+  const { memo, computed, forget } = stage.memo();
+  const progress = (done: number, _total: number, what: string) => {
+    if (what === 'trials' && done === 1) stop.abort(new Error('stopped'));
+  };
+  await expect(run({ guard: 'outputs' }, { files, memo, signal: stop.signal, progress })).rejects.toThrow('stopped');
+  expect(computed.filter(name => name === 'correct-biases-guard')).toHaveLength(1);
+  forget();
+  const resumed = await run({ guard: 'outputs' }, { files, memo });
+  expect(stage.memo().computed.filter(name => name === 'correct-biases-guard')).toHaveLength(2);
+  expect(stage.memo().computed).not.toContain('correct-bias-of-layer');
+  expect(resumed.model.equals(whole.model)).toBe(true);
+  expect(resumed.report).toEqual(whole.report);
 });
 
 it('a model without biases stays as it is, with a warning', async () => {

@@ -69,6 +69,15 @@ it('AdaRound gives equal bytes when it runs again, and others with other iterati
   expect((await run({ iterations: 3 })).model.equals((await run()).model)).toBe(true);
 });
 
+it('judged by the outputs, all weights stay where they lower the error, with the bytes of layers alone', async () => {
+  const [{ path, model, report }, plain] = [await run({ guard: 'outputs' }), await run()];
+  expect(model.equals(plain.model)).toBe(true);
+  expect(report).toMatchObject({ rounded: 3, guard: { samples: 3, changes: 3, kept: 3 } });
+  const { error } = report.guard as { error: Record<'none' | 'all', { y: number }> };
+  expect(-10 * Math.log10(error.none.y)).toBeCloseTo(await sqnrOf(at('int8.onnx')), 3);
+  expect(-10 * Math.log10(error.all.y)).toBeCloseTo(await sqnrOf(path), 3);
+});
+
 it('layers are kept: a second run computes nothing, and a run that was stopped goes on behind the last one', async () => {
   await expectToResume(stage, 'round-weights-of-layer', 'round-weights-outputs');
 });

@@ -108,6 +108,23 @@ it.each(SCALES)('with %s the SQNR of the output rises as the report says', async
   expect(log[0]).toContain(`changed the ranges of ${report.changed} of`);
 });
 
+it('judged by the outputs, the errors of no blocks and of all are those of the outputs, and resume as they were', async () => {
+  const params = { quantize: { preset: 'xint8' }, guard: 'outputs' };
+  const [{ report, log, overrides }, plain] = [await run(params), await run({ quantize: { preset: 'xint8' } })];
+  const shareOf = async (file?: string): Promise<number> => 10 ** (-(await sqnrOf({ preset: 'xint8' }, file)) / 10);
+  const { guard } = report;
+  // The SQNR of the oracle is compared in dB to 0.01, which is .2 % of a share.
+  expect((guard?.error.none.y ?? 0) / (await shareOf())).toBeCloseTo(1, 2);
+  expect((guard?.error.all.y ?? 0) / (await shareOf(plain.overrides))).toBeCloseTo(1, 2);
+  expect((guard?.error.kept.y ?? 0) / (await shareOf(overrides))).toBeCloseTo(1, 2);
+  expect(guard?.changes).toBe(plain.report.blocks.filter(block => block.overrides.length > 0).length);
+  expect(report.changed).toBe(((await readJsonFile(overrides)) as { overrides: unknown[] }).overrides.length);
+  expect(log[1]).toMatch(/^(info|warning): the outputs keep /);
+  memo.forget();
+  expect((await run(params)).report).toEqual(report);
+  expect(memo.computed).toEqual([]);
+});
+
 it('the last block has the error of the output: its ends are the outputs of the whole model', async () => {
   const { overrides, report } = await run({ quantize: { preset: 'u8s8' } });
   const last = report.blocks.at(-1);

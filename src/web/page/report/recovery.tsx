@@ -25,6 +25,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'below-half-a-step': 'unchanged: the correction is below half a step of the bias',
   'same-integers': 'unchanged: nothing rounds differently',
   'error-not-lower': 'unchanged: the error did not fall',
+  'taken-back': 'unchanged: the outputs are better without it',
 };
 
 export function Recovery({ recovery }: Pick<ReportResults, 'recovery'>) {
