@@ -6,9 +6,12 @@ import { getValue } from '../onnx/ir/edit.js';
 import type { Model } from '../onnx/ir/model.js';
 import { type Session, type SessionOptions, sessionManifest } from '../runtime/session/session.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { findImageInputs, type ImageInputs, makeImageFeeds } from './data/image-inputs.js';
+import { makeImageFeeds, takeFirstOfBatch } from './data/image-feeds.js';
+import { findImageInputs } from './data/image-inputs.js';
+import type { ImageInputs } from './data/image-inputs-schema.js';
 import { DetectionError } from './error/detection-error.js';
 import { decodeImage } from './image/decode-image.js';
+import { batchOf } from './image/image-form.js';
 import type { Placement } from './image/placement.js';
 import type { Preprocessing } from './image/preprocessing-schema.js';
 
@@ -59,7 +62,8 @@ export async function runImageNetwork(
 ): Promise<{ readonly output: Tensor | undefined; readonly placement: Placement }> {
   const { feeds, placement } = await readNetworkFeeds(path, inputs, preprocess);
   const outputs = await session.run(feeds, [output]);
-  return { output: outputs[output], placement };
+  const given = outputs[output];
+  return { output: given && takeFirstOfBatch(output, given, batchOf(inputs.image.form)), placement };
 }
 
 /** What the network is given for one image file. @throws as `decodeImage` and `makeImageFeeds`. */

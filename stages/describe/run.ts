@@ -5,7 +5,8 @@ import { basename } from 'node:path';
 import { findOwn } from '../../src/base/find-own.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
-import { type FoundInputs, findImageInputs, type ImageInputs } from '../../src/detection/data/image-inputs.js';
+import { type FoundInputs, findImageInputs } from '../../src/detection/data/image-inputs.js';
+import type { ImageInputs } from '../../src/detection/data/image-inputs-schema.js';
 import { describeAngle, findAngleColumns } from '../../src/detection/families/single/decoder/angle-columns.js';
 import { listDecodedOutputs } from '../../src/detection/families/single/decoder/decode.js';
 import type { Decoder } from '../../src/detection/families/single/decoder/decoder.js';
@@ -13,7 +14,7 @@ import type { OutputShape } from '../../src/detection/families/single/decoder/de
 import { formOfDecoder } from '../../src/detection/families/single/decoder/decoder-text.js';
 import { findDecoder } from '../../src/detection/families/single/decoder/find-decoder.js';
 import type { Category, Selection, SingleInput, SingleRecipe } from '../../src/detection/families/single/recipe.js';
-import { isUsualForm } from '../../src/detection/image/image-form.js';
+import { batchOf, dimsOfOne, isUsualForm } from '../../src/detection/image/image-form.js';
 import type { Preprocessing } from '../../src/detection/image/preprocessing-schema.js';
 import { getValue } from '../../src/onnx/ir/edit.js';
 import { formatDims } from '../../src/onnx/shape-inference/context/node-context.js';
@@ -54,7 +55,9 @@ function findByOutputs(models: DetectorModels, { image }: ImageInputs, context: 
   const { graph } = models.rest ?? models.model;
   const outputs = graph.outputs.map((id): OutputShape => {
     const { name, type } = getValue(graph, id);
-    return type?.kind === 'tensor' ? { name, dtype: type.dtype, dims: type.dims } : { name, dtype: undefined, dims: undefined };
+    return type?.kind === 'tensor'
+      ? { name, dtype: type.dtype, dims: dimsOfOne(type.dims, batchOf(image.form)) }
+      : { name, dtype: undefined, dims: undefined };
   });
   const [angle] = findAngleColumns(models.rest ?? models.model);
   if (angle !== undefined)

@@ -104,7 +104,8 @@ export async function openModelSamples(
   const { inputs, notes } = findImageInputs(prepare?.model ?? model, preprocess, prepare === undefined ? [] : [model]);
   for (const one of notes) note(one);
   const ofImages = makeImageSamples(source.images, source.folder, inputs, preprocess);
-  return prepare === undefined ? ofImages : makePreparedSamples(ofImages, prepare, model);
+  for (const one of ofImages.notes) note(one);
+  return prepare === undefined ? ofImages.samples : makePreparedSamples(ofImages.samples, prepare, model);
 }
 
 /** The error of a preparing model beside inputs that are made already. */

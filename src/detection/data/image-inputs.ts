@@ -1,53 +1,13 @@
-/** The inputs of a model that are made of one image: the image itself, its sizes and scale, and stated constants. */
+/** Finds which inputs of a model take an image, in which form, and what the other inputs take. */
 import { findOwn } from '../../base/find-own.js';
-import type { JsonObject } from '../../base/json.js';
-import { anyList, anyOf, constant, integer, number, object, oneOf, text } from '../../base/schema/build-schema.js';
-import type { FromSchema } from '../../base/schema/from-schema.js';
 import { getValue } from '../../onnx/ir/edit.js';
 import type { Dim, Model } from '../../onnx/ir/model.js';
 import { describeInput, listModelInputs, type ModelInput } from '../../runtime/session/model-inputs.js';
-import type { Tensor } from '../../tensor/tensor.js';
-import { makeTensor } from '../../tensor/tensor.js';
 import { DetectionError } from '../error/detection-error.js';
-import type { RgbImage } from '../image/decode-image.js';
-import {
-  castImage,
-  formImage,
-  IMAGE_DTYPES,
-  IMAGE_FORM_SCHEMA,
-  type ImageDType,
-  type ImageForm,
-  isIntegerDType,
-  isUsualForm,
-} from '../image/image-form.js';
-import { SIZE_WORDS } from '../image/image-words.js';
-import { measureWord } from '../image/measure-word.js';
-import type { Placement } from '../image/placement.js';
+import { batchOf, IMAGE_DTYPES, type ImageDType, type ImageForm, isIntegerDType, isUsualForm } from '../image/image-form.js';
 import type { Preprocessing } from '../image/preprocessing-schema.js';
 import { findChannels } from './find-channels.js';
-
-const VALUES_SCHEMA = anyList(anyOf([number(), oneOf(SIZE_WORDS)]));
-
-const OTHER_SCHEMA = anyOf([
-  object({ kind: constant('image'), name: text(), form: IMAGE_FORM_SCHEMA }),
-  object(
-    { kind: constant('values'), name: text(), dtype: oneOf(IMAGE_DTYPES), dims: anyList(integer(0)), values: VALUES_SCHEMA },
-    {},
-    'The values fill the input in its order; one is for all elements.',
-  ),
-]);
-
-/** An input besides the image. */
-export const OTHER_INPUTS_SCHEMA = anyList(OTHER_SCHEMA);
-
-export type OtherInput = FromSchema<typeof OTHER_SCHEMA>;
-
-export interface ImageInputs extends JsonObject {
-  readonly image: { readonly name: string; readonly form: ImageForm };
-  readonly others: readonly OtherInput[];
-  /** All inputs in the order of the model. */
-  readonly order: readonly string[];
-}
+import { countOfDims, type ImageInputs, isPerImage, type OtherInput } from './image-inputs-schema.js';
 
 export interface FoundInputs {
   readonly inputs: ImageInputs;
@@ -96,29 +56,6 @@ function listLater(first: Model, later: readonly Model[], stated: Stating): read
   return valued.filter(({ name }, index) => valued.findIndex(other => other.name === name) === index);
 }
 
-/** Tensors by input, and where the image lies in its input. @throws as `formImage`. */
-export function makeImageFeeds(
-  pixels: RgbImage,
-  { image, others, order }: ImageInputs,
-  preprocessing: Preprocessing,
-): { readonly feeds: Readonly<Record<string, Tensor>>; readonly placement: Placement } {
-  const { tensor, placement } = formImage(pixels, image.form, preprocessing);
-  const made = new Map<string, Tensor>([[image.name, tensor]]);
-  for (const other of others)
-    made.set(other.name, other.kind === 'image' ? formImage(pixels, other.form, preprocessing).tensor : fillInput(other, placement));
-  return {
-    feeds: Object.fromEntries(order.flatMap(name => [[name, made.get(name)]]).filter(([, given]) => given !== undefined)),
-    placement,
-  };
-}
-
-function fillInput({ dtype, dims, values }: Extract<OtherInput, { readonly kind: 'values' }>, placement: Placement): Tensor {
-  const numbers = values.map(value => (typeof value === 'number' ? value : measureWord(value, placement)));
-  const count = dims.reduce((product, dim) => product * dim, 1);
-  const data = Float32Array.from({ length: count }, (_, index) => numbers[numbers.length === 1 ? 0 : index] ?? 0);
-  return castImage(makeTensor('float32', dims, data), dtype);
-}
-
 /** The input named by `image`, or the first of an image with 3 channels, or else with 1. */
 function chooseImage(inputs: readonly OpenInput[], stated: Stating): ImageInputs['image'] {
   if (stated.image !== undefined && !inputs.some(({ name }) => name === stated.image))
@@ -133,7 +70,7 @@ function chooseImage(inputs: readonly OpenInput[], stated: Stating): ImageInputs
   const listed = inputs.map(input => `"${input.name}" ${describeInput(input)}`).join(', ');
   throw new DetectionError(
     'image-input',
-    `no input takes an image, which is [1, channels, height, width] or [1, height, width, channels] with 3 channels or 1; the model has ${listed || 'no inputs'}`,
+    `no input takes an image, which is [batch, channels, height, width] or [batch, height, width, channels] with 3 channels or 1; the model has ${listed || 'no inputs'}`,
     { help: 'pin the shapes with `import`, or connect tensors: .npz, .npy or ONNX .pb files' },
   );
 }
@@ -148,12 +85,13 @@ export function findForm(model: Model, input: ModelInput, layout?: Stating['layo
   const dtype = input.dtype ?? 'float32';
   if (input.dims === undefined || !isImageDType(dtype)) return undefined;
   const [batch, ...sizes] = input.dims.length === 4 ? input.dims : [1, ...input.dims];
-  if (sizes.length !== 3 || (typeof batch === 'number' && batch !== 1)) return undefined;
+  if (sizes.length !== 3 || batch === 0) return undefined;
   const found = findAxes(model, input.name, sizes, { rank: input.dims.length, layout });
   if (found === undefined) return undefined;
   const [height, width] = found.layout === 'channels-first' ? sizes.slice(1) : sizes;
   if (height === 1 || width === 1) return undefined;
-  return { dtype, batch: input.dims.length === 4 ? 'one' : 'none', ...found, height: sideOf(height), width: sideOf(width) };
+  const places = typeof batch === 'number' && batch > 1 ? batch : 'one';
+  return { dtype, batch: input.dims.length === 4 ? places : 'none', ...found, height: sideOf(height), width: sideOf(width) };
 }
 
 function findAxes(
@@ -196,15 +134,21 @@ function findOther(input: OpenInput, image: ImageForm, stated: Stating): OtherIn
     });
   if (value === 'image') {
     const form = findForm(model, input, stated.layout);
-    if (form !== undefined) return { kind: 'image', name, form };
-    throw new DetectionError('image-input', `input "${name}" ${describeInput(input)} has not the form of an image`, {
-      help: 'state numbers for it in `inputs` of `preprocess`',
-    });
+    if (form !== undefined && batchOf(form) === batchOf(image)) return { kind: 'image', name, form };
+    throw new DetectionError(
+      'image-input',
+      `input "${name}" ${describeInput(input)} has not the form of ${batchOf(image) === 1 ? 'an image' : `${batchOf(image)} images`}`,
+      {
+        help: 'state numbers for it in `inputs` of `preprocess`',
+      },
+    );
   }
   const values = Array.isArray(value) ? value : [value];
   const dims = input.dims.map(dim => (typeof dim === 'number' ? dim : 1));
-  const count = dims.reduce((product, dim) => product * dim, 1);
-  if (values.some(one => one === 'image') || (values.length !== 1 && values.length !== count))
+  const count = countOfDims(dims);
+  const batch = batchOf(image);
+  const isRow = dims[0] === batch && values.length * batch === count;
+  if (values.some(one => one === 'image') || (values.length !== 1 && values.length !== count && !isRow))
     throw new DetectionError(
       'image-input',
       `input "${name}" ${describeInput(input)} takes ${count} numbers, and ${values.length} are stated`,
@@ -215,6 +159,14 @@ function findOther(input: OpenInput, image: ImageForm, stated: Stating): OtherIn
   if (isIntegerDType(dtype) && !values.every(one => typeof one !== 'number' || (Number.isInteger(one) && Math.abs(one) <= MOST_WHOLE)))
     throw new DetectionError('image-input', `input "${name}" ${describeInput(input)} takes integers, and ${values.join(', ')} is stated`, {
       help: `state whole numbers of at most ${MOST_WHOLE}`,
+    });
+  const own =
+    batch === 1 || isPerImage({ dims, values }, batch)
+      ? undefined
+      : values.find(one => typeof one === 'string' && !one.startsWith('input-'));
+  if (own !== undefined)
+    throw new DetectionError('image-input', `input "${name}" ${describeInput(input)} has no place for ${own} of each of ${batch} images`, {
+      help: 'state a number for it in `inputs` of `preprocess`',
     });
   return { kind: 'values', name, dtype, dims, values };
 }
@@ -230,7 +182,11 @@ function statedValue({ inputs = {} }: Stating, name: string): StatedValue | unde
 }
 
 function guessValue(model: Model, input: ModelInput, image: ImageForm): StatedValue | undefined {
-  return guessByName(input) ?? (findForm(model, input)?.channels === image.channels ? 'image' : undefined);
+  const batch = batchOf(image);
+  const [first, ...rest] = input.dims ?? [];
+  const guessed = guessByName(batch > 1 && first === batch ? { ...input, dims: [1, ...rest] } : input);
+  const form = guessed === undefined ? findForm(model, input) : undefined;
+  return form?.channels === image.channels && batchOf(form) === batch ? 'image' : guessed;
 }
 
 /** With the size of the network's input and a scale of 1, the boxes of a detector are in pixels of the input. */
@@ -249,7 +205,7 @@ function guessByName({ name, dims }: ModelInput): StatedValue | undefined {
 function describeForm({ dtype, layout, batch, channels }: ImageForm): string {
   const axes = layout === 'channels-first' ? [channels, 'height', 'width'] : ['height', 'width', channels];
   const values = dtype.startsWith('float') ? '' : ', values rounded to integers';
-  return `${dtype} [${[...(batch === 'one' ? [1] : []), ...axes].join(', ')}]${channels === 1 ? ', gray' : ''}${values}`;
+  return `${dtype} [${[...(batch === 'none' ? [] : [batch === 'one' ? 1 : batch]), ...axes].join(', ')}]${channels === 1 ? ', gray' : ''}${values}`;
 }
 
 function describeOther(other: OtherInput): string {

@@ -2,6 +2,7 @@
 import { roundHalfEven } from '../../base/round-half-even.js';
 import { anyOf, integer, NULL, object, oneOf } from '../../base/schema/build-schema.js';
 import type { FromSchema } from '../../base/schema/from-schema.js';
+import type { Dim } from '../../onnx/ir/model.js';
 import { encodeFloat16Array } from '../../tensor/numeric/half.js';
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import { DetectionError } from '../error/detection-error.js';
@@ -25,13 +26,26 @@ const SIDE = anyOf([integer(1), NULL], 'null: any size.');
 export const IMAGE_FORM_SCHEMA = object({
   dtype: oneOf(IMAGE_DTYPES),
   layout: oneOf(['channels-first', 'channels-last']),
-  batch: oneOf(['one', 'none'], 'none: the input has no axis for a batch.'),
+  batch: anyOf(
+    [oneOf(['one', 'none']), integer(2)],
+    'none: the input has no axis for a batch. A number: the network takes so many images at once.',
+  ),
   channels: oneOf([1, 3], '1: gray.'),
   height: SIDE,
   width: SIDE,
 });
 
 export type ImageForm = FromSchema<typeof IMAGE_FORM_SCHEMA>;
+
+/** Number of images that the network takes at once. */
+export function batchOf({ batch }: Pick<ImageForm, 'batch'>): number {
+  return typeof batch === 'number' ? batch : 1;
+}
+
+/** Dims of an output for one image of a batch. */
+export function dimsOfOne<D extends Dim>(dims: readonly D[] | undefined, batch: number): readonly (D | 1)[] | undefined {
+  return batch > 1 && dims?.[0] === batch ? [1, ...dims.slice(1)] : dims;
+}
 
 /** What most models take: float32 [1, 3, height, width]. */
 export function isUsualForm({ dtype, layout, batch, channels }: ImageForm): boolean {
@@ -44,7 +58,7 @@ export interface FormedImage {
 }
 
 /**
- * The image in the form that an input takes. Integers are the preprocessed values, rounded to the nearest (halves to even) and limited to the type.
+ * The image in the form that an input takes, as one of its batch. Integers are the preprocessed values, rounded to the nearest (halves to even) and limited to the type.
  * @throws DetectionError `image-range` where integers would be fractions of 1, or mean and std map bytes to too few distinct values; as `preprocessImage`.
  */
 export function formImage(image: RgbImage, form: ImageForm, preprocessing: Preprocessing): FormedImage {
@@ -88,7 +102,7 @@ function requireBytes(dtype: IntegerDType, { mean, std }: Preprocessing, channel
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 
 function arrange({ dims: [, channels = 0, height = 0, width = 0], data }: Tensor<'float32'>, { layout, batch }: ImageForm) {
-  const leading = batch === 'one' ? [1] : [];
+  const leading = batch === 'none' ? [] : [1];
   if (layout === 'channels-first') return makeTensor('float32', [...leading, channels, height, width], data);
   const area = height * width;
   const last = new Float32Array(data.length);

@@ -86,6 +86,31 @@ describe('calibrate of a plain model', () => {
     expect((await sketch({ captured: await captured({}, { tensors }) })).sketches).toBe(sketches);
   });
 
+  it.each([
+    [2, 2, ['1..2'], ''],
+    [4, 2, ['1..2'], ', each image 2 times: a multiple of 4 images is taken once'],
+    [3, 2, ['1..1', '2..2'], ', each image 3 times: a multiple of 3 images is taken once'],
+  ])('a model of %d images at once measures %d images as one of one image does', async (batch, count, ids, often) => {
+    const image = await decodeImage(await readFile(join(PHOTOS, FIRST)), FIRST);
+    const path = join(folder.path, `batch-${batch}.onnx`);
+    await writeModel(path, net([batch, 3, image.height, image.width]));
+    const params = { samples: count, preprocess: PREPROCESS };
+    const { outputs, log } = await runStage(calibrate, { params, inputs: { model: path, images }, folder: folder.path });
+    const runs = `${count} images in ${ids.length} run${ids.length === 1 ? '' : 's'}`;
+    expect(log).toContain(`info: the model takes ${batch} images at once: ${runs}${often}`);
+    const report = JSON.parse(await readFile(outputs.report ?? '', 'utf8')) as { values: JsonObject[]; samples: JsonObject[] };
+    expect(report.samples.map(({ sample }) => sample)).toEqual(ids);
+    const one = (await sketch({ images }, params)).report as unknown as typeof report;
+    const times = (ids.length * batch) / count;
+    for (const [index, expected] of one.values.entries()) {
+      const { count: elements, mean, standardDeviation, ...exact } = expected as Record<'count' | 'mean' | 'standardDeviation', number>;
+      expect(report.values[index]).toMatchObject({ ...exact, count: elements * times });
+      // Sums of several images are rounded otherwise than those of one.
+      expect(report.values[index]?.mean).toBeCloseTo(mean, 10);
+      expect(report.values[index]?.standardDeviation).toBeCloseTo(standardDeviation, 10);
+    }
+  });
+
   it('a model that prepares the image gives the sketch, the captured tensors and the comparison of images that are prepared by hand', async () => {
     const { mean, std } = PREPROCESS;
     const prepare = join(folder.path, 'prepare.onnx');

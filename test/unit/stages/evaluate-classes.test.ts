@@ -62,6 +62,15 @@ async function run(labels: string, params: JsonObject = {}, baseline?: Json) {
 const LABELS = 'r.png 0\ng.png 1\nmixed.png 1\n';
 
 describe('evaluate-classes', () => {
+  it('gives the same for a network that takes several images at once', async () => {
+    const one = await run(LABELS);
+    const own = model;
+    model = join(folder.path, 'batch.onnx');
+    await writeModel(model, parseModelText(MEANS.replaceAll('float[1,', 'float[4,')));
+    expect(await run(LABELS)).toEqual(one);
+    model = own;
+  });
+
   it('gives the share of images whose class has the top score; of equal scores the lower class wins', async () => {
     const { metrics, predictions } = await run(LABELS);
     expect(metrics).toEqual({ top1: 2 / 3, top5: 1, images: 3 });

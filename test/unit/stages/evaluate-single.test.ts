@@ -24,6 +24,13 @@ agraph (float[1, 3, 8, 8] image) => (float[1, 1, 5] rows) <float[1, 1, 4] box = 
   rows = Concat<axis = 2>(box, red)
 }`;
 
+/** The same for as many images at once: the score of each is in its row. */
+const batched = (size: number): string =>
+  MODEL.replaceAll('float[1, 3, 8', `float[${size}, 3, 8`)
+    .replace('float[1, 1, 5]', `float[${size}, 1, 5]`)
+    .replace('float[1, 1, 4] box = {0, 0, 4, 8}', `float[${size}, 1, 4] box = {${Array(size).fill('0, 0, 4, 8').join(', ')}}`)
+    .replace('one = {1, 1, 1}', `one = {${size}, 1, 1}`);
+
 /** The same of bytes with channels last, where the sides of the box are those of the input, divided by a scale. */
 const BYTES = `
 agraph (uint8[1, 8, 8, 3] image, float[1, 2] im_shape, float[1, 2] scale_factor) => (float[1, 1, 5] rows) <float[1, 2] zero = {0, 0}, float[1, 2] half = {2, 1}, int64[1] axis = {1}, int64[2] swap = {1, 0}, int64[3] first = {0, 0, 0}, int64[3] one = {1, 1, 1}, float most = {255}>
@@ -57,14 +64,15 @@ beforeAll(async () => {
   recipe = await describeAs({});
 });
 
-async function describeAs(params: JsonObject): Promise<string> {
+const describeAs = async (params: JsonObject): Promise<string> => (await describeModel(model, params)).outputs.recipe ?? '';
+
+function describeModel(path: string, params: JsonObject = {}) {
   const decoder = { grid: { output: 'rows', boxes: { form: 'corners' }, classes: { channel: 4 } } };
-  const { outputs } = await runStage(describeStage, {
+  return runStage(describeStage, {
     params: { preprocess: { resize: 'stretch' }, decoder, categories: [{ id: 5, name: 'half' }], ...params },
-    inputs: { model },
+    inputs: { model: path },
     folder: folder.path,
   });
-  return outputs.recipe ?? '';
 }
 
 /** One object in the left half of the image, of the given category. */
@@ -97,19 +105,33 @@ describe('evaluate of one plain network', () => {
     expect(log.filter(line => line.startsWith('warning'))).toEqual([]);
   });
 
+  it.each([2, 4])('finds the same object by a network that takes %d images at once', async size => {
+    const path = join(folder.path, 'batch.onnx');
+    await writeModel(path, parseModelText(batched(size)));
+    const { outputs, log } = await describeModel(path);
+    expect(log).toContain(`info: input "image" takes the image: float32 [${size}, 3, height, width]`);
+    const given = { parts: { model: path }, recipe: outputs.recipe ?? '' };
+    expect(await run(5, { iouTypes: ['bbox'] }, given)).toMatchObject({ detections: (await run(5)).detections });
+  });
+
+  it('a batch whose outputs have not a row per image is refused', async () => {
+    const path = join(folder.path, 'joined.onnx');
+    const joined = `agraph (float[2, 3, 8, 8] image) => (float[1, 2, 5] rows) <int64[3] shape = {1, 2, 5}, int64[1] from = {0}, int64[1] to = {5}, int64[1] axis = {1}> {
+      flat = Flatten(image)
+      cut = Slice(flat, from, to, axis)
+      rows = Reshape(cut, shape) }`;
+    await writeModel(path, parseModelText(joined));
+    expect(await failureOf(() => describeModel(path))).toMatchObject({
+      code: 'batch-rows',
+      message: 'the network takes 2 images at once, and its output "rows" [1, 2, 5] has not a row for each',
+    });
+  });
+
   it('finds the same object from bytes with channels last, in a model that takes the size and the scale too', async () => {
     // Boxes are in pixels of the input, 8 × 8, by its size and a scale of 1. The float model gives the same rows from the same image.
     const path = join(folder.path, 'bytes.onnx');
     await writeModel(path, parseModelText(BYTES));
-    const { outputs } = await runStage(describeStage, {
-      params: {
-        preprocess: { resize: 'stretch' },
-        decoder: { grid: { output: 'rows', boxes: { form: 'corners' }, classes: { channel: 4 } } },
-        categories: [{ id: 5, name: 'half' }],
-      },
-      inputs: { model: path },
-      folder: folder.path,
-    });
+    const { outputs } = await describeModel(path);
     const given = { parts: { model: path }, recipe: outputs.recipe ?? '' };
     const { detections } = await run(5, { iouTypes: ['bbox'] }, given);
     expect(detections).toEqual([{ image_id: 1, category_id: 5, bbox: [0, 0, 8, 32], score: 1 }]);

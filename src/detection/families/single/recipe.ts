@@ -2,7 +2,7 @@
 import { anyList, anyOf, constant, integer, list, mapOf, number, object, oneOf, text } from '../../../base/schema/build-schema.js';
 import type { FromSchema } from '../../../base/schema/from-schema.js';
 import { readerOf } from '../../../base/schema/schema-reader.js';
-import { OTHER_INPUTS_SCHEMA } from '../../data/image-inputs.js';
+import { OTHER_INPUTS_SCHEMA } from '../../data/image-inputs-schema.js';
 import { RECIPE_FORMAT } from '../../detector/host-recipe.js';
 import { PART_VALUES_SCHEMA } from '../../detector/part-values.js';
 import { IMAGE_FORM_SCHEMA } from '../../image/image-form.js';

@@ -1,12 +1,14 @@
 /** Settings, part and preprocessing of a single-network detector. All settings are in its host recipe, which `describe` writes. */
 import type { Json } from '../../../base/json.js';
-import { type ImageInputs, makeImageFeeds, type OtherInput } from '../../data/image-inputs.js';
+import { makeImageFeeds } from '../../data/image-feeds.js';
+import type { ImageInputs, OtherInput } from '../../data/image-inputs-schema.js';
 import type { DetectorPart } from '../../detector/detector-part.js';
 import { type PartValuesByName, toFloats } from '../../detector/part-runner.js';
 import type { PartValues } from '../../detector/part-values.js';
 import { DetectionError } from '../../error/detection-error.js';
 import type { RgbImage } from '../../image/decode-image.js';
 import type { ImageForm } from '../../image/image-form.js';
+import { batchOf } from '../../image/image-form.js';
 import type { Placement } from '../../image/placement.js';
 import type { InnerPart, SingleInput, SingleRecipe } from './recipe.js';
 
@@ -62,6 +64,11 @@ export function prepareSingle(
   return { values: toFloats('image', feeds), placement };
 }
 
+/** Number of images that the network takes at once. */
+export function batchOfSingle({ image: { form } }: SingleRecipe): number {
+  return form === undefined ? 1 : batchOf(form);
+}
+
 /** The inputs that the image gives. Without `form`, it is float32 [1, 3, height, width]. */
 function inputsOf({ value, height, width, form, others = [] }: SingleInput): ImageInputs {
   const usual = { dtype: 'float32', layout: 'channels-first', batch: 'one', channels: 3 } as const;
@@ -76,5 +83,8 @@ function dimsOfOther(other: OtherInput): readonly number[] {
 /** Free sides are 1. */
 function dimsOf({ layout, batch, channels, height, width }: ImageForm): readonly number[] {
   const sides = [height ?? 1, width ?? 1];
-  return [...(batch === 'one' ? [1] : []), ...(layout === 'channels-first' ? [channels, ...sides] : [...sides, channels])];
+  return [
+    ...(batch === 'none' ? [] : [batchOf({ batch })]),
+    ...(layout === 'channels-first' ? [channels, ...sides] : [...sides, channels]),
+  ];
 }

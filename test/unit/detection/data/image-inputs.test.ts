@@ -1,6 +1,7 @@
 /** Which input of a model takes an image, in which form, and what the other inputs take. */
 
-import { findImageInputs, makeImageFeeds } from '../../../../src/detection/data/image-inputs.js';
+import { makeBatchFeeds, makeImageFeeds } from '../../../../src/detection/data/image-feeds.js';
+import { findImageInputs } from '../../../../src/detection/data/image-inputs.js';
 import type { RgbImage } from '../../../../src/detection/image/decode-image.js';
 import { PREPROCESSING_SCHEMA, type Preprocessing } from '../../../../src/detection/image/preprocessing-schema.js';
 import { ints } from '../../../../src/onnx/ir/attribute.js';
@@ -35,6 +36,7 @@ describe('the input of an image', () => {
     ['gray with channels first', ['float32', [1, 1, 8, 6]], { layout: 'channels-first', channels: 1, height: 8, width: 6 }],
     ['gray with channels last', ['int64', [1, 8, 6, 1]], { dtype: 'int64', layout: 'channels-last', channels: 1, height: 8, width: 6 }],
     ['an image of three columns', ['float32', [1, 3, 8, 3]], { layout: 'channels-first', height: 8, width: 3 }],
+    ['four images at once', ['float32', [4, 3, 8, 6]], { batch: 4, layout: 'channels-first', height: 8, width: 6 }],
     ['no batch, channels last', ['uint8', [8, 6, 3]], { layout: 'channels-last', batch: 'none', height: 8, width: 6 }],
   ])('%s', (_, input, expected) => {
     expect(formOf({ x: input })).toMatchObject({ name: 'x', form: expected });
@@ -63,7 +65,19 @@ describe('the input of an image', () => {
 
   it.each<[string, Inputs, Parameters<typeof findImageInputs>[1], string]>([
     ['no input is an image', { x: ['float32', [1, 16]] }, {}, 'no input takes an image'],
-    ['the batch is larger than 1', { x: ['float32', [2, 3, 8, 6]] }, {}, 'no input takes an image'],
+    ['the batch has no images', { x: ['float32', [0, 3, 8, 6]] }, {}, 'no input takes an image'],
+    [
+      'another image has another batch',
+      { x: ['float32', [2, 3, 8, 6]], y: ['float32', [1, 3, 8, 6]] },
+      { inputs: { y: 'image' } },
+      'has not the form of 2 images',
+    ],
+    [
+      'an input that images share takes a scale of each',
+      { x: ['float32', [2, 3, 8, 6]], a: ['float32', [1]] },
+      { inputs: { a: 'scale-y' } },
+      'no place for scale-y of each of 2 images',
+    ],
     ['a signal has one channel', { x: ['float32', [1, 1, 16_000]] }, {}, 'no input takes an image'],
     ['a free input has no convolution', FREE, {}, 'no input takes an image'],
     ['a number has no value', { x: ['float32', [1, 3, 8, 6]], iou: ['float32', [1]] }, {}, 'no value is known for input "iou"'],
@@ -134,6 +148,30 @@ describe('inputs besides the image', () => {
       y: ['uint8', 1, 4, 4, 3],
       z: ['float32', 1, 1, 6, 6],
     });
+  });
+
+  it('have a row for each image of a batch where the first size is that of the batch', () => {
+    const inputs: Inputs = {
+      x: ['float32', [3, 3, 6, 6]],
+      scale_factor: ['float32', [3, 2]],
+      a: ['float32', [3]],
+      b: ['float32', [1]],
+      c: ['float32', [3, 1]],
+    };
+    const found = findImageInputs(modelOf(inputs), {
+      inputs: { scale_factor: ['scale-y', 'scale-x'], a: 'image-width', b: 7, c: [1, 2, 3] },
+    });
+    const small: RgbImage = { height: 3, width: 2, data: new Uint8Array(18) };
+    const feeds = makeBatchFeeds([image, small], found.inputs, preprocess);
+    expect(feeds.x?.dims).toEqual([3, 3, 6, 6]);
+    // The third place is the first image again: 8 × 4 pixels are scaled by 0.75, 2 × 3 by 2.
+    expect(feeds.scale_factor?.data).toEqual(Float32Array.of(0.75, 0.75, 2, 2, 0.75, 0.75));
+    expect(feeds.a?.data).toEqual(Float32Array.of(8, 2, 8));
+    expect(feeds.b?.data).toEqual(Float32Array.of(7));
+    expect(feeds.c?.data).toEqual(Float32Array.of(1, 2, 3));
+    const alone = makeImageFeeds(small, found.inputs, preprocess).feeds;
+    expect(alone.a?.data).toEqual(Float32Array.of(2, 2, 2));
+    expect(alone.x?.dims).toEqual([3, 3, 6, 6]);
   });
 
   it('of a later part are those that no part gives and whose value is known', () => {

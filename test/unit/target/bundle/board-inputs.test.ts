@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../../src/base/json.js';
-import { type ImageInputs, makeImageFeeds } from '../../../../src/detection/data/image-inputs.js';
+import { makeImageFeeds } from '../../../../src/detection/data/image-feeds.js';
+import type { ImageInputs } from '../../../../src/detection/data/image-inputs-schema.js';
 import type { ImageForm } from '../../../../src/detection/image/image-form.js';
 import { PREPROCESSING_SCHEMA, type Preprocessing } from '../../../../src/detection/image/preprocessing-schema.js';
 import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
@@ -51,11 +52,20 @@ describeWithPython('inputs on a board', () => {
     ['floats by default', {}, { resize: 'stretch', antialias: true, rounding: 'bytes', mean: [0.4, 0.5, 0.6], std: [0.2, 0.3, 0.4] }],
     ['bytes with channels last', { dtype: 'uint8', layout: 'channels-last' }, { resize: 'pad', fill: [10, 20, 30], colors: 'bgr' }],
     ['bytes without a batch', { dtype: 'uint8', layout: 'channels-last', batch: 'none' }, { resize: 'stretch' }],
+    ['three images at once', { batch: 3 }, { resize: 'stretch' }],
     ['signed bytes', { dtype: 'int8' }, { resize: 'stretch', rounding: 'bytes', mean: [127.5, 127.5, 127.5] }],
     ['64-bit integers', { dtype: 'int64' }, { resize: 'crop' }],
     ['gray', { channels: 1 }, { resize: 'stretch', antialias: true, rounding: 'bytes', mean: [0.5, 0, 0] }],
     ['half floats', { dtype: 'float16' }, { resize: 'stretch' }],
   ])('%s are those of the host', (_, form, preprocess) => compare({ ...USUAL, ...form }, preprocess));
+
+  it('of each image of a batch are those of the host', () =>
+    compare({ ...USUAL, batch: 2 }, { resize: 'pad' }, [
+      { kind: 'values', name: 'a', dtype: 'float32', dims: [2, 2], values: ['scale-y', 'scale-x'] },
+      { kind: 'values', name: 'b', dtype: 'float32', dims: [2], values: ['image-width'] },
+      { kind: 'values', name: 'c', dtype: 'float32', dims: [2, 1], values: [1, 2] },
+      { kind: 'values', name: 'd', dtype: 'float32', dims: [1], values: [0.5] },
+    ]));
 
   it('besides the image are those of the host', () => {
     const words = [

@@ -4,6 +4,7 @@ import { describeAngle } from '../../../../detection/families/single/decoder/ang
 import type { FoundDecoder } from '../../../../detection/families/single/decoder/decoder-guess.js';
 import { formOfDecoder } from '../../../../detection/families/single/decoder/decoder-text.js';
 import { findDecoder } from '../../../../detection/families/single/decoder/find-decoder.js';
+import { dimsOfOne } from '../../../../detection/image/image-form.js';
 import { EXTERNAL_DATA_SUFFIXES } from '../../../../onnx/serde/external-names.js';
 import { formatDims } from '../../../../onnx/shape-inference/context/node-context.js';
 import { BIASES, calibrateStage, captureStage, EVALUATION, factorsStage, measuredBy } from './draft-stages.js';
@@ -52,7 +53,7 @@ export function draftPipeline(request: DraftRequest): Draft {
   const size = [image.height, image.width] as const;
   const decoding =
     kind === 'found' && classes === undefined && !isWhole && facts.angles.length === 0
-      ? findDecoder(facts.outputs, { height: size[0], width: size[1] })
+      ? findDecoder(outputsOfOne(facts), { height: size[0], width: size[1] })
       : undefined;
   const what =
     classes !== undefined
@@ -73,14 +74,14 @@ export function draftPipeline(request: DraftRequest): Draft {
   const { samples = SAMPLES } = request;
   const prepare = facts.isPrepared ? ', prepare: parts.prepare' : '';
   const compared = Math.min(MOST_COMPARED, samples);
-  const found = isWhole ? findDecoder(facts.outputs, { height: size[0], width: size[1] }) : undefined;
+  const found = isWhole ? findDecoder(outputsOfOne(facts), { height: size[0], width: size[1] }) : undefined;
   const text = `${headOf(request, what)}
 ${request.presets === undefined ? PRESET_PARAM : ''}sources:
   model: ${quote(request.model)}
 ${filesOf(request)}  images: ${quote(request.images)}${request.imagesAre === 'stand-ins' ? ' # stand-ins: name images such as the network meets in use' : ''}${valSource(request)}
 
 stages:
-  # Checked, upgraded to a current operator set, batch 1.
+  # Checked, upgraded to a current operator set, batch ${typeof image.batch === 'number' ? `${image.batch} as in the file: images are taken ${image.batch} at once` : 1}.
   import:
     uses: import${importParams(facts, image.size === 'free' ? size : undefined)}
     inputs: {model: "\${sources.model}"${weightsOf(request) === undefined ? '' : ', externalData: "${sources.weights}"'}}
@@ -109,6 +110,12 @@ ${recovers ? BIASES : ''}
     inputs: {models: {model: ${quantized}}}
 ${request.presets === undefined ? measuredBy(network, int8) : ''}${(isWhole ? evaluateWhole(found, facts) : evaluateOf(classes, decoding, request) + evaluatePixels(facts, what)).replaceAll('quantize.model', request.presets === undefined ? int8 : 'quantize@a8w8.model')}${request.presets === undefined ? pageOf(request) : ''}`;
   return { text, what, needsImages: true, isDetector: decoding !== undefined };
+}
+
+/** The outputs for one image of a batch. */
+function outputsOfOne({ outputs, image }: ModelFacts): readonly Port[] {
+  const { batch } = image ?? {};
+  return typeof batch === 'number' ? outputs.map(output => ({ ...output, dims: dimsOfOne(output.dims, batch) })) : outputs;
 }
 
 const SEGMENTS = 'a segmentation network';
@@ -323,7 +330,10 @@ function importParams(facts: ModelFacts, size: readonly number[] | undefined): s
   const { name = '', batch, layout, channels = 3 } = facts.image ?? {};
   const unbatched = batch === 'none' && layout === 'channels-first' ? ['unbatched: batch'] : [];
   const axes = layout === 'channels-last' ? [...(size ?? []), channels] : [channels, ...(size ?? [])];
-  const shapes = size === undefined ? [] : [`shapes: {${quote(name)}: [${[...(batch === 'none' ? [] : [1]), ...axes].join(', ')}]}`];
+  const shapes =
+    size === undefined
+      ? []
+      : [`shapes: {${quote(name)}: [${[...(batch === 'none' ? [] : [typeof batch === 'number' ? batch : 1]), ...axes].join(', ')}]}`];
   const params = [...unbatched, ...floatsOf(facts), ...shapes];
   if (params.length === 0) return '';
   return `\n    with: {${params.join(', ')}}${size === undefined ? '' : ' # free in the file, and it runs at these: name those that you deploy'}`;

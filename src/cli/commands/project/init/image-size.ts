@@ -9,7 +9,8 @@ import { countClasses, type Port } from './model-ports.js';
 
 export interface ModelImage {
   readonly name: string;
-  readonly batch: 'some' | 'none';
+  /** A number: so many images at once; 'some': a free batch, or 1. */
+  readonly batch: 'some' | 'none' | number;
   /** Channels last: [N, height, width, channels]. */
   readonly layout: ImageForm['layout'];
   readonly channels: ImageForm['channels'];

@@ -2,9 +2,11 @@
 import { realpathSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { isJsonObject, type Json } from '../../../../base/json.js';
-import { findImageInputs, type OtherInput } from '../../../../detection/data/image-inputs.js';
+import { findImageInputs } from '../../../../detection/data/image-inputs.js';
+import type { OtherInput } from '../../../../detection/data/image-inputs-schema.js';
 import { DetectionError } from '../../../../detection/error/detection-error.js';
 import { type AngleColumn, findAngleColumns } from '../../../../detection/families/single/decoder/angle-columns.js';
+import { batchOf } from '../../../../detection/image/image-form.js';
 import type { Preprocessing } from '../../../../detection/image/preprocessing-schema.js';
 import { listConstants } from '../../../../onnx/analysis/model-stats.js';
 import { cloneModel } from '../../../../onnx/ir/clone.js';
@@ -85,7 +87,11 @@ export async function readFacts(path: string, { size: given, inputs: stated }: G
 function pinned(model: Model, { name, layout, channels, height, width, batch }: ModelImage): Model {
   const axes = layout === 'channels-first' ? [channels, height, width] : [height, width, channels];
   const copy = cloneModel(model);
-  pinShapes(copy, { shapes: { [name]: batch === 'some' ? [1, ...axes] : axes }, dims: {}, batch: 1 });
+  pinShapes(copy, {
+    shapes: { [name]: batch === 'none' ? axes : [batchOf({ batch: batch === 'some' ? 'one' : batch }), ...axes] },
+    dims: {},
+    batch: 1,
+  });
   return copy;
 }
 
@@ -103,7 +109,7 @@ function findImage(
     const { layout, channels, dtype } = form;
     const image: FoundImage = {
       name,
-      batch: form.batch === 'one' ? 'some' : 'none',
+      batch: form.batch === 'one' ? 'some' : form.batch,
       layout,
       channels,
       dtype: dtype === 'float16' ? 'float32' : dtype,

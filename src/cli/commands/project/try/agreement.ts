@@ -4,13 +4,15 @@ import { basename } from 'node:path';
 import { readJsonShape } from '../../../../base/json/json-shape.js';
 import { readerOf } from '../../../../base/schema/schema-reader.js';
 import { compareDetections, detectionFiguresOf, mergeDetectionComparisons } from '../../../../detection/compare/compare-detections.js';
+import { takeFirstOfBatch } from '../../../../detection/data/image-feeds.js';
 import { findImageInputs } from '../../../../detection/data/image-inputs.js';
 import { findImageFile, type ListedImage, listImageFolder, takeFromFolders } from '../../../../detection/data/image-list.js';
-import { makeImageSamples } from '../../../../detection/data/image-samples.js';
 import type { DetectedObjects, Detector } from '../../../../detection/detector/detector.js';
 import { DetectionError } from '../../../../detection/error/detection-error.js';
 import { decodeImage } from '../../../../detection/image/decode-image.js';
+import { batchOf } from '../../../../detection/image/image-form.js';
 import { PREPROCESSING_SCHEMA, type Preprocessing } from '../../../../detection/image/preprocessing-schema.js';
+import { readNetworkFeeds } from '../../../../detection/image-network.js';
 import { openDetector } from '../../../../detection/open-detector.js';
 import { readDefinition } from '../../../../detection/read-definition.js';
 import type { Plan } from '../../../../engine/model/plan.js';
@@ -43,7 +45,7 @@ export async function measureAgreement(project: TryProject, plan: Plan, pathOf: 
 }
 
 /** Errors of a decoder that does not fit the values of outputs, which were known by their shapes only. */
-const MISFITS: readonly string[] = ['decoder-result', 'decoder-shape', 'part-values'];
+const MISFITS: readonly string[] = ['batch-rows', 'decoder-result', 'decoder-shape', 'part-values'];
 
 async function compareAll(project: TryProject, plan: Plan, pathOf: PathOf): Promise<ReadonlyMap<string, Agreement>> {
   const { imageFolder, images, presets } = project;
@@ -87,13 +89,14 @@ function readClasses(
   const preprocessing = readPreprocessing(plan);
   return async path => {
     const { inputs } = findImageInputs(await readModel(path), preprocessing);
-    const samples = makeImageSamples(listed, folder, inputs, preprocessing);
     const session = await openSession(path, { optimization: 'all' });
     const classes: number[] = [];
     try {
-      for (const sample of samples) {
-        const outputs = await session.run(await sample.read());
-        const output = pixels === undefined ? Object.values(outputs)[0] : outputs[pixels.output];
+      for (const image of listed) {
+        const { feeds } = await readNetworkFeeds(await findImageFile(folder, image), inputs, preprocessing);
+        const outputs = await session.run(feeds);
+        const [name = '', all] = Object.entries(outputs).find(([name]) => pixels === undefined || name === pixels.output) ?? [];
+        const output = all && takeFirstOfBatch(name, all, batchOf(inputs.image.form));
         const best = output?.dtype === 'float32' ? findBest(output.data, findAxis(output.dims, pixels)) : [-1];
         for (const one of best) classes.push(one);
       }

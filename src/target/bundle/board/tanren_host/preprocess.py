@@ -31,7 +31,12 @@ def preprocess(image, size, settings, form=USUAL_FORM):
         values = np.clip(np.rint(values.astype(np.float64)), limits.min, limits.max)
     axes = (2, 0, 1) if form["layout"] == "channels-first" else (0, 1, 2)
     arranged = np.ascontiguousarray(values.transpose(axes).astype(dtype))
-    return arranged[None] if form["batch"] == "one" else arranged, placement
+    return arranged if form["batch"] == "none" else np.repeat(arranged[None], batch_of(form), axis=0), placement
+
+
+def batch_of(form):
+    """Number of images that the network takes at once: the image fills all places."""
+    return form["batch"] if isinstance(form["batch"], int) else 1
 
 
 def read_pixels(image, settings, channels):
@@ -63,17 +68,17 @@ def make_inputs(image, size, entry):
     """@returns the values of all inputs by name, and the place of the image in its input"""
     settings = entry["preprocess"]
     tensor, placement = preprocess(image, size, settings, entry.get("form", USUAL_FORM))
-    values = {entry["value"]: tensor}
+    values, batch = {entry["value"]: tensor}, batch_of(entry.get("form", USUAL_FORM))
     for other in entry.get("others", []):
         if other["kind"] == "image":
             form = other["form"]
             values[other["name"]] = preprocess(image, (form["height"], form["width"]), settings, form)[0]
         else:
-            values[other["name"]] = fill_input(other, placement, image.shape[:2])
+            values[other["name"]] = fill_input(other, placement, image.shape[:2], batch)
     return values, placement
 
 
-def fill_input(other, placement, original):
+def fill_input(other, placement, original, batch):
     words = {
         "input-height": placement.size[0], "input-width": placement.size[1],
         "resized-height": placement.scaled[0], "resized-width": placement.scaled[1],
@@ -82,7 +87,8 @@ def fill_input(other, placement, original):
     }
     dtype = np.dtype(other["dtype"])
     numbers = np.array([words.get(value, value) for value in other["values"]], F32)
-    whole = np.repeat(numbers, int(np.prod(other["dims"]))) if len(numbers) == 1 else numbers
+    count = int(np.prod(other["dims"]))
+    whole = np.repeat(numbers, count) if len(numbers) == 1 else np.tile(numbers, batch) if len(numbers) * batch == count else numbers
     if dtype.kind != "f":
         limits = np.iinfo(dtype)
         whole = np.clip(np.rint(whole.astype(np.float64)), limits.min, limits.max)

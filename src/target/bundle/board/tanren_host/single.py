@@ -7,7 +7,7 @@ from .boxes import F32, clip_boxes, sort_by_score, suppress, suppress_groups
 from .decoders import DECODERS, decode, select_detections
 from .errors import Refused
 from .masks import paste_mask, paste_prototypes
-from .preprocess import make_inputs
+from .preprocess import USUAL_FORM, batch_of, make_inputs
 
 
 def list_parts(recipe):
@@ -38,6 +38,9 @@ class Single:
             values, placement = make_inputs(image, self.size, entry)
         for name, part in self.parts.items():
             values.update(self.run(name, {value: values[value] for value in part["inputs"]}))
+        batch = batch_of(entry.get("form", USUAL_FORM))
+        if batch > 1:
+            values = {name: value[:1] if value.shape[:1] == (batch,) else value for name, value in values.items()}
         with self.clock("detections"):
             if self.kind == "detections":
                 boxes, scores, classes, maps = select_detections(decoder, values, len(self.ids))
