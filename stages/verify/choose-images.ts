@@ -1,6 +1,9 @@
-/** Chooses the images for comparing detectors: the first by id, or those with given ids. */
+/** Chooses the images for comparing detectors, the first by id or those with given ids, and reads them. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { CocoId } from '../../src/detection/coco/coco-id.js';
 import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
+import { decodeImage, type RgbImage } from '../../src/detection/image/decode-image.js';
 import { readDataFile } from '../../src/stage/json-file.js';
 import { getInputRecord } from '../../src/stage/paths.js';
 import { StageError } from '../../src/stage/stage-error.js';
@@ -23,4 +26,14 @@ function findImages(listed: readonly ListedImage[], ids: readonly number[]): rea
   const unknown = ids.filter(id => !listed.some(image => image.id === id));
   if (unknown.length > 0) throw new StageError('unknown-image', `the data set has no image ${unknown.join(', ')}`);
   return listed.filter(image => ids.some(id => id === image.id));
+}
+
+/** @throws DetectionError as `decodeImage`. */
+export async function readImage(path: string): Promise<RgbImage> {
+  return decodeImage(await readFile(path), basename(path));
+}
+
+/** In messages. */
+export function nameImage({ id, path }: ChosenImage): string {
+  return `image ${id} (${basename(path)})`;
 }

@@ -1,10 +1,8 @@
 /** What a worker of `verify` may do before it knows its action. */
-import { loadSharp } from '../../src/detection/image/load-sharp.js';
 import { startSpareThread } from './open-values-thread.js';
 
 /** Loads what most runs load, and starts the thread that those with `values: all` use; where none does, it ends with the process. */
 export async function prepare(): Promise<void> {
   startSpareThread();
   await import('./run.js');
-  loadSharp();
 }

@@ -3,13 +3,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
-import type { Detector, ImageTrace } from '../../src/detection/detector/detector.js';
+import type { Detector } from '../../src/detection/detector/detector.js';
 import type { DefinitionFiles } from '../../src/detection/detector/detector-family.js';
+import { encodeTraced, sizeOfTraced, type TracedImage } from '../../src/detection/detector/saved-trace.js';
 import { decodeImage } from '../../src/detection/image/decode-image.js';
 import { openDetector } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
-import { encodeRuns, type Recorder, recordRuns, sizeOfRuns } from '../../src/runtime/session/recorded-runs.js';
-import { openSession, type SessionOptions } from '../../src/runtime/session/session.js';
+import type { SessionOptions } from '../../src/runtime/session/session.js';
 import { definePart, type PartJob } from '../../src/stage/context.js';
 import { modelsOfRoles } from '../../src/stage/model-roles.js';
 import { makeOpenOrReuse, stampFile } from '../../src/stage/reuse-open.js';
@@ -22,8 +22,8 @@ export interface ReferenceManifest extends JsonObject {
   readonly session: JsonObject;
 }
 
-/** Output file: the recorded runs of all models of the reference. */
-export const RUNS_FILE = 'runs.safetensors';
+/** Output file: the decoded image, and the detector's trace of it. */
+export const TRACE_FILE = 'trace.safetensors';
 
 /** Output file without content, instead of the other one. */
 export const TOO_LARGE_FILE = 'too-large';
@@ -34,48 +34,40 @@ const MOST_KEPT_BYTES = 16 << 20;
 /** Takes the blob `image`, and those of the models by `rolesOfModels`. */
 export const referencePart = definePart<ReferenceManifest>({
   name: 'verify-reference',
-  version: 1,
+  version: 2,
   module: import.meta.url,
   runsModels: 'always',
   async run(job) {
-    const { detector, recorder } = await getReference(job);
+    const detector = await getReference(job);
     const path = getDefined(job.blobs.image, 'image');
-    const trace = await detector.trace(await decodeImage(await readFile(path), basename(path)));
-    const runs = recorder.take();
-    computed = { path, trace };
-    const file = sizeOfRuns(runs) > MOST_KEPT_BYTES ? TOO_LARGE_FILE : RUNS_FILE;
-    await writeFile(join(job.folder, file), file === RUNS_FILE ? encodeRuns(runs) : '');
+    const image = await decodeImage(await readFile(path), basename(path));
+    const traced = { image, trace: await detector.trace(image) };
+    computed = { path, traced };
+    const file = sizeOfTraced(traced) > MOST_KEPT_BYTES ? TOO_LARGE_FILE : TRACE_FILE;
+    await writeFile(join(job.folder, file), file === TRACE_FILE ? encodeTraced(traced) : '');
     return [file];
   },
 });
 
 /** What `run` computed last in this process. */
-let computed: { readonly path: string; readonly trace: ImageTrace } | undefined;
+let computed: { readonly path: string; readonly traced: TracedImage } | undefined;
 
-/** The trace of the image, if this process has just run the part on it: its runs need not be replayed. */
-export function takeComputed(path: string): ImageTrace | undefined {
-  const trace = computed?.path === path ? computed.trace : undefined;
+/** The traced image, if this process has just run the part on it: its file need not be read. */
+export function takeComputed(path: string): TracedImage | undefined {
+  const traced = computed?.path === path ? computed.traced : undefined;
   computed = undefined;
-  return trace;
-}
-
-interface Reference {
-  readonly detector: Detector;
-  readonly recorder: Recorder;
-  close(): Promise<void>;
+  return traced;
 }
 
 /** The sessions stay open while images of the same detector follow one another. */
-const reuse = makeOpenOrReuse<Reference>();
+const reuse = makeOpenOrReuse<Detector>();
 
-async function getReference({ manifest, blobs }: PartJob<ReferenceManifest>): Promise<Reference> {
+async function getReference({ manifest, blobs }: PartJob<ReferenceManifest>): Promise<Detector> {
   const parts = modelsOfRoles(blobs);
   const stamps = await Promise.all(Object.entries(parts).map(async ([name, path]) => [name, ...(await stampFile(path))]));
   return reuse(JSON.stringify([manifest, stamps]), async () => {
     const { definition, optimization } = manifest;
-    const recorder = recordRuns(openSession);
-    const options = { optimization, memoryArena: 'none', openModel: recorder.open } as const;
-    const detector = await openDetector({ definition: readDefinition(definition), models: { kind: 'parts', parts } }, options);
-    return { detector, recorder, close: detector.close };
+    const options = { optimization, memoryArena: 'none' } as const;
+    return openDetector({ definition: readDefinition(definition), models: { kind: 'parts', parts } }, options);
   });
 }
