@@ -6,6 +6,7 @@ import type { EditPreview } from '../../../src/web/edit/edit-session.js';
 import { describeInBrowser } from '../../support/browser.js';
 import { givenPage } from '../../support/given-page.js';
 import { findPage } from '../../support/page-client.js';
+import { nameFocus, press } from '../../support/press-keys.js';
 import { givenShapesProject, type ShapesProject } from '../../support/shapes-project.js';
 import { startTanren } from '../../support/start-tanren.js';
 
@@ -111,7 +112,7 @@ describeInBrowser('an edit in the page', path => {
     expect(opened.heard).toEqual([]);
   });
 
-  it('takes a fix that was tried: the rule goes to the item of its model, and a build puts the model on the NPU', async () => {
+  it('takes a fix that was tried, by the keyboard alone: the rule goes to the item of its model, and a build puts the model on the NPU', async () => {
     writeFileSync(file(), original.replace('rules: [{name: conv-transpose-depth-to-space}]', 'rules: []'));
     const before = readFileSync(file(), 'utf8');
     expect(before).not.toBe(original);
@@ -134,25 +135,27 @@ describeInBrowser('an edit in the page', path => {
     await page.getByRole('button', { name: /alone: 1 units? ✕/ }).waitFor();
     expect(await units.allInnerTexts()).toEqual([expect.stringMatching(/ConvTranspose \+ Relu\s+CPU/)]);
     expect(await opened.findBarriers()).toEqual([]);
-    await page.getByRole('button', { name: /alone: 1 units? ✕/ }).click();
+    await press(page, page.getByRole('button', { name: /alone: 1 units? ✕/ }));
     await units.nth(1).waitFor();
-    await page.getByRole('button', { name: 'Try the fixes' }).click();
+    await press(page, page.getByRole('button', { name: 'Try the fixes' }));
     const row = page.getByRole('row').filter({ hasText: 'conv-transpose-depth-to-space' });
     // The trial begins where the stage stands.
     await row.getByText(`${(100 * own).toFixed(1)}`).waitFor();
     await row.getByText('100.0').waitFor();
-    await page.getByRole('button', { name: 'Apply conv-transpose-depth-to-space' }).click();
+    await press(page, page.getByRole('button', { name: 'Apply conv-transpose-depth-to-space' }));
     await page.getByText('stages.rewrite.foreach.mask_head.rules').waitFor();
     expect(readFileSync(file(), 'utf8')).toBe(before);
-    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await press(page, page.getByRole('button', { name: 'Apply', exact: true }));
     await page.getByText('✓ Written').waitFor();
+    expect(await nameFocus(page)).toBe('Apply conv-transpose-depth-to-space');
     expect(readFileSync(file(), 'utf8')).toBe(before.replace('rules: []', 'rules: [{name: conv-transpose-depth-to-space, matches: any}]'));
     const built = project.build('compile');
     expect([built.exitCode, built.exitCode === 0 ? '' : built.text]).toEqual([0, '']);
     expect(share()).toBe(1);
     await page.getByText('No unit is left to the CPU').waitFor();
-    await page.getByRole('button', { name: 'Undo edit' }).click();
+    await press(page, page.getByRole('button', { name: 'Undo edit' }));
     await page.getByRole('button', { name: 'Undo edit' }).waitFor({ state: 'detached' });
+    expect(await nameFocus(page)).not.toBe('');
     expect(readFileSync(file(), 'utf8')).toBe(before);
     expect(opened.heard).toEqual([]);
   });

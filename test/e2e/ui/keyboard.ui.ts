@@ -1,27 +1,10 @@
 /** Every journey through the page with the keyboard alone: Tab reaches what is needed, Enter and Space use it, Escape closes it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser } from '../../support/browser.js';
 import { givenPage } from '../../support/given-page.js';
+import { nameFocus, press, reach } from '../../support/press-keys.js';
 import { givenShapesProject, type ShapesProject } from '../../support/shapes-project.js';
-
-/** Presses Tab until the element has the focus. More presses than this are no way to reach it. */
-const MOST_TABS = 250;
-
-async function reach(page: Page, wanted: Locator): Promise<void> {
-  await wanted.first().waitFor();
-  for (let presses = 0; presses < MOST_TABS; presses++) {
-    if (await wanted.first().evaluate(element => element.ownerDocument.activeElement === element)) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error(`${MOST_TABS} presses of Tab do not reach ${wanted}`);
-}
-
-async function press(page: Page, wanted: Locator, key: 'Enter' | 'Space' = 'Enter'): Promise<void> {
-  await reach(page, wanted);
-  await page.keyboard.press(key);
-}
 
 describeInBrowser('the keyboard', path => {
   let project: ShapesProject;
@@ -54,14 +37,19 @@ describeInBrowser('the keyboard', path => {
   it('picks a value, previews an edit, discards it, and closes the value', async () => {
     const before = readFileSync(join(project.folder, 'pipeline.yaml'), 'utf8');
     const { page, go, heard } = await given.open();
-    await go('/quantization?stage=quantize@backbone');
+    await go('/quantization?stage=quantize@box_head');
     await press(page, page.locator('.data tbody button').first());
     await page.getByRole('complementary').waitFor();
     await press(page, page.getByRole('button', { name: 'Keep in float' }));
     await page.locator('.diff .added').waitFor();
     await press(page, page.getByRole('button', { name: 'Discard' }));
     await page.locator('.diff').waitFor({ state: 'detached' });
-    await reach(page, page.getByRole('button', { name: 'Keep in float' }));
+    expect(await nameFocus(page)).toBe('Keep in float');
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
+    expect(await nameFocus(page)).toBe('box_features');
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('complementary').waitFor({ state: 'detached' });
     expect(readFileSync(join(project.folder, 'pipeline.yaml'), 'utf8')).toBe(before);
@@ -108,6 +96,50 @@ describeInBrowser('the keyboard', path => {
     await page.keyboard.type('xint8,a16w8');
     await press(page, page.getByRole('button', { name: 'Start the sweep' }));
     await page.getByRole('region', { name: '2 configurations of s1' }).waitFor({ timeout: 90_000 });
+    expect(heard).toEqual([]);
+  });
+
+  it('saves a run as a baseline, and compares with it', async () => {
+    const { page, go, heard } = await given.open();
+    await go('/runs');
+    await press(page, page.getByRole('checkbox', { name: 'r1' }), 'Space');
+    await reach(page, page.getByLabel('Save r1 as baseline'));
+    await page.keyboard.type('first');
+    await page.keyboard.press('Enter');
+    await page.getByText('✓ written: baselines/first.json').waitFor();
+    expect(JSON.parse(readFileSync(join(project.folder, 'baselines/first.json'), 'utf8'))).toBeInstanceOf(Object);
+    await press(page, page.getByRole('checkbox', { name: 'baseline first' }), 'Space');
+    await page.getByRole('heading', { name: /^r1 · .*first$/ }).waitFor();
+    await press(page, page.getByRole('checkbox', { name: 'also what is equal' }), 'Space');
+    await page.getByRole('row').filter({ hasText: 'bbox.AP50' }).first().waitFor();
+    expect(heard).toEqual([]);
+  });
+
+  it('puts another model beside a model, goes through what changed, and picks a node', async () => {
+    const { page, go, heard } = await given.open();
+    await go('/model?stage=quantize@box_head');
+    await reach(page, page.getByLabel('Compare with'));
+    await page.keyboard.type('simplify@box_head');
+    await page.getByText('Before: simplify@box_head.model').waitFor();
+    await press(page, page.getByRole('button', { name: /^changed \d/ }));
+    await press(page, page.getByRole('region', { name: 'Changed nodes' }).locator('tbody button'));
+    await page.getByRole('complementary').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
+    expect(await nameFocus(page)).not.toBe('');
+    expect(heard).toEqual([]);
+  });
+
+  it('starts a build and cancels it, and keeps the focus', async () => {
+    const { page, go, heard } = await given.open();
+    await go('/');
+    await press(page, page.getByRole('button', { name: 'Run all' }));
+    const cancel = page.getByRole('button', { name: 'Cancel' });
+    await cancel.waitFor();
+    expect(await nameFocus(page)).toBe('Run all');
+    await press(page, cancel);
+    await cancel.waitFor({ state: 'detached', timeout: 60_000 });
+    expect(await nameFocus(page)).toBe('Run all');
     expect(heard).toEqual([]);
   });
 
@@ -163,6 +195,7 @@ describeInBrowser('the keyboard', path => {
     expect(readFileSync(pipeline, 'utf8')).not.toBe(before);
     await press(page, page.getByRole('button', { name: 'Undo', exact: true }));
     await page.getByText('Taken back').waitFor();
+    expect(await nameFocus(page)).not.toBe('');
     expect(readFileSync(pipeline, 'utf8')).toBe(before);
     expect(heard).toEqual([]);
   });

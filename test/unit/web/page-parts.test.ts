@@ -63,6 +63,13 @@ describe('figures side by side', () => {
     [2.201, 2.201, '0'],
   ])('%d and %d differ by %s', (before, after, expected) => expect(formatChange(before, after)).toBe(expected));
 
+  it.each([
+    [0.804, 0.802, '−0.2\u202fpp'],
+    [0.8, 0.8, '0\u202fpp'],
+    [0.99, 1, '+1.0\u202fpp'],
+    [0.5, 0.50012, '+0.0120\u202fpp'],
+  ])('the shares %d and %d differ by %s', (before, after, expected) => expect(formatChange(before, after, 'share')).toBe(expected));
+
   it('of the size of models are bytes', () => {
     expect([formatPoint('size', 1_560_000), formatPoint('evaluate.size', 1_560_000)]).toEqual(['1.6 MB', '1.56e6']);
   });

@@ -45,7 +45,8 @@ export function BuildButtons(props: {
   };
   return (
     <span class="buttons">
-      <button type="button" onClick={act('build', { targets: [...targets] })} disabled={running}>
+      {/* Not disabled: it would lose the focus that started the build. */}
+      <button type="button" onClick={() => !running && act('build', { targets: [...targets] })()} aria-disabled={running}>
         {label}
       </button>
       {own && (

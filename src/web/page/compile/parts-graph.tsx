@@ -1,14 +1,13 @@
 /** The parts of a model as a graph: where each runs, what it moves, and which parts it waits for. */
 import { useMemo } from 'preact/hooks';
 import { formatBytes } from '../../../base/text/format.js';
-import { drawPath } from '../../../report/graph-edges.js';
 import { formatCount } from '../../../report/numbers.js';
 import { ApiError } from '../api/client.js';
+import { DrawnGraph } from '../parts/graph/drawn-graph.js';
 import type { GraphOrder } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty, Failed } from '../parts/notice.js';
 import { pressedBy } from '../parts/press.js';
-import { Scroll } from '../parts/scroll.js';
 import { clip, plainText } from '../parts/text.js';
 import type { CompiledModel } from './compile-report.js';
 
@@ -46,38 +45,27 @@ function DrawnParts({ parts, picked, pick }: GraphProps) {
   const layout = useLayout(order);
   if (layout instanceof ApiError) return <Failed error={layout} />;
   if (layout === undefined) return <Empty>Laying out the parts …</Empty>;
-  const { width, height, places, routes } = layout;
-  const near = String(picked);
   return (
-    <Scroll class="graph" label="Graph of parts">
-      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`Graph of ${parts.length} parts`}>
-        <defs>
-          <marker id="part-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
-            <path d="M0 0.5L8 4L0 7.5Z" />
-          </marker>
-        </defs>
-        {order.edges.map(({ from, to }, index) => (
-          <path
-            key={`${from} ${to}`}
-            class={`edge${near === from || near === to ? ' near' : ''}`}
-            d={drawPath(routes[index] ?? [])}
-            marker-end="url(#part-arrow)"
-          />
-        ))}
-        {parts.map(part => {
-          const { x, y } = places[part.index] ?? { x: 0, y: 0 };
-          return (
-            <g
-              key={part.index}
-              class={`box ${part.device === 'npu' ? 'good' : 'warn'}${part.index === picked ? ' picked' : ''}`}
-              transform={`translate(${x - WIDTH / 2} ${y - HEIGHT / 2})`}
-            >
-              <PartBox part={part} isPicked={part.index === picked} pick={pick} />
-            </g>
-          );
-        })}
-      </svg>
-    </Scroll>
+    <DrawnGraph
+      label="Graph of parts"
+      summary={`Graph of ${parts.length} parts`}
+      layout={layout}
+      edges={order.edges}
+      picked={picked === undefined ? undefined : String(picked)}
+    >
+      {parts.map(part => {
+        const { x, y } = layout.places[part.index] ?? { x: 0, y: 0 };
+        return (
+          <g
+            key={part.index}
+            class={`box ${part.device === 'npu' ? 'good' : 'warn'}${part.index === picked ? ' picked' : ''}`}
+            transform={`translate(${x - WIDTH / 2} ${y - HEIGHT / 2})`}
+          >
+            <PartBox part={part} isPicked={part.index === picked} pick={pick} />
+          </g>
+        );
+      })}
+    </DrawnGraph>
   );
 }
 

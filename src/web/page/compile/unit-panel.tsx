@@ -2,8 +2,8 @@
 import { formatBytes } from '../../../base/text/format.js';
 import { formatCount, formatNumber } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
-import { CopyButton } from '../parts/copy-button.js';
 import { Link } from '../parts/link.js';
+import { Panel } from '../parts/panel.js';
 import { plainText } from '../parts/text.js';
 import { wordsOfBound } from './bounds.js';
 import type { Unit } from './compile-report.js';
@@ -40,15 +40,7 @@ export function UnitPanel({ unit, source, close }: PanelProps) {
     ['Share of a call, estimated', callMs === undefined ? undefined : `${formatNumber(callMs)} ms`],
   ];
   return (
-    <aside class="panel" aria-label={`Unit ${name}`} onKeyDown={event => event.key === 'Escape' && close()}>
-      <div class="panel-head">
-        <h2>
-          {plainText(name)} <CopyButton text={name} what="the name of the unit" />
-        </h2>
-        <button type="button" class="quiet" onClick={close} aria-label="Close the unit">
-          ✕
-        </button>
-      </div>
+    <Panel what="unit" name={name} title={plainText(name)} close={close}>
       <p class="soft">{activation === undefined ? opType : `${opType} + ${activation}`}</p>
       {source !== undefined && (
         <OtherViews node={nodes.find(one => one === output?.name) ?? nodes[0] ?? name} name={name} source={source} />
@@ -65,7 +57,7 @@ export function UnitPanel({ unit, source, close }: PanelProps) {
         )}
       </dl>
       <Reasons unit={unit} />
-    </aside>
+    </Panel>
   );
 }
 

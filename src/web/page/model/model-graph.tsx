@@ -25,6 +25,12 @@ interface GraphProps {
 /** Below this scale, texts cannot be read. */
 const READABLE = 0.3;
 
+/** The least scale at which a whole graph is shown first, and that of a wider one. */
+const [LEAST_FIRST, FIRST] = [0.4, 0.5];
+
+/** Space around a graph, and above it where the buttons would lie on it, in pixels. */
+const [EDGE, BELOW_BUTTONS, NARROW] = [8, 48, 480];
+
 /** Boxes and edges that a frame may add while the graph moves. */
 const BUDGET = 10;
 
@@ -88,10 +94,7 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
         } else setViewport(before => ({ ...before, x: before.x - event.deltaX, y: before.y - event.deltaY }));
       }}
     >
-      <ZoomButtons
-        zoom={zoom}
-        fit={() => setViewport({ x: 8, y: 8, scale: Math.min(1, (size.width - 16) / layout.width, (size.height - 16) / layout.height) })}
-      />
+      <ZoomButtons zoom={zoom} fit={() => setViewport(wholeViewport(layout, size))} />
       <svg class="marks" aria-hidden="true">
         <defs>
           <marker id={arrow} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
@@ -172,10 +175,20 @@ function ZoomButtons({ zoom, fit }: { readonly zoom: (factor: number) => void; r
   );
 }
 
-/** The whole width where it is readable so, else the first box in the middle. */
-function firstViewport({ width }: GraphPlaces, first: Point | undefined, room: number): Viewport {
-  const scale = Math.min(1, Math.max(0.5, room / width));
-  return { x: width * scale <= room ? (room - width * scale) / 2 : room / 2 - (first?.x ?? width / 2) * scale, y: 8, scale };
+/** The whole width where it is readable so, else the first box in the middle, without space beside the graph. */
+function firstViewport({ width }: GraphPlaces, first: Point | undefined, frame: number): Viewport {
+  const room = frame - 2 * EDGE;
+  const isWhole = width * LEAST_FIRST <= room;
+  const scale = isWhole ? Math.min(1, room / width) : FIRST;
+  const x = isWhole
+    ? (frame - width * scale) / 2
+    : Math.min(EDGE, Math.max(frame - EDGE - width * scale, frame / 2 - (first?.x ?? width / 2) * scale));
+  return { x, y: frame < NARROW ? BELOW_BUTTONS : EDGE, scale };
+}
+
+function wholeViewport({ width, height }: GraphPlaces, frame: Size): Viewport {
+  const scale = Math.min(1, (frame.width - 2 * EDGE) / width, (frame.height - 2 * EDGE) / height);
+  return { x: (frame.width - width * scale) / 2, y: EDGE, scale };
 }
 
 function useSize(frame: { readonly current: HTMLDivElement | null }): Size {

@@ -3,9 +3,9 @@ import { formatBytes } from '../../../base/text/format.js';
 import type { ModelView, NodeView, ValueView } from '../../../onnx/describe/model-view.js';
 import { formatCount, formatDb, formatNumber } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
-import { CopyButton } from '../parts/copy-button.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
+import { Panel } from '../parts/panel.js';
 import { Scroll } from '../parts/scroll.js';
 import { plainText } from '../parts/text.js';
 import type { NodeFacts } from './node-facts.js';
@@ -28,15 +28,16 @@ export function NodePanel({ model, id, show, facts, stage, stages, close }: Pane
   const producer = (name: string): string | undefined => model.nodes.find(({ outputs }) => outputs.includes(name))?.id;
   const readers = (name: string): readonly string[] => model.nodes.filter(({ inputs }) => inputs.includes(name)).map(one => one.id);
   return (
-    <aside class="panel" aria-label={`Node ${id}`} onKeyDown={event => event.key === 'Escape' && close()}>
-      <div class="panel-head">
-        <h2>
-          {node.op} <code>{plainText(id)}</code> <CopyButton text={id} what="the name of the node" />
-        </h2>
-        <button type="button" class="quiet" onClick={close} aria-label="Close the node">
-          ✕
-        </button>
-      </div>
+    <Panel
+      what="node"
+      name={id}
+      title={
+        <>
+          {node.op} <code>{plainText(id)}</code>
+        </>
+      }
+      close={close}
+    >
       <p class="soft">
         {node.macs === null ? 'MACs unknown' : `${formatCount(node.macs)} MAC`}, {formatCount(node.parameters)} parameters
         {describeFacts(node, facts).map(fact => `; ${fact}`)}
@@ -71,7 +72,7 @@ export function NodePanel({ model, id, show, facts, stage, stages, close }: Pane
         show={show}
       />
       <Values title="Outputs" names={node.outputs} model={model} ends={readers} show={show} />
-    </aside>
+    </Panel>
   );
 }
 

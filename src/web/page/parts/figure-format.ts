@@ -20,10 +20,15 @@ export function formatAligned(figures: readonly (Figure | undefined)[]): readonl
   });
 }
 
-/** The difference of two numbers, with as many digits as tell it from nothing; whole numbers have none. */
-export function formatChange(before: number, after: number): string {
+/** The difference of two numbers, with as many digits as tell it from nothing; whole numbers have none. That of shares is in percentage points. */
+export function formatChange(before: number, after: number, unit?: Unit): string {
   const change = after - before;
+  if (unit === 'share') return `${formatDelta(100 * change, Math.abs(change) >= 1e-3 ? 1 : digitsOf(100 * change))}\u202fpp`;
   if (Number.isInteger(before) && Number.isInteger(after)) return formatDelta(change, 0);
-  const digits = change === 0 ? 0 : Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.abs(change)))));
-  return formatDelta(change, digits);
+  return formatDelta(change, digitsOf(change));
+}
+
+/** Decimals that show three digits of a change. */
+function digitsOf(change: number): number {
+  return change === 0 ? 0 : Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.abs(change)))));
 }

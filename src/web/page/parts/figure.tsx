@@ -3,12 +3,12 @@ import type { Figure } from '../../../base/figure.js';
 import { formatChange, formatUnit, type Unit } from './figure-format.js';
 
 export function FigureText({ value, previous, unit }: { readonly value: Figure; readonly previous?: Figure; readonly unit?: Unit }) {
-  const change = typeof value === 'number' && typeof previous === 'number' ? formatChange(previous, value) : undefined;
+  const change = typeof value === 'number' && typeof previous === 'number' ? formatChange(previous, value, unit) : undefined;
   return (
     <span class="figure-text">
       {formatUnit(value, unit)}
       {change !== undefined && (
-        <span class="change" title={`before: ${formatUnit(previous ?? value, unit)}`}>
+        <span class="change" title={`${unit === 'share' ? 'percentage points; ' : ''}before: ${formatUnit(previous ?? value, unit)}`}>
           {' '}
           {change}
         </span>

@@ -15,6 +15,14 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
+/** On a narrow screen, the row of links scrolls. The page itself stays where it is. */
+function showInRow(link: HTMLAnchorElement | null): void {
+  const row = link?.parentElement;
+  if (link === null || row === null || row === undefined) return;
+  const [own, all] = [link.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (own.left < all.left || own.right > all.right) row.scrollLeft += own.left - all.left - (all.width - own.width) / 2;
+}
+
 /** Nothing where the view needs a project and the page is a saved one. Without a script, there are no other views: the text alone. */
 export function Link({ view, query = {}, class: look, current, then, children }: LinkProps) {
   const isSaved = useStore(access) === 'saved';
@@ -27,7 +35,13 @@ export function Link({ view, query = {}, class: look, current, then, children }:
     then?.();
   };
   return (
-    <a href={hrefOf(view, query)} class={look} aria-current={current === true ? 'page' : undefined} onClick={follow}>
+    <a
+      ref={current === true ? showInRow : null}
+      href={hrefOf(view, query)}
+      class={look}
+      aria-current={current === true ? 'page' : undefined}
+      onClick={follow}
+    >
       {children}
     </a>
   );

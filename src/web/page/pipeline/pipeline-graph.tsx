@@ -1,15 +1,15 @@
 /** The graph of stages with their states. The critical path of the last run is drawn strong. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { formatDuration } from '../../../base/text/format.js';
-import { drawPath, type GraphEdge, type Point, withoutImplied } from '../../../report/graph-edges.js';
+import { type GraphEdge, type Point, withoutImplied } from '../../../report/graph-edges.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { ApiError } from '../api/client.js';
 import { build as buildStore } from '../api/live.js';
 import { useStore } from '../api/store.js';
+import { DrawnGraph } from '../parts/graph/drawn-graph.js';
 import type { GraphOrder } from '../parts/graph/graph-types.js';
 import { useLayout } from '../parts/graph/use-layout.js';
 import { Empty, Failed } from '../parts/notice.js';
-import { Scroll } from '../parts/scroll.js';
 import { lookOf } from '../parts/states.js';
 import { clip } from '../parts/text.js';
 import { type CacheOutcome, cacheOutcomeOf, describeOutcome } from './cache-outcome.js';
@@ -57,49 +57,36 @@ export function PipelineGraph({ stages, critical: criticalPath, states, isFound,
   if (layout instanceof ApiError) return <Failed error={layout} />;
   if (layout === undefined) return <Empty>Laying out the graph …</Empty>;
   const critical = new Set(criticalPath);
-  const { width, height, places, routes } = layout;
+  const { places } = layout;
   const move = (from: string, key: string): void => {
     const next = neighborOf(from, key, edges, places);
     if (next !== undefined) svg.current?.querySelector<SVGGElement>(`[data-stage="${CSS.escape(next)}"]`)?.focus();
   };
   return (
-    <Scroll class={fit === 'all' ? 'graph fit' : 'graph'} label="Graph of stages">
-      <svg
-        ref={svg}
-        width={width}
-        height={height}
-        viewBox={`0 0 ${width} ${height}`}
-        role="group"
-        aria-label={`Graph of ${stages.length} stages`}
-      >
-        <defs>
-          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">
-            <path d="M0 0.5L8 4L0 7.5Z" />
-          </marker>
-        </defs>
-        {edges.map(({ from, to }, index) => (
-          <path
-            key={`${from} ${to}`}
-            class={`edge${critical.has(from) && critical.has(to) ? ' critical' : ''}${picked === from || picked === to ? ' near' : ''}`}
-            d={drawPath(routes[index] ?? [])}
-            marker-end="url(#arrow)"
-          />
-        ))}
-        {stages.map(stage => (
-          <StageBox
-            key={stage.id}
-            stage={stage}
-            place={places[stage.id] ?? { x: 0, y: 0 }}
-            state={states.get(stage.id)}
-            outcome={cacheOutcomeOf(stage, build)}
-            isPicked={picked === stage.id}
-            isFound={isFound.has(stage.id)}
-            pick={pick}
-            move={move}
-          />
-        ))}
-      </svg>
-    </Scroll>
+    <DrawnGraph
+      class={fit === 'all' ? 'graph fit' : 'graph'}
+      label="Graph of stages"
+      summary={`Graph of ${stages.length} stages`}
+      layout={layout}
+      edges={edges}
+      picked={picked}
+      critical={critical}
+      svgRef={svg}
+    >
+      {stages.map(stage => (
+        <StageBox
+          key={stage.id}
+          stage={stage}
+          place={places[stage.id] ?? { x: 0, y: 0 }}
+          state={states.get(stage.id)}
+          outcome={cacheOutcomeOf(stage, build)}
+          isPicked={picked === stage.id}
+          isFound={isFound.has(stage.id)}
+          pick={pick}
+          move={move}
+        />
+      ))}
+    </DrawnGraph>
   );
 }
 

@@ -34,7 +34,7 @@ export function StageList({ stages, states, picked, pick }: ListProps) {
       hint: 'What the last build that the stage was part of did: it ran, its result came from a cache, or nothing had changed',
       cell: stage => {
         const outcome = cacheOutcomeOf(stage, build);
-        return outcome !== undefined && <span class="soft">{describeOutcome(outcome)}</span>;
+        return outcome !== undefined && <span class="soft one-line">{describeOutcome(outcome)}</span>;
       },
     },
     ...COLUMNS,

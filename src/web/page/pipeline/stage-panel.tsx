@@ -8,10 +8,10 @@ import { build as buildStore, ownBuilds } from '../api/live.js';
 import { useStore } from '../api/store.js';
 import { useData } from '../api/use-data.js';
 import { BuildButtons } from '../builds/build-bar.js';
-import { CopyButton } from '../parts/copy-button.js';
 import { Link } from '../parts/link.js';
 import { MetricsTable } from '../parts/metrics-table.js';
 import { Waiting } from '../parts/notice.js';
+import { Panel } from '../parts/panel.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { StateText } from '../parts/state-text.js';
 import { formatTime, plainText } from '../parts/text.js';
@@ -35,15 +35,7 @@ export function StagePanel({ id, pipeline, state, close }: PanelProps) {
   const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => head.current?.focus({ preventScroll: false }), []);
   return (
-    <aside class="panel" aria-label={`Stage ${id}`} onKeyDown={event => event.key === 'Escape' && close()}>
-      <div class="panel-head">
-        <h2 ref={head} tabIndex={-1}>
-          {id} <CopyButton text={id} what="the name of the stage" />
-        </h2>
-        <button type="button" class="quiet" onClick={close} aria-label="Close the stage">
-          ✕
-        </button>
-      </div>
+    <Panel what="stage" name={id} headRef={head} close={close}>
       <p>
         <StateText state={state?.state ?? 'undecided'} />
         {state?.live?.message !== undefined && <span class="soft">: {plainText(state.live.message)}</span>}
@@ -53,7 +45,7 @@ export function StagePanel({ id, pipeline, state, close }: PanelProps) {
       )}
       {data === undefined ? <Waiting error={error} what="the stage" /> : <Details stage={data} pipeline={pipeline} />}
       {pipeline.project.access !== 'saved' && <StageLog stage={id} isRunning={state?.state === 'running'} />}
-    </aside>
+    </Panel>
   );
 }
 

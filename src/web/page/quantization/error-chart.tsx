@@ -26,7 +26,7 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
   const known = layers.filter(({ own, propagated }) => own !== undefined || propagated !== undefined);
   if (known.length < 2) return null;
   // As wide as there is room, but for marks that would touch.
-  const width = Math.max(60 + known.length * 6, Math.min(room - PADDING, 1400, 60 + known.length * 24), 300);
+  const width = Math.max(60 + known.length * 6, Math.min(room - PADDING, 2200, 60 + known.length * 24), 300);
   const frame = { ...FRAME, width };
   const { height, left, top, bottom } = frame;
   const x = linearScale([0, known.length - 1], [left + 6, width - FRAME.right - 6]);
@@ -35,48 +35,55 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
   const y = linearScale([Math.min(0, ...levels), Math.max(...levels) * 1.05], [height - bottom, top], 5);
   const line = known.flatMap(({ propagated }, index) => (propagated === undefined ? [] : [`${x(index)},${y(level(propagated) ?? 0)}`]));
   return (
-    <figure class="figure wide" ref={place}>
-      <figcaption>
-        SQNR in dB, in graph order; lower is worse. <span class="info">● own</span> is the value quantized alone,{' '}
-        <span class="warn">― propagated</span> the value in the quantized model. Lowest:{' '}
-        {findLowest(known).map(({ name, propagated, own }, index) => (
-          <span key={name}>
-            {index > 0 && ', '}
-            {pick === undefined ? (
-              <code>{plainText(name)}</code>
-            ) : (
-              <button type="button" class="as-link mono" onClick={() => pick(name)}>
-                {plainText(name)}
-              </button>
-            )}{' '}
-            {formatDb(propagated ?? own ?? null)} dB
-          </span>
-        ))}
-        .
-      </figcaption>
-      <Chart
-        label="Errors in graph order"
-        size={frame}
-        summary={`Errors of ${known.length} values; the lowest propagated SQNR is ${formatDb(worst(known))} dB`}
-      >
-        <AxisY frame={frame} scale={y} format={String} />
-        <polyline class="propagated" points={line.join(' ')} />
-        {known.map(({ name, own, propagated, opType }, index) => (
-          <g key={name} class={name === picked ? 'mark picked' : 'mark'} onClick={() => pick?.(name)}>
-            <rect class="hit" x={x(index) - 6} y={top} width={12} height={height - top - bottom} />
-            {propagated !== undefined && <circle class="propagated" cx={x(index)} cy={y(level(propagated) ?? 0)} r={2.5} />}
-            {own !== undefined && <circle class="own" cx={x(index)} cy={y(level(own) ?? 0)} r={3} />}
-            <title>{`${name} ${opType}\nown ${own === undefined ? '–' : formatDb(own)} dB\npropagated ${propagated === undefined ? '–' : formatDb(propagated)} dB`}</title>
-          </g>
-        ))}
-        <text x={left} y={height - 8} class="soft-text">
-          {clip(known[0]?.name ?? '', 40)}
-        </text>
-        <text x={width - FRAME.right} y={height - 8} text-anchor="end" class="soft-text">
-          {clip(known.at(-1)?.name ?? '', 40)}
-        </text>
-      </Chart>
-    </figure>
+    <div ref={place}>
+      <figure class="figure">
+        <figcaption>
+          SQNR in dB, in graph order; lower is worse. <span class="info">● own</span> is the value quantized alone
+          {line.length > 0 && (
+            <>
+              , <span class="warn">― propagated</span> the value in the quantized model
+            </>
+          )}
+          . Lowest:{' '}
+          {findLowest(known).map(({ name, propagated, own }, index) => (
+            <span key={name}>
+              {index > 0 && ', '}
+              {pick === undefined ? (
+                <code>{plainText(name)}</code>
+              ) : (
+                <button type="button" class="as-link mono" onClick={() => pick(name)}>
+                  {plainText(name)}
+                </button>
+              )}{' '}
+              {formatDb(propagated ?? own ?? null)} dB
+            </span>
+          ))}
+          .
+        </figcaption>
+        <Chart
+          label="Errors in graph order"
+          size={frame}
+          summary={`Errors of ${known.length} values; the lowest propagated SQNR is ${formatDb(worst(known))} dB`}
+        >
+          <AxisY frame={frame} scale={y} format={String} />
+          <polyline class="propagated" points={line.join(' ')} />
+          {known.map(({ name, own, propagated, opType }, index) => (
+            <g key={name} class={name === picked ? 'mark picked' : 'mark'} onClick={() => pick?.(name)}>
+              <rect class="hit" x={x(index) - 6} y={top} width={12} height={height - top - bottom} />
+              {propagated !== undefined && <circle class="propagated" cx={x(index)} cy={y(level(propagated) ?? 0)} r={2.5} />}
+              {own !== undefined && <circle class="own" cx={x(index)} cy={y(level(own) ?? 0)} r={3} />}
+              <title>{`${name} ${opType}\nown ${own === undefined ? '–' : formatDb(own)} dB\npropagated ${propagated === undefined ? '–' : formatDb(propagated)} dB`}</title>
+            </g>
+          ))}
+          <text x={left} y={height - 8} class="soft-text">
+            {clip(known[0]?.name ?? '', 40)}
+          </text>
+          <text x={width - FRAME.right} y={height - 8} text-anchor="end" class="soft-text">
+            {clip(known.at(-1)?.name ?? '', 40)}
+          </text>
+        </Chart>
+      </figure>
+    </div>
   );
 }
 

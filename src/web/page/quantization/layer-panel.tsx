@@ -6,9 +6,9 @@ import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { address } from '../api/client.js';
 import { useData } from '../api/use-data.js';
 import { EditPanel } from '../edits/edit-panel.js';
-import { CopyButton } from '../parts/copy-button.js';
 import { Link } from '../parts/link.js';
 import { Empty, Failed } from '../parts/notice.js';
+import { Panel } from '../parts/panel.js';
 import { plainText } from '../parts/text.js';
 import { Histogram } from './histogram.js';
 import { findHistograms } from './histograms.js';
@@ -39,15 +39,7 @@ export function LayerPanel({ layer, stage, canEdit, close }: PanelProps) {
     ['Takes the scale of', activation?.sharedWith],
   ];
   return (
-    <aside class="panel" aria-label={`Value ${name}`} onKeyDown={event => event.key === 'Escape' && close()}>
-      <div class="panel-head">
-        <h2>
-          {plainText(name)} <CopyButton text={name} what="the name of the value" />
-        </h2>
-        <button type="button" class="quiet" onClick={close} aria-label="Close the value">
-          ✕
-        </button>
-      </div>
+    <Panel what="value" name={name} title={plainText(name)} close={close}>
       <p class="soft">
         {opType} {node !== '' && node !== name && <code>{plainText(node)}</code>}{' '}
         {model?.stage !== undefined && (
@@ -67,7 +59,7 @@ export function LayerPanel({ layer, stage, canEdit, close }: PanelProps) {
         </p>
       )}
       {canEdit && <EditPanel stage={stage.id} value={name} dtype={activation?.dtype} range={activation?.range} />}
-    </aside>
+    </Panel>
   );
 }
 

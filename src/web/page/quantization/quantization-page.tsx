@@ -101,6 +101,11 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
   }, [report.data, errors.found?.parts, errors.found?.entry, sensitivity.data]);
   if (report.data === undefined) return <Waiting error={report.error} what="the report of the stage" />;
   const shown = layers.filter(({ name, opType }) => `${name} ${opType}`.toLowerCase().includes(filter.toLowerCase()));
+  const absent = new Set([
+    ...(sensitivity.data === undefined ? ['cost'] : []),
+    ...(layers.some(({ opType }) => opType !== '') ? [] : ['op']),
+    ...(layers.some(({ propagated }) => propagated !== undefined) ? [] : ['propagated']),
+  ]);
   // Other views know the node, and not the value that is quantized after it.
   const picked = layers.find(({ name }) => name === query.value) ?? layers.find(({ node }) => node !== '' && node === query.node);
   const pick = (name: string): void => setQuery({ value: name === picked?.name ? undefined : name, node: undefined });
@@ -118,7 +123,7 @@ function QuantizedModel({ stage, all, canEdit }: ModelProps) {
         <DataTable
           label="Values"
           rows={shown}
-          columns={COLUMNS.filter(({ name }) => name !== 'cost' || sensitivity.data !== undefined)}
+          columns={COLUMNS.filter(({ name }) => !absent.has(name))}
           keyOf={({ name }) => name}
           picked={picked?.name}
           pick={({ name }) => pick(name)}

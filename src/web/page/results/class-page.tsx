@@ -23,6 +23,7 @@ import {
   joinPredictions,
   listConfusions,
   listPredictions,
+  nameClasses,
   type Prediction,
   parsePredictions,
 } from './class-results.js';
@@ -78,6 +79,7 @@ function Classified({ left, right }: { readonly left: StageRow; readonly right: 
   );
   const shown = useMemo(() => (images ?? []).filter(({ kind }) => query.kind === undefined || kind === query.kind), [images, query.kind]);
   const confusions = useMemo(() => listConfusions(images ?? []), [images]);
+  const nameOf = useMemo(() => namerOf(nameClasses(images ?? [])), [images]);
   if (images === undefined) return <Waiting error={one.error ?? other.error} what="the predictions" />;
   const picked = shown.find(({ file }) => file === query.image) ?? shown[0];
   return (
@@ -91,7 +93,7 @@ function Classified({ left, right }: { readonly left: StageRow; readonly right: 
           <DataTable
             label={`${shown.length} images`}
             rows={shown}
-            columns={COLUMNS}
+            columns={imageColumns(nameOf)}
             keyOf={({ file }) => file}
             picked={picked.file}
             pick={({ file }) => setQuery({ image: file }, 'replace')}
@@ -100,8 +102,8 @@ function Classified({ left, right }: { readonly left: StageRow; readonly right: 
           <div class="pair">
             <Picture key={picked.file} stage={right.id} images="images" file={picked.file} />
             <div class="two">
-              <Best name={left.id} prediction={picked.left} />
-              <Best name={right.id} prediction={picked.right} />
+              <Best name={left.id} prediction={picked.left} nameOf={nameOf} />
+              <Best name={right.id} prediction={picked.right} nameOf={nameOf} />
             </div>
             <p>
               <Link view="tensor" query={{ of: right.id, image: picked.file }}>
@@ -119,7 +121,7 @@ function Classified({ left, right }: { readonly left: StageRow; readonly right: 
           <DataTable
             label="Confused classes"
             rows={confusions}
-            columns={confusionColumns(left.id, right.id)}
+            columns={confusionColumns(left.id, right.id, nameOf)}
             keyOf={({ label, predicted }) => `${label} ${predicted}`}
             visibleRows={14}
           />
@@ -184,7 +186,24 @@ const WORDS: Readonly<Record<ClassKind, string>> = {
 
 const TONES: Readonly<Record<ClassKind, string>> = { lost: 'bad', found: 'warn', changed: 'violet', right: 'good', wrong: 'mute' };
 
-function Best({ name, prediction: { label, classes, scores } }: { readonly name: string; readonly prediction: Prediction }) {
+/** The number of a class, with its name where it has one. */
+type NameClass = (label: number | undefined) => string;
+
+function namerOf(names: ReadonlyMap<number, string>): NameClass {
+  return label => {
+    if (label === undefined) return '–';
+    const name = names.get(label);
+    return name === undefined ? String(label) : `${label} ${plainText(name)}`;
+  };
+}
+
+interface BestProps {
+  readonly name: string;
+  readonly prediction: Prediction;
+  readonly nameOf: NameClass;
+}
+
+function Best({ name, prediction: { label, classes, scores }, nameOf }: BestProps) {
   return (
     <div>
       <h3>{name}</h3>
@@ -193,7 +212,7 @@ function Best({ name, prediction: { label, classes, scores } }: { readonly name:
           {classes.map((one, index) => (
             <tr key={one}>
               <th scope="row" class={one === label ? 'good' : ''}>
-                {one === label ? '✓ ' : ''}class {one}
+                {one === label ? '✓ ' : ''}class {nameOf(one)}
               </th>
               <td class="n">{formatFixed(scores[index] ?? 0, 4)}</td>
             </tr>
@@ -204,18 +223,21 @@ function Best({ name, prediction: { label, classes, scores } }: { readonly name:
   );
 }
 
-const COLUMNS: readonly ColumnSpec<ClassifiedImage>[] = [
-  { name: 'file', title: 'Image', rank: ({ file }) => file, cell: ({ file }) => <NameCell name={file} /> },
-  { name: 'label', title: 'Label', numeric: true, rank: ({ label }) => label, cell: ({ label }) => label },
-  { name: 'left', title: 'Left', numeric: true, rank: ({ left }) => left.classes[0], cell: ({ left }) => left.classes[0] ?? '–' },
-  { name: 'right', title: 'Right', numeric: true, rank: ({ right }) => right.classes[0], cell: ({ right }) => right.classes[0] ?? '–' },
-  { name: 'kind', title: 'What', rank: ({ kind }) => kind, cell: ({ kind }) => <span class={TONES[kind]}>{plainText(kind)}</span> },
-];
-
-function confusionColumns(left: string, right: string): readonly ColumnSpec<Confusion>[] {
+function imageColumns(nameOf: NameClass): readonly ColumnSpec<ClassifiedImage>[] {
+  const best = ({ classes }: Prediction): string => nameOf(classes[0]);
   return [
-    { name: 'label', title: 'Label', numeric: true, rank: ({ label }) => label, cell: ({ label }) => label },
-    { name: 'predicted', title: 'Predicted', numeric: true, rank: ({ predicted }) => predicted, cell: ({ predicted }) => predicted },
+    { name: 'file', title: 'Image', rank: ({ file }) => file, cell: ({ file }) => <NameCell name={file} /> },
+    { name: 'label', title: 'Label', rank: ({ label }) => label, cell: ({ label }) => nameOf(label) },
+    { name: 'left', title: 'Left', rank: ({ left }) => left.classes[0], cell: ({ left }) => best(left) },
+    { name: 'right', title: 'Right', rank: ({ right }) => right.classes[0], cell: ({ right }) => best(right) },
+    { name: 'kind', title: 'What', rank: ({ kind }) => kind, cell: ({ kind }) => <span class={TONES[kind]}>{plainText(kind)}</span> },
+  ];
+}
+
+function confusionColumns(left: string, right: string, nameOf: NameClass): readonly ColumnSpec<Confusion>[] {
+  return [
+    { name: 'label', title: 'Label', rank: ({ label }) => label, cell: ({ label }) => nameOf(label) },
+    { name: 'predicted', title: 'Predicted', rank: ({ predicted }) => predicted, cell: ({ predicted }) => nameOf(predicted) },
     { name: 'left', title: left, numeric: true, first: 'down', rank: row => row.left, cell: row => row.left },
     {
       name: 'right',

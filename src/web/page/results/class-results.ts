@@ -62,6 +62,21 @@ function kindOf(left: Prediction, right: Prediction): ClassKind {
   return left.classes[0] === right.classes[0] ? 'wrong' : 'changed';
 }
 
+/**
+ * Names of classes whose images lie in a folder each: "airplane" of "airplane/0000.jpg". Empty where a class has several folders, or a folder several classes.
+ */
+export function nameClasses(images: readonly Pick<ClassifiedImage, 'file' | 'label'>[]): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  const labels = new Map<string, number>();
+  for (const { file, label } of images) {
+    const folder = file.slice(0, Math.max(0, file.lastIndexOf('/')));
+    if (folder === '' || (names.get(label) ?? folder) !== folder || (labels.get(folder) ?? label) !== label) return new Map();
+    names.set(label, folder);
+    labels.set(folder, label);
+  }
+  return names;
+}
+
 const LIST_HEAD = ['file', 'label', 'kind', 'left class', 'left score', 'right class', 'right score'];
 
 /** A line of comma-separated values per image, with the best class of each side. */

@@ -8,6 +8,7 @@ import { pressedBy } from '../parts/press.js';
 import { boundsOf, linearScale } from '../parts/scale.js';
 import { Select } from '../parts/select.js';
 import { clip, plainText } from '../parts/text.js';
+import { type Dot, type DotGroup, groupDots } from './group-dots.js';
 import { formatPoint, type Goal, numberOf, type Point, type ScatterFigures, SIZE } from './point-axes.js';
 
 interface AxesProps {
@@ -78,19 +79,12 @@ interface ScatterProps {
   readonly toggle: (name: string) => void;
 }
 
-interface Dot {
-  readonly name: string;
-  readonly label: string;
-  readonly x: number;
-  readonly y: number;
-}
-
 /** Ticks of other figures have as many digits as tell them apart. */
 function formatOf(name: string | undefined) {
   return name === SIZE ? { format: (tick: number) => formatPoint(SIZE, tick) } : {};
 }
 
-const FRAME = { width: 720, height: 330, left: 64, bottom: 44, top: 22, right: 16 };
+const FRAME = { width: 720, height: 330, left: 64, bottom: 44, top: 34, right: 16 };
 
 export function PointScatter({ points, front, names: [nameX, nameY], picked, toggle }: ScatterProps) {
   const dots = nameX === undefined || nameY === undefined ? [] : dotsOf(points, nameX, nameY);
@@ -98,7 +92,9 @@ export function PointScatter({ points, front, names: [nameX, nameY], picked, tog
   const x = linearScale(boundsOf(dots.map(dot => dot.x)) ?? [0, 1], [FRAME.left, FRAME.width - FRAME.right]);
   const y = linearScale(boundsOf(dots.map(dot => dot.y)) ?? [0, 1], [FRAME.height - FRAME.bottom, FRAME.top]);
   const best = front.flatMap(name => dots.find(dot => dot.name === name) ?? []);
+  const groups = groupDots(dots, x, y, front);
   const named = chooseNamed(best, x, y);
+  const at = (dot: Dot): string => `translate(${x(dot.x)} ${y(dot.y)})`;
   return (
     <Chart
       label="Scatter"
@@ -111,29 +107,20 @@ export function PointScatter({ points, front, names: [nameX, nameY], picked, tog
       <text x={(FRAME.left + FRAME.width) / 2} y={FRAME.height - 6} text-anchor="middle">
         {nameX}
       </text>
-      <text x={FRAME.left} y={FRAME.top - 2} class="soft-text">
+      <text x={FRAME.left} y={12} class="soft-text">
         {nameY}
       </text>
       <polyline class="front" points={best.map(dot => `${x(dot.x)},${y(dot.y)}`).join(' ')} />
-      {dots.map(dot => (
-        <path
-          key={dot.name}
-          class={`dot${picked.includes(dot.name) ? ' picked' : ''}${front.includes(dot.name) ? ' best' : ''}`}
-          d={front.includes(dot.name) ? DIAMOND : CIRCLE}
-          transform={`translate(${x(dot.x)} ${y(dot.y)})`}
-          {...(isStatic
-            ? {}
-            : {
-                role: 'button',
-                tabindex: 0,
-                'aria-pressed': picked.includes(dot.name),
-                'aria-label': `${dot.name}: ${formatPoint(nameX ?? '', dot.x)}, ${formatPoint(nameY ?? '', dot.y)}`,
-                onClick: () => toggle(dot.name),
-                onKeyDown: pressedBy(() => toggle(dot.name)),
-              })}
-        >
-          <title>{`${dot.name}${dot.label === dot.name ? '' : ` ${dot.label}`}\n${nameX}: ${formatPoint(nameX ?? '', dot.x)}\n${nameY}: ${formatPoint(nameY ?? '', dot.y)}`}</title>
-        </path>
+      {groups.map(group => (
+        <GroupDot
+          key={group.shown.name}
+          group={group}
+          names={[nameX ?? '', nameY ?? '']}
+          front={front}
+          picked={picked}
+          toggle={toggle}
+          at={at}
+        />
       ))}
       {named.map(dot => (
         <text
@@ -149,6 +136,58 @@ export function PointScatter({ points, front, names: [nameX, nameY], picked, tog
     </Chart>
   );
 }
+
+interface GroupProps extends Pick<ScatterProps, 'front' | 'picked' | 'toggle'> {
+  readonly group: DotGroup;
+  readonly names: readonly [string, string];
+  /** The transform that moves to a dot. */
+  readonly at: (dot: Dot) => string;
+}
+
+/** Points with the same figures are one dot with their number. A press picks the shown one, or drops the last one that is picked. */
+function GroupDot({ group: { shown, dots }, names: [nameX, nameY], front, picked, toggle, at }: GroupProps) {
+  const own = dots.filter(({ name }) => picked.includes(name));
+  const isBest = front.includes(shown.name);
+  const press = (): void => toggle((own.at(-1) ?? shown).name);
+  const others = dots.length === 1 ? '' : `, and ${dots.length - 1} more here`;
+  return (
+    <>
+      <path
+        class={`dot${own.length > 0 ? ' picked' : ''}${isBest ? ' best' : ''}`}
+        d={isBest ? DIAMOND : CIRCLE}
+        transform={at(shown)}
+        {...(isStatic
+          ? {}
+          : {
+              role: 'button',
+              tabindex: 0,
+              'aria-pressed': own.length > 0,
+              'aria-label': `${shown.name}: ${formatPoint(nameX, shown.x)}, ${formatPoint(nameY, shown.y)}${others}`,
+              onClick: press,
+              onKeyDown: pressedBy(press),
+            })}
+      >
+        <title>
+          {[
+            ...dots.slice(0, MOST_LISTED).map(({ name, label }) => (label === name ? name : `${name} ${label}`)),
+            ...(dots.length > MOST_LISTED ? [`and ${dots.length - MOST_LISTED} more`] : []),
+            `${nameX}: ${formatPoint(nameX, shown.x)}`,
+            `${nameY}: ${formatPoint(nameY, shown.y)}`,
+            ...(dots.length === 1 ? [] : [`A click picks ${shown.name}.`]),
+          ].join('\n')}
+        </title>
+      </path>
+      {dots.length > 1 && (
+        <text class="soft-text" transform={at(shown)} x={9} y={4}>
+          ×{dots.length}
+        </text>
+      )}
+    </>
+  );
+}
+
+/** Points of one place that a tooltip names. */
+const MOST_LISTED = 12;
 
 const CIRCLE = 'M-5 0A5 5 0 1 1 5 0A5 5 0 1 1-5 0Z';
 const DIAMOND = 'M0-7L7 0L0 7L-7 0Z';

@@ -5,6 +5,7 @@ import { connection } from '../api/live.js';
 import { onPlace } from '../api/router.js';
 import { reportShown } from '../api/saved.js';
 import { App } from '../app/app.js';
+import { keepFocus } from '../app/keep-focus.js';
 
 const root = document.getElementById('app');
 
@@ -19,5 +20,6 @@ onPlace(({ view }) => {
   if (view !== 'report') showApp();
 });
 if (root !== null) render(<App />, root);
+keepFocus();
 // Of damaged data, the app says what is wrong with it.
 getJson('pipeline').catch(showApp);
