@@ -144,10 +144,36 @@ function descriptionOf(error: ErrorObject): string | undefined {
   return typeof description === 'string' ? description : undefined;
 }
 
-/** The title beside a pattern says it in words. */
-function expectationOf(error: ErrorObject): string {
-  const title = (error.parentSchema as { title?: unknown } | undefined)?.title;
-  return error.keyword === 'pattern' && typeof title === 'string' ? `should be ${title}` : (error.message ?? 'is not valid');
+/** In words of the file's user, not of the schema. The title beside a pattern says it in words. */
+function expectationOf({ keyword, parentSchema, params, message = 'is not valid' }: ErrorObject): string {
+  const title = (parentSchema as { title?: unknown } | undefined)?.title;
+  switch (keyword) {
+    case 'pattern':
+      return typeof title === 'string' ? `should be ${title}` : message;
+    case 'minProperties':
+    case 'minItems':
+      return `needs at least ${params.limit === 1 ? 'one entry' : `${params.limit} entries`}`;
+    case 'minLength':
+      return params.limit === 1 ? 'must not be empty' : message;
+    case 'type':
+      return `must be ${[params.type].flat().map(nameType).join(' or ')}`;
+    default:
+      return message;
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  object: 'a map',
+  array: 'a list',
+  string: 'a text',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'true or false',
+  null: 'empty',
+};
+
+function nameType(type: unknown): string {
+  return TYPES[String(type)] ?? String(type);
 }
 
 function brief(value: unknown): string {

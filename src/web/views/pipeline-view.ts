@@ -105,12 +105,12 @@ function inputRefsOf({ inputs }: PlannedStage): readonly InputRefView[] {
 }
 
 /** Why a stage is not up to date: root causes where they are known. */
-export function reasonsOf({ status, causes }: Explanation): readonly string[] {
+export function reasonsOf({ status, causes }: Pick<Explanation, 'status' | 'causes'>): readonly string[] {
   switch (status.kind) {
     case 'up-to-date':
       return [];
     case 'impossible':
-      return [status.failure.message];
+      return [status.failure.message, ...(status.failure.help === undefined ? [] : [status.failure.help])];
     case 'blocked':
       return [`${status.because} cannot run`];
     default: {

@@ -99,13 +99,27 @@ function RestText({
       </>
     );
   }
+  const broken = stages.filter(({ state }) => state === 'impossible');
   return (
     <>
+      {broken.length > 0 && (
+        <>
+          <span class="bad">✗</span> {describeBroken(broken)}{' '}
+        </>
+      )}
       <span class="warn">○</span> {open.length} of {stages.length} stages {open.length === 1 ? 'is' : 'are'} not up to date
       {describeCached(open, cacheHolds)}.{gates}
       {killed}
     </>
   );
+}
+
+/** Why they cannot run: that of the first, which is that of all where the installation of Tanren was changed. */
+function describeBroken([first, ...others]: PipelineView['stages']): string {
+  if (first === undefined) return '';
+  const names =
+    others.length === 0 ? first.id : `${first.id} and ${others.length === 1 ? 'another stage' : `${others.length} other stages`}`;
+  return plainText(`${names} cannot run: ${first.why.join('; ')}.`);
 }
 
 /** What of them needs no run, and what there is where nothing fits. */

@@ -30,6 +30,10 @@ const CASES: readonly Case[] = [
     '1:10 error[bad-key]: "version" of the pipeline must be 1; it is 2',
     'Version of this file format.',
   ],
+
+  ['bad-key', 'version: 1\nstages: {}\n', '2:9 error[bad-key]: "stages" of the pipeline needs at least one entry; it is {}', undefined],
+  ['bad-key', 'version: 1\nstages:\n', '2:8 error[bad-key]: "stages" of the pipeline must be a map; it is null', undefined],
+  ['bad-key', 'version: 1\nstages: []\n', '2:9 error[bad-key]: "stages" of the pipeline must be a map; it is []', undefined],
   [
     'bad-name',
     'version: 1\nstages:\n  a b: {uses: make}\n',
@@ -65,7 +69,7 @@ const CASES: readonly Case[] = [
   [
     'bad-setting',
     `${STAGES}  a: {uses: make, with: {size: big}}\n`,
-    '3:32 error[bad-setting]: "size" of stage "a" must be integer; it is "big"',
+    '3:32 error[bad-setting]: "size" of stage "a" must be an integer; it is "big"',
     undefined,
   ],
   [
@@ -78,7 +82,7 @@ const CASES: readonly Case[] = [
   [
     'bad-setting',
     `${STAGES}  a: {uses: make, with: {list: [1, 2, x]}}\n`,
-    '3:39 error[bad-setting]: "list.2" of stage "a" must be integer; it is "x"',
+    '3:39 error[bad-setting]: "list.2" of stage "a" must be an integer; it is "x"',
     undefined,
   ],
   [
