@@ -76,6 +76,19 @@ describe('encoding', () => {
     ).toEqual(encodeByWitness('TensorProto', { dims: [2, 300], int64Data: [5, -5, 2 ** 40], doubleData: [1.5] }));
   });
 
+  it('gives these bytes wherever a block of the writer ends', () => {
+    // Blocks have 4 KiB and 64 KiB; bytes from 64 KiB on are not copied.
+    const sizes = [4_096, 65_536, 2 * 65_536].flatMap(size => Array.from({ length: 24 }, (_, index) => size - 20 + index));
+    for (const size of [0, 1, 127, 128, ...sizes]) {
+      const raw = Uint8Array.from({ length: size }, (_, index) => index % 251);
+      const given = { name: 'w'.repeat(5), docString: 'é', dataType: 1 };
+      const found = encodeMessage('TensorProto', { ...given, dims: BigInt64Array.of(BigInt(size)), rawData: raw });
+      expect(Buffer.compare(found, encodeByWitness('TensorProto', { ...given, dims: [size], rawData: raw }))).toBe(0);
+    }
+    const names = Array.from({ length: 30_000 }, (_, index) => `value/${index}${index % 7 === 0 ? 'ü' : ''}`);
+    expect(Buffer.compare(encodeMessage('NodeProto', { input: names }), encodeByWitness('NodeProto', { input: names }))).toBe(0);
+  });
+
   it('writes equal messages identically, independent of the order in which fields were set', () => {
     expect(encodeMessage('OperatorSetIdProto', { version: 3n, domain: 'd' })).toEqual(
       encodeMessage('OperatorSetIdProto', { domain: 'd', version: 3n }),
