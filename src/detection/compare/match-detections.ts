@@ -26,19 +26,24 @@ export interface Matching {
  */
 export function matchDetections(reference: LabeledBoxes, candidate: LabeledBoxes, minIou: number): Matching {
   const [areas, otherAreas] = [boxAreas(reference.boxes), boxAreas(candidate.boxes)];
-  const free = new Set(candidate.scores.keys());
+  const count = otherAreas.length;
+  const taken = new Uint8Array(count);
   const pairs: Matching['pairs'][number][] = [];
   const missed: number[] = [];
   for (const index of sortByScore(reference.scores)) {
-    let best = { candidate: -1, iou: minIou };
-    for (const other of free) {
-      if (candidate.labels[other] !== reference.labels[index]) continue;
+    let best = -1;
+    let bestIou = minIou;
+    for (let other = 0; other < count; other++) {
+      if (taken[other] === 1 || candidate.labels[other] !== reference.labels[index]) continue;
       const iou = boxIou(reference.boxes, areas[index] ?? 0, index, candidate.boxes, otherAreas[other] ?? 0, other);
-      if (iou > best.iou || (iou === best.iou && best.candidate < 0)) best = { candidate: other, iou };
+      if (iou > bestIou || (iou === bestIou && best < 0)) [best, bestIou] = [other, iou];
     }
-    if (best.candidate < 0) missed.push(index);
-    else pairs.push({ reference: index, ...best });
-    free.delete(best.candidate);
+    if (best < 0) missed.push(index);
+    else {
+      pairs.push({ reference: index, candidate: best, iou: bestIou });
+      taken[best] = 1;
+    }
   }
-  return { pairs, missed, extra: [...free] };
+  const extra = Array.from(taken.keys()).filter(other => taken[other] === 0);
+  return { pairs, missed, extra };
 }

@@ -14,6 +14,7 @@ import { ARTIFACT_HEADERS } from '../access/security-headers.js';
 import { type Answer, jsonAnswer } from '../http/answer.js';
 import { RequestError } from '../http/read-body.js';
 import type { ProjectState } from '../project/live-project.js';
+import { asRows, type ByteRange } from './coco-rows.js';
 
 /** Larger files are for other tools. */
 export const MOST_FILE_BYTES = 256_000_000;
@@ -120,11 +121,22 @@ function realOf(path: string): string | undefined {
   }
 }
 
-/** The content of a file, or the list of the files of a folder. @throws RequestError. */
-export function answerArtifact(found: FoundArtifact): Answer {
+/** How a file is answered; absent: as it is. */
+export interface FileForm {
+  /** A COCO file as rows. */
+  readonly as?: 'rows' | undefined;
+  readonly bytes?: ByteRange | undefined;
+  /** The stamp of the file that the client knows: the header "etag" of an answer. */
+  readonly known?: string | undefined;
+}
+
+/** The content of a file, or the list of the files of a folder. @throws RequestError, `ui-file-changed` among them. */
+export function answerArtifact(found: FoundArtifact, form: FileForm = {}): Answer {
   if (found.kind === 'folder') return jsonAnswer({ files: found.files });
-  const headers = { ...ARTIFACT_HEADERS, 'content-type': typeOf(found.name), 'cache-control': 'no-store' };
-  return { status: 200, headers, body: openRegular(found.path) };
+  const { body, stamp } = openRegular(found.path, form);
+  const type = form.as === 'rows' ? BINARY : typeOf(found.name);
+  const headers = { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store', etag: stamp };
+  return { status: 200, headers, body: form.as === 'rows' ? asRows(body) : body };
 }
 
 /** What is at a path outside of artifacts/. */
@@ -136,33 +148,49 @@ export function foundAt(path: string): FoundArtifact {
 const MOST_READ_BYTES = 1_000_000;
 const PIECE_BYTES = 1 << 18;
 
-/** The content of a file. A pipe or device in the place of a file is not read. @throws RequestError `ui-not-found`, `ui-too-large`. */
-export function openRegular(path: string): Buffer | Readable {
+interface OpenedFile {
+  readonly body: Buffer | Readable;
+  readonly stamp: string;
+}
+
+/**
+ * The content of a file, or some of its bytes. A pipe or device in the place of a file is not read.
+ * @throws RequestError `ui-not-found`, `ui-too-large`, and `ui-file-changed` where it is not the known one.
+ */
+export function openRegular(path: string, { bytes: range, known }: Pick<FileForm, 'bytes' | 'known'> = {}): OpenedFile {
   if (!statSync(path).isFile()) throw notFound(path);
   const file = openSync(path, 'r');
   let stream: Readable | undefined;
   try {
-    const { size } = fstatSync(file);
-    if (size > MOST_FILE_BYTES)
-      throw new RequestError(413, 'ui-too-large', `${path} has ${size} bytes: the page reads at most ${MOST_FILE_BYTES}`);
+    const stats = fstatSync(file, { bigint: true });
+    const stamp = `"${stats.ino}-${stats.size}-${stats.mtimeNs}"`;
+    if (known !== undefined && known !== stamp)
+      throw new RequestError(412, 'ui-file-changed', `${path} has changed since the page read it`, 'reload the page');
+    const whole = Number(stats.size);
+    if (whole > MOST_FILE_BYTES)
+      throw new RequestError(413, 'ui-too-large', `${path} has ${whole} bytes: the page reads at most ${MOST_FILE_BYTES}`);
+    const { start, end } = { start: Math.min(range?.start ?? 0, whole), end: Math.min(range?.end ?? whole, whole) };
+    const size = end - start;
     if (size > MOST_READ_BYTES) {
       // A file that grows meanwhile is not followed.
-      stream = createReadStream(path, { fd: file, end: size - 1, highWaterMark: PIECE_BYTES });
-      return stream;
+      stream = createReadStream(path, { fd: file, start, end: end - 1, highWaterMark: PIECE_BYTES });
+      return { body: stream, stamp };
     }
     const bytes = Buffer.alloc(size);
     let length = 0;
-    for (let read = -1; read !== 0 && length < size; length += read) read = readSync(file, bytes, length, size - length, length);
-    return bytes.subarray(0, length);
+    for (let read = -1; read !== 0 && length < size; length += read) read = readSync(file, bytes, length, size - length, start + length);
+    return { body: bytes.subarray(0, length), stamp };
   } finally {
     // A stream closes its file by itself.
     if (stream === undefined) closeSync(file);
   }
 }
 
+const BINARY = 'application/octet-stream';
+
 function typeOf(path: string): string {
   if (path.endsWith('.json')) return 'application/json; charset=utf-8';
-  return /\.(txt|log|csv|md|py)$/.test(path) ? 'text/plain; charset=utf-8' : 'application/octet-stream';
+  return /\.(txt|log|csv|md|py)$/.test(path) ? 'text/plain; charset=utf-8' : BINARY;
 }
 
 /** Files below a folder, without following links, with slashes. */

@@ -5,7 +5,7 @@ import { ARTIFACT_HEADERS } from '../access/security-headers.js';
 import type { Answer } from '../http/answer.js';
 import { RequestError } from '../http/read-body.js';
 import type { ProjectState } from '../project/live-project.js';
-import { answerArtifact, findArtifact, findInside, foundAt, openRegular } from './artifact-file.js';
+import { answerArtifact, type FileForm, findArtifact, findInside, foundAt, openRegular } from './artifact-file.js';
 
 /** Image formats that cannot contain scripts. */
 const PICTURES: Readonly<Record<string, string>> = {
@@ -24,14 +24,15 @@ export async function answerInput(
   stage: string,
   name: string,
   inner: string | undefined,
+  form: FileForm = {},
 ): Promise<Answer> {
   const ref = findRef(plan, stage, name);
   if (ref === undefined) throw new RequestError(404, 'ui-not-found', `${stage} has no input "${name}"`);
-  if (ref.kind === 'artifact') return answerArtifact(await findArtifact(plan, state, ref.stage, ref.port, inner));
+  if (ref.kind === 'artifact') return answerArtifact(await findArtifact(plan, state, ref.stage, ref.port, inner), form);
   const path = findInside(resolve(plan.projectFolder, ref.path), inner, ref.name);
   const type = PICTURES[/\.[a-z]+$/.exec(path.toLowerCase())?.[0] ?? ''];
-  if (type === undefined) return answerArtifact(foundAt(path));
-  return { status: 200, headers: { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store' }, body: openRegular(path) };
+  if (type === undefined) return answerArtifact(foundAt(path), form);
+  return { status: 200, headers: { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store' }, body: openRegular(path).body };
 }
 
 /** The path of an input that is one file, or of a file in it. @throws RequestError `ui-not-found`, `ui-bad-request`. */

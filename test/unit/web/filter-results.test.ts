@@ -143,7 +143,7 @@ describe('masks', () => {
     );
   });
 
-  it('of an image are in the order of its objects, and of the ground truth', () => {
+  it('of an image are in the order of its objects, and of the ground truth', async () => {
     const square = (x: number): Rle =>
       encodeMask(
         Array.from({ length: 108 }, (_, at) => Number(at % 12 >= x && at % 12 < x + 2 && at < 24)),
@@ -151,14 +151,14 @@ describe('masks', () => {
         12,
       );
     const images = [{ id: 1, file_name: 'a.png', width: 12, height: 9 }];
-    const { images: matched, result } = match({
+    const { masksAt, result } = match({
       images,
       left: [found(1, 1, 0.5, [0, 0, 2, 2], { segmentation: segmentation(square(0)) }), found(1, 2, 0.9, [4, 0, 2, 2])],
       right: [found(1, 2, 0.9, [4, 0, 2, 2], { segmentation: segmentation(square(4)) })],
       truth: [{ id: 1, image_id: 1, category_id: 1, bbox: [0, 0, 2, 2], area: 4, iscrowd: 0, segmentation: [[1, 1, 3, 1, 3, 3, 1, 3]] }],
     });
     expect(result.hasMasks).toBe(true);
-    const { left, right, truth } = outlineMasks(getDefined(matched[0], 'image'));
+    const { left, right, truth } = await outlineMasks(getDefined(masksAt(0), 'image'));
     expect(imageAt(result, 0).objects.map(({ kind }) => kind)).toEqual(['equal', 'lost']);
     expect(left).toEqual([undefined, 'M0 0L2 0L2 2L0 2Z']);
     expect(right).toEqual(['M4 0L6 0L6 2L4 2Z', undefined]);
@@ -172,9 +172,9 @@ describe('masks', () => {
     expect(outlineOf({ kind: 'rle', rle }, size)).toBeUndefined();
   });
 
-  it('that are invalid give no path', () => {
-    const { images } = match({ left: [found(1, 1, 0.5, [0, 0, 2, 2], { segmentation: { size: [9, 12], counts: '!!' } })], right: [] });
-    expect(outlineMasks(getDefined(images[0], 'image')).left).toEqual([undefined]);
+  it('that are invalid give no path', async () => {
+    const { masksAt } = match({ left: [found(1, 1, 0.5, [0, 0, 2, 2], { segmentation: { size: [9, 12], counts: '!!' } })], right: [] });
+    expect((await outlineMasks(getDefined(masksAt(0), 'image'))).left).toEqual([undefined]);
   });
 });
 

@@ -14,13 +14,14 @@ interface PairProps {
   /** 1 for objects that the filters keep. */
   readonly kept: Uint8Array;
   readonly masks: ImageMasks | undefined;
+  readonly masksProblem: string | undefined;
   readonly hasMasks: boolean;
   readonly sides: readonly [ResultSide, ResultSide];
   readonly categories: readonly Category[];
   readonly isLive: boolean;
 }
 
-export function ImagePair({ row, kept, masks, hasMasks, sides, categories, isLive }: PairProps) {
+export function ImagePair({ row, kept, masks, masksProblem, hasMasks, sides, categories, isLive }: PairProps) {
   const { query } = usePlace();
   const [left, right] = sides;
   const names = [nameOfSide(left), nameOfSide(right)] as const;
@@ -68,6 +69,7 @@ export function ImagePair({ row, kept, masks, hasMasks, sides, categories, isLiv
         )}
       </div>
       {picture.problem !== undefined && <Empty>The image cannot be shown: {picture.problem}. Its objects are drawn without it.</Empty>}
+      {masksProblem !== undefined && <Empty>The masks cannot be shown: {plainText(masksProblem)}.</Empty>}
       {isSlider ? (
         <>
           <div class="slide">

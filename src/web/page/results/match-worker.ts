@@ -1,7 +1,8 @@
 /** Matches the detections of two sides in a worker, as the files have megabytes, and then outlines masks image by image. */
-import type { CocoDataset } from '../../../detection/coco/dataset.js';
-import { outlineMasks } from './image-masks.js';
-import { listedImage, type Matched, type MatchedImage, matchResults, matchSides, readDataset, readDetections } from './match-results.js';
+import { type ObjectColumns, readDataset, readDatasetRows, readDetectionRows, readDetections } from './detection-columns.js';
+import { type MaskFiles, outlineMasks } from './image-masks.js';
+import type { ReadBytes } from './mask-places.js';
+import { listedImage, type Matched, matchResults, matchSides } from './match-results.js';
 import { buffersOf } from './object-columns.js';
 import type { ImageMasks, ListedImage, MatchAddresses, MatchOrder, MatchResult } from './result-types.js';
 
@@ -15,55 +16,116 @@ export type MatchAnswer =
   | { readonly kind: 'not-fetched' }
   | { readonly kind: 'matched'; readonly result: MatchResult }
   | { readonly kind: 'masks'; readonly image: number; readonly masks: ImageMasks }
+  | { readonly kind: 'no-masks'; readonly image: number; readonly message: string }
+  /** A file is another one than was matched. */
+  | { readonly kind: 'changed' }
   | { readonly kind: 'problem'; readonly message: string };
 
-let images: readonly MatchedImage[] = [];
+let masksAt: Matched['masksAt'] = () => undefined;
+
+/** Where masks are fetched from; undefined where their content came with the files. */
+let maskFiles: MaskFiles | undefined;
 
 addEventListener('message', ({ data }: MessageEvent<MatchRequest>) => {
   answer(data).catch((error: unknown) => {
-    if (error instanceof NotFetched) send({ kind: 'not-fetched' });
-    else send({ kind: 'problem', message: error instanceof Error ? error.message : String(error) });
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof FileChanged) send({ kind: 'changed' });
+    else if ('masksOf' in data) send({ kind: 'no-masks', image: data.masksOf, message });
+    else if (error instanceof NotFetched) send({ kind: 'not-fetched' });
+    else send({ kind: 'problem', message });
   });
 });
 
 async function answer(request: MatchRequest): Promise<void> {
   if ('masksOf' in request) {
-    const image = images[request.masksOf];
-    if (image !== undefined) send({ kind: 'masks', image: request.masksOf, masks: outlineMasks(image) });
+    const image = masksAt(request.masksOf);
+    if (image !== undefined) send({ kind: 'masks', image: request.masksOf, masks: await outlineMasks(image, maskFiles) });
     return;
   }
   const matched = 'addresses' in request ? await matchFetched(request) : matchResults(request);
-  images = matched.images;
+  masksAt = matched.masksAt;
   send({ kind: 'matched', result: matched.result }, buffersOf(matched.result));
 }
 
-/** Asks for all files at once, and reads each as soon as it is there and the data set is read. */
+/** Asks for rows of the data set, whose images are listed first, then for those of both sides, and reads each as soon as the data set is read. */
 async function matchFetched({ addresses, token }: MatchAddresses): Promise<Matched> {
-  const files = [addresses.left, addresses.right].map(path => fetchFile(path, token));
-  const dataset = fetchFile(addresses.annotations, token).then(bytes => announce(readDataset(bytes)));
-  const results = files.map(async file => {
-    const [bytes, known] = await Promise.all([file, dataset]);
-    return readDetections(bytes, known);
+  const annotations = openFile(addresses.annotations, token);
+  await annotations.rows;
+  const [left, right] = [openFile(addresses.left, token), openFile(addresses.right, token)];
+  const dataset = readFile(annotations, readDatasetRows, readDataset).then(read => {
+    send({ kind: 'images', images: read.content.images.map(listedImage) });
+    return read;
   });
-  const [known, ...sides] = await Promise.all([dataset, ...results]);
-  return matchSides(known, sides);
+  const readSide = async (file: FetchedFile): Promise<ReadFile<ObjectColumns>> => {
+    const [{ content: known }] = await Promise.all([dataset, file.rows]);
+    return readFile(
+      file,
+      bytes => readDetectionRows(bytes, known),
+      bytes => readDetections(bytes, known),
+    );
+  };
+  const [known, one, other] = await Promise.all([dataset, readSide(left), readSide(right)]);
+  maskFiles = { left: one.readBytes, right: other.readBytes, annotations: known.readBytes };
+  return matchSides(known.content, [one.content, other.content]);
 }
 
-function announce(dataset: CocoDataset): CocoDataset {
-  send({ kind: 'images', images: dataset.images.map(listedImage) });
-  return dataset;
+interface ReadFile<T> {
+  readonly content: T;
+  /** undefined where the content has the masks. */
+  readonly readBytes: ReadBytes | undefined;
+}
+
+/** The file itself is read where rows cannot hold it. */
+async function readFile<T>(
+  file: FetchedFile,
+  readRows: (bytes: ArrayBuffer) => T | undefined,
+  read: (bytes: ArrayBuffer) => T,
+): Promise<ReadFile<T>> {
+  const content = readRows(await file.rows);
+  if (content !== undefined) return { content, readBytes: file.readBytes };
+  return { content: read(await file.whole()), readBytes: undefined };
 }
 
 class NotFetched extends Error {}
 
-async function fetchFile(path: string, token: string): Promise<ArrayBuffer> {
-  try {
-    const response = await fetch(path, { headers: { authorization: `Bearer ${token}` }, credentials: 'omit' });
-    if (response.ok) return await response.arrayBuffer();
-  } catch (error) {
-    throw new NotFetched(path, { cause: error });
-  }
-  throw new NotFetched(path);
+class FileChanged extends Error {}
+
+interface FetchedFile {
+  readonly rows: Promise<ArrayBuffer>;
+  /** All of it. */
+  readonly whole: () => Promise<ArrayBuffer>;
+  /** Bytes of the file that the rows are of. */
+  readonly readBytes: ReadBytes;
+}
+
+function openFile(address: string, token: string): FetchedFile {
+  const response = ask(`${address}&as=rows`, token);
+  return {
+    rows: response.then(bytesOf),
+    whole: async () => bytesOf(await ask(address, token)),
+    async readBytes(start, end) {
+      const known = (await response).headers.get('etag') ?? '';
+      return bytesOf(await ask(`${address}&bytes=${start}-${end}`, token, { 'if-match': known }));
+    },
+  };
+}
+
+/** The status of an answer about a file that is not the known one. */
+const CHANGED = 412;
+
+async function ask(path: string, token: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const response = await fetch(path, { headers: { ...headers, authorization: `Bearer ${token}` }, credentials: 'omit' }).catch(notFetched);
+  if (response.status === CHANGED) throw new FileChanged(path);
+  if (!response.ok) throw new NotFetched(`the server answers ${response.status}`);
+  return response;
+}
+
+function bytesOf(response: Response): Promise<ArrayBuffer> {
+  return response.arrayBuffer().catch(notFetched);
+}
+
+function notFetched(cause: unknown): never {
+  throw new NotFetched('the server does not answer', { cause });
 }
 
 function send(message: MatchAnswer, transfer: readonly ArrayBufferLike[] = []): void {

@@ -140,7 +140,8 @@ function Matched({ left, right, isLive }: MatchedProps) {
             key={row.id}
             row={row}
             kept={filtered.kept}
-            masks={masks}
+            masks={masks?.masks}
+            masksProblem={masks?.problem}
             hasMasks={result.hasMasks}
             sides={[left, right]}
             categories={result.categories}

@@ -46,9 +46,11 @@ export interface Results {
   readonly outline: (image: number) => void;
 }
 
-interface OutlinedMasks {
+export interface OutlinedMasks {
   readonly image: number;
-  readonly masks: ImageMasks;
+  readonly masks?: ImageMasks;
+  /** Why there are none. */
+  readonly problem?: string;
 }
 
 interface Found {
@@ -62,6 +64,8 @@ interface Found {
 export function useResults(left: ResultSide, right: ResultSide): Results {
   const key = [left, right].map(({ stage, port, of }) => of ?? stage.outputs.find(one => one.port === port)?.digest).join(' ');
   const [found, setFound] = useState<Found>({ key: '' });
+  /** Grows where a file is another one than was matched: all is matched again. */
+  const [reading, setReading] = useState(0);
   const worker = useRef<Worker>();
   useEffect(() => {
     const controller = new AbortController();
@@ -81,7 +85,11 @@ export function useResults(left: ResultSide, right: ResultSide): Results {
       else if (data.kind === 'matched') setFound({ key, result: data.result });
       else if (data.kind === 'images') setFound({ key, images: data.images });
       else if (data.kind === 'not-fetched') giveFiles();
-      else setFound(before => (before.key === key ? { ...before, masks: data } : before));
+      else if (data.kind === 'changed') setReading(before => before + 1);
+      else {
+        const outlined = data.kind === 'masks' ? data : { image: data.image, problem: data.message };
+        setFound(before => (before.key === key ? { ...before, masks: outlined } : before));
+      }
     };
     if (isSaved) giveFiles();
     else own.postMessage(addressesOf(left, right) satisfies MatchRequest);
@@ -90,19 +98,19 @@ export function useResults(left: ResultSide, right: ResultSide): Results {
       own.terminate();
       worker.current = undefined;
     };
-  }, [key]);
+  }, [key, reading]);
   const { images, result, error, masks }: Found = found.key === key ? found : { key };
   const outline = useCallback((image: number): void => worker.current?.postMessage({ masksOf: image } satisfies MatchRequest), []);
   return { images, result, error, masks, outline };
 }
 
-/** The masks of one image; undefined until they are outlined. @param image undefined: none are wanted. */
-export function useMasks({ result, masks, outline }: Results, image: number | undefined): ImageMasks | undefined {
+/** The masks of one image, or why there are none; undefined until that is known. @param image undefined: none are wanted. */
+export function useMasks({ result, masks, outline }: Results, image: number | undefined): OutlinedMasks | undefined {
   const wanted = result?.hasMasks === true ? image : undefined;
   useEffect(() => {
     if (wanted !== undefined) outline(wanted);
   }, [wanted, result]);
-  return wanted !== undefined && masks?.image === wanted ? masks.masks : undefined;
+  return wanted !== undefined && masks?.image === wanted ? masks : undefined;
 }
 
 async function load(left: ResultSide, right: ResultSide, signal: AbortSignal): Promise<MatchOrder> {
