@@ -7,7 +7,7 @@ import type { Model } from '../onnx/ir/model.js';
 import { type Session, type SessionOptions, sessionManifest } from '../runtime/session/session.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { makeImageFeeds, takeFirstOfBatch } from './data/image-feeds.js';
-import { findImageInputs } from './data/image-inputs.js';
+import { findImageInputs, type LogInputs, logInputs } from './data/image-inputs.js';
 import type { ImageInputs } from './data/image-inputs-schema.js';
 import { DetectionError } from './error/detection-error.js';
 import { decodeImage } from './image/decode-image.js';
@@ -34,21 +34,21 @@ export interface ImageNetworkParams {
 
 /**
  * @param outputIs  what the output has, for errors: "a score per class".
- * @param note  takes what is assumed of the inputs.
+ * @param log  takes what is assumed of the inputs.
  * @throws DetectionError `image-input`, `class-output`.
  */
 export function makeImageNetworkSettings(
   model: Model,
   { preprocess, output, optimization }: ImageNetworkParams,
   outputIs: string,
-  note: (text: string) => void,
+  log: LogInputs,
 ): ImageNetworkSettings {
-  const { inputs, notes } = findImageInputs(model, preprocess);
-  for (const one of notes) note(one);
+  const found = findImageInputs(model, preprocess);
+  logInputs(found, log);
   return {
     optimization,
     session: sessionManifest({ optimization }),
-    inputs,
+    inputs: found.inputs,
     output: findOutput(model, output, outputIs),
     preprocess: preprocess as Preprocessing & JsonObject,
   };

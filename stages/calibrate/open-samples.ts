@@ -41,7 +41,7 @@ export async function openSamples(
     return openPlainSamples(await openDataSource({ data, images, tensors }, params.samples), model, params, {
       prepare,
       scratch: context.scratch,
-      note: text => context.log('info', text),
+      log: (level, text) => context.log(level, text),
     });
   }
   if (params.preprocess !== undefined) throw tooMuch('`preprocess` is set, but a recipe is connected, which defines the preprocessing');

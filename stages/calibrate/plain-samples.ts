@@ -1,6 +1,7 @@
 /** Calibration samples for a model that is not part of a detector: preprocessed images, or tensor files. */
 import type { DataSource } from '../../src/detection/data/data-source.js';
 import { openModelSamples } from '../../src/detection/data/data-source.js';
+import type { LogInputs } from '../../src/detection/data/image-inputs.js';
 import type { PreparingModel } from '../../src/detection/data/preparing-model.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import type { ModelSample } from '../../src/runtime/feeds/model-sample.js';
@@ -13,7 +14,7 @@ import type { CalibrateParams } from './params.js';
 interface PlainOptions {
   readonly prepare: PreparingModel | undefined;
   readonly scratch: string;
-  readonly note: (text: string) => void;
+  readonly log: LogInputs;
 }
 
 /** Writes each sample's tensors into `scratch`, whenever it is found. @throws as `openModelSamples`. */
@@ -21,9 +22,9 @@ export async function openPlainSamples(
   source: DataSource,
   model: Model,
   { preprocess, samples: count }: CalibrateParams,
-  { prepare, scratch, note }: PlainOptions,
+  { prepare, scratch, log }: PlainOptions,
 ): Promise<CalibrationSamples> {
-  const samples = await openModelSamples(source, { model, preprocess, samples: count, prepare, note });
+  const samples = await openModelSamples(source, { model, preprocess, samples: count, prepare, log });
   const files = makeBoundedFiles(scratch);
   return {
     part: 'model',

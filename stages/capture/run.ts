@@ -79,7 +79,7 @@ async function captureModel(job: CaptureJob, prepare: PreparingModel | undefined
     preprocess: params.preprocess,
     samples: params.samples,
     prepare,
-    note: text => context.log('info', text),
+    log: (level, text) => context.log(level, text),
   });
   const { optimization } = params;
   const manifest: ModelManifest = {

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { findOwn } from '../../src/base/find-own.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { COCO_CATEGORIES } from '../../src/detection/coco/categories.js';
-import { type FoundInputs, findImageInputs } from '../../src/detection/data/image-inputs.js';
+import { type FoundInputs, findImageInputs, logInputs } from '../../src/detection/data/image-inputs.js';
 import type { ImageInputs } from '../../src/detection/data/image-inputs-schema.js';
 import { describeAngle, findAngleColumns } from '../../src/detection/families/single/decoder/angle-columns.js';
 import { listDecodedOutputs } from '../../src/detection/families/single/decoder/decode.js';
@@ -33,7 +33,7 @@ export async function runDescribe(job: StageJob<DescribeParams>): Promise<void> 
   const models = await readDetectorModels(inputs);
   const names = listAllModels(models).flatMap(listOutputs);
   const found = findInputs(models, params.preprocess);
-  for (const note of found.notes) context.log('info', note);
+  logInputs(found, (level, text) => context.log(level, text));
   const decoder =
     params.decoder.found === undefined
       ? await makeDecoder(params.decoder, names, () => getInputPath(inputs, 'decoder'))

@@ -74,8 +74,8 @@ interface Classifying {
 async function openClassifying(job: ClassesJob): Promise<Classifying> {
   const { params, inputs, context } = job;
   const model = getInputPath(inputs, 'model');
-  const settings = makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class', text =>
-    context.log('info', text),
+  const settings = makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class', (level, text) =>
+    context.log(level, text),
   );
   if (params.runner === 'cpu')
     return {

@@ -90,8 +90,8 @@ async function openMeasuring(job: SegmentationJob): Promise<Measuring> {
   const model = getInputPath(inputs, 'model');
   const { firstValue, ignore, values } = params;
   const settings: MeasureSettings = {
-    ...makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class and pixel', text =>
-      context.log('info', text),
+    ...makeImageNetworkSettings(await readInput(inputs, 'model', readModel), params, 'a score per class and pixel', (level, text) =>
+      context.log(level, text),
     ),
     mask: { first: firstValue, ignore: [...ignore], values: values ?? null },
   };

@@ -84,6 +84,6 @@ async function openSamples({ params, inputs, context }: VerifyJob, prepare: Prep
     preprocess: params.preprocess,
     samples: params.samples,
     prepare,
-    note: text => context.log('info', text),
+    log: (level, text) => context.log(level, text),
   });
 }

@@ -8,7 +8,7 @@ import { listTensorSamples } from '../../runtime/feeds/tensor-samples.js';
 import { listModelInputs } from '../../runtime/session/model-inputs.js';
 import { DetectionError } from '../error/detection-error.js';
 import type { Preprocessing } from '../image/preprocessing-schema.js';
-import { findImageInputs } from './image-inputs.js';
+import { findImageInputs, type LogInputs, logInputs } from './image-inputs.js';
 import { type ListedImage, listImageFolder, listImages, takeFirstImages, takeFromFolders } from './image-list.js';
 import { makeImageSamples } from './image-samples.js';
 import { makePreparedSamples, type PreparingModel } from './preparing-model.js';
@@ -77,7 +77,7 @@ export interface PlainModelOptions {
   /** Makes the inputs of `model` from those of an image. */
   readonly prepare: PreparingModel | undefined;
   /** Takes what is assumed of inputs that are not float32 [1, 3, height, width]. */
-  readonly note: (text: string) => void;
+  readonly log: LogInputs;
 }
 
 /**
@@ -86,7 +86,7 @@ export interface PlainModelOptions {
  */
 export async function openModelSamples(
   source: DataSource,
-  { model, preprocess, samples, prepare, note }: PlainModelOptions,
+  { model, preprocess, samples, prepare, log }: PlainModelOptions,
 ): Promise<readonly ModelSample[]> {
   if (source.kind === 'tensors') {
     if (prepare !== undefined) throw preparesImages('tensors');
@@ -101,10 +101,11 @@ export async function openModelSamples(
       help: 'set `preprocess` (colors, range, mean, std, resize), or connect the host recipe of the detector that the model belongs to',
     });
   }
-  const { inputs, notes } = findImageInputs(prepare?.model ?? model, preprocess, prepare === undefined ? [] : [model]);
-  for (const one of notes) note(one);
+  const found = findImageInputs(prepare?.model ?? model, preprocess, prepare === undefined ? [] : [model]);
+  const { inputs } = found;
+  logInputs(found, log);
   const ofImages = makeImageSamples(source.images, source.folder, inputs, preprocess);
-  for (const one of ofImages.notes) note(one);
+  for (const one of ofImages.notes) log('info', one);
   return prepare === undefined ? ofImages.samples : makePreparedSamples(ofImages.samples, prepare, model);
 }
 

@@ -13,6 +13,16 @@ export interface FoundInputs {
   readonly inputs: ImageInputs;
   /** What is not said by the usual form, float32 [1, 3, height, width], a sentence each. */
   readonly notes: readonly string[];
+  /** Which inputs are assumed to take the same image as the first: a network that compares two images would see no difference. */
+  readonly warnings: readonly string[];
+}
+
+/** As the log of a stage. */
+export type LogInputs = (level: 'info' | 'warning', text: string) => void;
+
+export function logInputs({ notes, warnings }: FoundInputs, log: LogInputs): void {
+  for (const one of notes) log('info', one);
+  for (const one of warnings) log('warning', one);
 }
 
 type Stating = Pick<Preprocessing, 'image' | 'layout' | 'inputs'>;
@@ -33,7 +43,12 @@ export function findImageInputs(model: Model, stated: Stating, later: readonly M
     ...(isUsualForm(image.form) && others.length === 0 ? [] : [`input "${image.name}" takes the image: ${describeForm(image.form)}`]),
     ...others.map(describeOther),
   ];
-  return { inputs: { image, others, order: listed.map(({ name }) => name) }, notes };
+  const assumed = others.filter(({ kind, name }) => kind === 'image' && statedValue(stated, name) === undefined);
+  const warnings = assumed.map(
+    ({ name }) =>
+      `input "${name}" is assumed to take the same image as "${image.name}"; for pairs of images, connect tensors; otherwise state it in \`inputs\` of \`preprocess\`: ${name}: image`,
+  );
+  return { inputs: { image, others, order: listed.map(({ name }) => name) }, notes, warnings };
 }
 
 /** An input, and the model that has it. */

@@ -111,6 +111,22 @@ describe('calibrate of a plain model', () => {
     }
   });
 
+  it('warns if a second input is given the same image, unless this is stated', async () => {
+    const image = await decodeImage(await readFile(join(PHOTOS, FIRST)), FIRST);
+    const path = join(folder.path, 'pair.onnx');
+    const input = ['float32', [1, 3, image.height, image.width]] as const;
+    await writeModel(
+      path,
+      smallModel({ inputs: { x: input, y: input }, nodes: [{ op: 'Sub', in: ['x', 'y'], out: ['z'] }], outputs: ['z'] }),
+    );
+    const warningsOf = async (preprocess: JsonObject) =>
+      (await runStage(calibrate, { params: { samples: 1, preprocess }, inputs: { model: path, images }, folder: folder.path })).log.filter(
+        line => line.startsWith('warning: input'),
+      );
+    expect(await warningsOf({})).toEqual([expect.stringContaining('input "y" is assumed to take the same image as "x"')]);
+    expect(await warningsOf({ inputs: { y: 'image' } })).toEqual([]);
+  });
+
   it('a model that prepares the image gives the sketch, the captured tensors and the comparison of images that are prepared by hand', async () => {
     const { mean, std } = PREPROCESS;
     const prepare = join(folder.path, 'prepare.onnx');

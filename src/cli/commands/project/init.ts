@@ -33,9 +33,10 @@ export async function runInit(options: InitOptions): Promise<ExitCode> {
   try {
     if (existsSync(file)) throw new EngineError('file-exists', `${file} exists already`, { help: 'name another file with -f' });
     const projectFolder = findProjectFolder(resolve(file));
-    const { text, description, places } = await compose(options, projectFolder);
+    const { text, description, places, warnings } = await compose(options, projectFolder);
     const copied = write(file, text, places, projectFolder);
     console.line(`wrote ${file}: ${description}`);
+    for (const warning of warnings) console.problem('warning', `warning: ${warning}`);
     if (copied.length > 0) console.line(`copied ${copied.join(', ')}`);
     console.line(`next: tanren build${file === 'pipeline.yaml' ? '' : ` -f ${file}`}; then name your own data under "sources"`);
     return EXIT.built;
@@ -53,6 +54,7 @@ interface Composed {
   readonly description: string;
   /** Files and folders of the package that it names. */
   readonly places: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** @throws EngineError `model-needed`, `image-size`; OnnxError if the file is no model. */
@@ -74,15 +76,16 @@ async function compose(
         help: `name your ONNX file: tanren init --template ${template} --model model.onnx`,
       });
     const text = head + readTemplate(template, file);
-    return { text, description: 'a trained example detector and its images', places: examplesIn(text) };
+    return { text, description: 'a trained example detector and its images', places: examplesIn(text), warnings: [] };
   }
   if (isExample(template))
     throw new EngineError('model-needed', `the template ${template} takes a checkpoint, not an ONNX file`, {
       help: 'leave out --template to draft a pipeline for the model, or --model to start from the example',
     });
   const fromProject = (path: string): string => relative(projectFolder, resolve(path)).replaceAll('\\', '/') || '.';
+  const facts = await readFacts(model, { size, inputs: statedInputs(input) });
   const draft = draftPipeline({
-    facts: await readFacts(model, { size, inputs: statedInputs(input) }),
+    facts,
     model: fromProject(model),
     images: images === undefined ? STAND_INS : fromProject(images),
     imagesAre: images === undefined ? 'stand-ins' : 'own',
@@ -96,7 +99,8 @@ async function compose(
     throw new EngineError('no-detector', `${model} is ${draft.what}: COCO annotations need a detector whose outputs are recognized`, {
       help: 'leave out --annotations; docs/stages/describe.md says how outputs are read, and docs/stages/evaluate-classes.md how labels of a classifier are given',
     });
-  return { text: draft.text, description: draft.what, places: images === undefined && draft.needsImages ? [STAND_INS] : [] };
+  const places = images === undefined && draft.needsImages ? [STAND_INS] : [];
+  return { text: draft.text, description: draft.what, places, warnings: facts.inputWarnings };
 }
 
 /** How many images can calibrate: those of the folder, up to the usual number; the usual number if the folder has none yet. */

@@ -150,6 +150,13 @@ describe('inputs besides the image', () => {
     });
   });
 
+  it('that take the same image without a statement are a warning', () => {
+    const inputs: Inputs = { x, y: x, z: x };
+    expect(findImageInputs(modelOf(inputs), { inputs: { z: 'image' } }).warnings).toEqual([
+      'input "y" is assumed to take the same image as "x"; for pairs of images, connect tensors; otherwise state it in `inputs` of `preprocess`: y: image',
+    ]);
+  });
+
   it('have a row for each image of a batch where the first size is that of the batch', () => {
     const inputs: Inputs = {
       x: ['float32', [3, 3, 6, 6]],

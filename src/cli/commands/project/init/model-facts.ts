@@ -39,6 +39,8 @@ export interface ModelFacts {
   readonly others: readonly OtherInput[];
   /** What is known of the inputs that is not the usual, or why an image does not give them. */
   readonly inputNotes: readonly string[];
+  /** Those of the notes that may be wrong without an error: inputs that are assumed to take the same image. */
+  readonly inputWarnings: readonly string[];
 }
 
 /** Values of inputs besides the image, by name. */
@@ -70,14 +72,15 @@ export async function readFacts(path: string, { size: given, inputs: stated }: G
   );
   const angles = isWholeDetector ? [] : findAngleColumns(model);
   const known = { inputs, outputs, angles, nodes: graph.nodes.size, weightFiles, isWholeDetector, isHalf };
-  const { image: taken, others, notes: inputNotes } = found;
-  if (taken === undefined) return { ...known, isPrepared: false, image: undefined, others, inputNotes };
+  const { image: taken, others, notes: inputNotes, warnings: inputWarnings } = found;
+  if (taken === undefined) return { ...known, isPrepared: false, image: undefined, others, inputNotes, inputWarnings };
   const { image, dims } = await chooseSize({ path, model, given, isWholeDetector }, taken, outputs);
   return {
     ...known,
     isPrepared: isWholeDetector && precedeNetwork(pinned(model, image)),
     others,
     inputNotes,
+    inputWarnings,
     outputs: outputs.map(output => ({ ...output, dims: dims.get(output.name) ?? output.dims })),
     image,
   };
@@ -102,9 +105,14 @@ function widened(port: Port): Port {
 function findImage(
   model: Model,
   stated: StatedInputs | undefined,
-): { readonly image: FoundImage | undefined; readonly others: readonly OtherInput[]; readonly notes: readonly string[] } {
+): {
+  readonly image: FoundImage | undefined;
+  readonly others: readonly OtherInput[];
+  readonly notes: readonly string[];
+  readonly warnings: readonly string[];
+} {
   try {
-    const { inputs, notes } = findImageInputs(model, stated === undefined ? {} : { inputs: stated });
+    const { inputs, notes, warnings } = findImageInputs(model, stated === undefined ? {} : { inputs: stated });
     const { form, name } = inputs.image;
     const { layout, channels, dtype } = form;
     const image: FoundImage = {
@@ -116,10 +124,10 @@ function findImage(
       height: form.height ?? undefined,
       width: form.width ?? undefined,
     };
-    return { image, others: inputs.others, notes };
+    return { image, others: inputs.others, notes: [...notes, ...warnings], warnings };
   } catch (error) {
     if (!(error instanceof DetectionError && error.code === 'image-input')) throw error;
-    return { image: undefined, others: [], notes: [error.message] };
+    return { image: undefined, others: [], notes: [error.message], warnings: [] };
   }
 }
 
