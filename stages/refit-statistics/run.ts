@@ -40,7 +40,7 @@ export async function runRefitStatistics({ params, inputs, outputs, context }: S
     measureOutputSqnr(samplesOf(reference), samplesOf(one), await makeFolder(context.scratch, name));
   const before = await measure('before', await readInput(inputs, 'model', readModel));
   const after = await measure('after', model);
-  for (const [level, line] of describeOutputs(before, after, 'refit')) context.log(level, line);
+  for (const [level, line] of describeOutputs(before, after, 'refit', 'more samples, or the model without it')) context.log(level, line);
   const report: RefitReport = {
     format: 'tanren-refit-statistics/1',
     samples: list.files.length,

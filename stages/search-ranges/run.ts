@@ -14,7 +14,7 @@ import { parseSearchedBlock, SEARCH_DOCUMENT, type SearchedBlock } from '../../s
 import { findSearchedTensors } from '../../src/quant/range-search/searched-tensors.js';
 import { describeKinds, type GuardRequest, guardModels } from '../../src/quant/recovery/guard-work.js';
 import { type DescribedPair, describePair, OUTPUTS_FILE } from '../../src/quant/recovery/model-pair.js';
-import { listOutputs, type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
+import { isWorseOutput, listOutputs, type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
 import { describeGuard, type GuardReport } from '../../src/quant/recovery/output-guard.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { NOTHING_WIDER, parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
@@ -149,6 +149,6 @@ async function compare({ context }: Job, { manifest, paths }: DescribedPair, mod
 
 function describeOutput(name: string, { before, after }: { before: number | null; after: number | null }): ['info' | 'warning', string] {
   const text = (db: number | null): string => (db === null ? 'equal' : `${fixed(db, 1)} dB`);
-  const isWorse = (after ?? Number.POSITIVE_INFINITY) < (before ?? Number.POSITIVE_INFINITY);
+  const isWorse = isWorseOutput(before, after);
   return [isWorse ? 'warning' : 'info', `output "${name}": SQNR ${text(before)} before, ${text(after)} after`];
 }

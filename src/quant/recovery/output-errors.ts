@@ -147,17 +147,31 @@ async function makeFolder(parent: string, name: string): Promise<string> {
   return folder;
 }
 
-/** One line per output, and a warning for each that became worse. */
-export function describeOutputs(before: OutputSqnr, after: OutputSqnr, method: string): readonly (readonly ['info' | 'warning', string])[] {
+/** A change by less shows in no figure of one decimal, and is that of the samples. */
+const VISIBLE_DB = 0.1;
+
+/** Whether an SQNR fell visibly. */
+export function isWorseOutput(before: number | null | undefined, after: number | null | undefined): boolean {
+  const [from, to] = [toNumber(before), toNumber(after)];
+  return to < from && (from === Number.POSITIVE_INFINITY || from - to >= VISIBLE_DB);
+}
+
+/** One line per output, and a warning for each that became visibly worse. @param help what can be done about it. */
+export function describeOutputs(
+  before: OutputSqnr,
+  after: OutputSqnr,
+  method: string,
+  help: string,
+): readonly (readonly ['info' | 'warning', string])[] {
   const names = Object.keys(before);
-  const worse = names.filter(name => toNumber(after[name]) < toNumber(before[name]));
+  const worse = names.filter(name => isWorseOutput(before[name], after[name]));
   return [
     ...names.map(name => ['info', `output "${name}": SQNR ${formatDb(before[name])} before, ${formatDb(after[name])} after`] as const),
     ...worse.map(
       name =>
         [
           'warning',
-          `output "${name}" has an SQNR of ${formatDb(after[name])} after the ${method}, and ${formatDb(before[name])} before: use more samples, or the model without it`,
+          `output "${name}" has an SQNR of ${formatDb(after[name])} after the ${method}, and ${formatDb(before[name])} before: use ${help}`,
         ] as const,
     ),
   ];

@@ -91,10 +91,12 @@ function meanOf(shares: OutputShares): number {
   return all.length === 0 ? 0 : all.reduce((sum, share) => sum + share, 0) / all.length;
 }
 
-/** One line; a warning if changes are taken back. @param what the changed things, in plural. */
-export function describeGuard({ samples, changes, kept, error, trials }: GuardReport, what: string): readonly ['info' | 'warning', string] {
+/** One line. @param what the changed things, in plural. */
+export function describeGuard({ samples, changes, kept, error, trials }: GuardReport, what: string): readonly ['info', string] {
   const text = (shares: OutputShares): string => fixed(meanOf(shares), 4);
   const figures = `error of the outputs ${text(error.none)} without changes, ${text(error.all)} with all${kept === changes ? '' : `, ${text(error.kept)} with those`} (${trials.length} trials on ${samples} samples)`;
-  if (kept === changes) return ['info', `the outputs keep all ${changes} changed ${what}: ${figures}`];
-  return ['warning', `the outputs keep the first ${kept} of ${changes} changed ${what}: ${figures}`];
+  return [
+    'info',
+    `the outputs keep ${kept === changes ? `all ${changes}` : `the first ${kept} of ${changes}`} changed ${what}: ${figures}`,
+  ];
 }

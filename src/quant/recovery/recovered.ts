@@ -39,10 +39,11 @@ export function summarizeRecovery<Layer extends { readonly result: string }>(
   { done, result, change }: { readonly done: string; readonly result: Layer['result']; readonly change: string },
 ): readonly (readonly ['info' | 'warning', string])[] {
   const { layers, skipped, outputs, guard } = found;
+  const help = `more samples,${guard === undefined ? ' `guard: outputs`,' : ''} or the model without it`;
   const counts = `${done} of ${countResults(found, result)} of ${layers.length + skipped.length} layers`;
   return [
     ['info', counts],
     ...(guard === undefined ? [] : [describeGuard(guard, 'layers')]),
-    ...describeOutputs(outputs.before, outputs.after, change),
+    ...describeOutputs(outputs.before, outputs.after, change, help),
   ];
 }

@@ -27,7 +27,7 @@ it('keeps the beginning before the change that raises the error', async () => {
   expect(report).toMatchObject({ kept: 29, error: { none: { y: 0.9 }, all: { y: 0.95 } } });
   expect(report.error.kept.y).toBeCloseTo(0.61, 12);
   expect(describeGuard(report, 'layers')).toEqual([
-    'warning',
+    'info',
     'the outputs keep the first 29 of 100 changed layers: error of the outputs 0.9000 without changes, 0.9500 with all, 0.6100 with those (13 trials on 4 samples)',
   ]);
 });
