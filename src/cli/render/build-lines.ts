@@ -7,7 +7,7 @@ import { describeOutcome, type Outcome } from '../../engine/model/outcome.js';
 import type { StageId } from '../../engine/model/plan.js';
 import { formatWaiting } from '../pipeline/format-waiting.js';
 import type { Console } from '../terminal/console.js';
-import { padEnd } from '../terminal/display-width.js';
+import { cutWithMark, padEnd } from '../terminal/display-width.js';
 import { wrapHanging } from '../terminal/wrap-text.js';
 import { checkLine } from './check-report.js';
 import { formatElapsed } from './format-elapsed.js';
@@ -99,7 +99,7 @@ export function track(running: Map<StageId, Running>, event: BuildEvent, nowMs: 
 /** One line per running stage, at most `height` lines. If there are more stages, the last line states how many. */
 export function runningLines(running: ReadonlyMap<StageId, Running>, idWidth: number, height: number, nowMs: number): readonly string[] {
   const lines = [...running].map(([stage, { sinceMs, progress }]) =>
-    `  ${padEnd(stage, idWidth)}  ${formatElapsed(nowMs - sinceMs)}  ${progress}`.trimEnd(),
+    `  ${padEnd(cutWithMark(stage, idWidth), idWidth)}  ${formatElapsed(nowMs - sinceMs)}  ${progress}`.trimEnd(),
   );
   const maxLines = Math.max(1, height);
   return lines.length <= maxLines ? lines : [...lines.slice(0, maxLines - 1), `  and ${lines.length - maxLines + 1} more`];

@@ -1,7 +1,7 @@
 /** All stages of a round as a list that is drawn again while it runs: what ended, what runs and why, and what waits. */
 import type { BuildEvent } from '../../engine/model/events.js';
 import type { Outcome } from '../../engine/model/outcome.js';
-import { padEnd } from '../terminal/display-width.js';
+import { cutWithMark, padEnd } from '../terminal/display-width.js';
 import { formatElapsed } from './format-elapsed.js';
 
 interface Row {
@@ -85,6 +85,7 @@ function listRows(rows: readonly (readonly [string, Row])[], idWidth: number, he
 
 function formatRow(stage: string, { state, sinceMs, text, line }: Row, idWidth: number, nowMs: number): string {
   if (state === 'ended' || state === 'failed') return line;
-  if (state === 'waiting') return `· ${padEnd(stage, idWidth)}  waits`;
-  return `▸ ${padEnd(stage, idWidth)}  ${formatElapsed(nowMs - sinceMs)}  ${text}`;
+  const name = padEnd(cutWithMark(stage, idWidth), idWidth);
+  if (state === 'waiting') return `· ${name}  waits`;
+  return `▸ ${name}  ${formatElapsed(nowMs - sinceMs)}  ${text}`;
 }

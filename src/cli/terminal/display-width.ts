@@ -24,6 +24,16 @@ export function cut(text: string, width: number): string {
   return taken;
 }
 
+/** "…" takes the place of what exceeds the width. */
+export function cutWithMark(text: string, width: number): string {
+  return displayWidth(text) <= width ? text : `${cut(text, width - 1)}…`;
+}
+
+/** Columns for names before texts: those of the widest, but at most half of a line, so that a long name leaves room for the texts of the others. */
+export function nameColumns(names: Iterable<string>, width: number): number {
+  return Math.min(widest(names), Math.floor(width / 2));
+}
+
 export function widest(texts: Iterable<string>): number {
   let width = 0;
   for (const text of texts) width = Math.max(width, displayWidth(text));

@@ -18,13 +18,21 @@ describeInBrowser('the keyboard', path => {
     return project;
   });
 
-  it('skips to the content, filters results, picks an image, hides masks, and opens its tensors', async () => {
+  it('skips to the content, filters results, exports them, picks an image, hides masks, and opens its tensors', async () => {
     const { page, go, heard } = await given.open();
     await go('/results?left=evaluate-float&right=evaluate-int8');
     await press(page, page.getByRole('button', { name: 'Skip to the content' }));
     expect(await page.evaluate('document.activeElement?.id')).toBe('main');
     await press(page, page.getByRole('button', { name: /^equal \d/ }));
     await page.locator('.choice [aria-pressed="true"]', { hasText: 'equal' }).waitFor();
+    const count = Number(/\d+/.exec(await page.getByRole('button', { name: /^equal \d/ }).innerText())?.[0]);
+    const download = page.waitForEvent('download');
+    await press(page, page.getByRole('button', { name: 'Export the list' }));
+    const [head, ...lines] = readFileSync(await (await download).path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    expect(head).toBe('image,file,kind,class,left score,right score,left mask score,right mask score,iou,x,y,width,height');
+    expect(lines.map(line => line.split(',')[2])).toEqual(Array(count).fill('equal'));
     await press(page, page.locator('.results .data tbody button').nth(1));
     await page.waitForURL(/image=/);
     await press(page, page.getByLabel('masks'), 'Space');
@@ -34,12 +42,15 @@ describeInBrowser('the keyboard', path => {
     expect(heard).toEqual([]);
   });
 
-  it('picks a value, previews an edit, discards it, and closes the value', async () => {
+  it('picks a value, copies its name, previews an edit, discards it, and closes the value', async () => {
     const before = readFileSync(join(project.folder, 'pipeline.yaml'), 'utf8');
-    const { page, go, heard } = await given.open();
+    const { page, go, heard } = await given.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await go('/quantization?stage=quantize@box_head');
     await press(page, page.locator('.data tbody button').first());
     await page.getByRole('complementary').waitFor();
+    await press(page, page.getByRole('button', { name: 'Copy the name of the value' }));
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('box_features');
     await press(page, page.getByRole('button', { name: 'Keep in float' }));
     await page.locator('.diff .added').waitFor();
     await press(page, page.getByRole('button', { name: 'Discard' }));

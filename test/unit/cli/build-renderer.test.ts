@@ -138,8 +138,11 @@ describe('a build on a terminal', () => {
   });
 
   it("truncates live lines to the terminal's width, because a wrapped line could not be erased", () => {
-    const screen = render(makeTextConsole({ live: true, width: 12 }), [started('a-long-stage-name')]);
-    expect(screen).toEqual(['  a-long-st']);
+    const screen = render(makeTextConsole({ live: true, width: 12 }), [
+      started('a-long-stage-name'),
+      { kind: 'progress', stage: id('a-long-stage-name'), done: 3, total: 16, what: 'images' },
+    ]);
+    expect(screen).toEqual(['  a-l…  0 s']);
   });
 
   it('draws at most as many live lines as the terminal has rows, and counts the omitted ones', () => {

@@ -17,7 +17,7 @@ import { loadFrom, type PipelineOptions } from '../../pipeline/open-plan.js';
 import { findSharedCache } from '../../pipeline/shared-cache.js';
 import { makeBuildRenderer, type RenderedLines } from '../../render/build-renderer.js';
 import type { Console } from '../../terminal/console.js';
-import { widest } from '../../terminal/display-width.js';
+import { nameColumns } from '../../terminal/display-width.js';
 
 export interface BuildOptions extends PipelineOptions {
   readonly jobs?: number;
@@ -83,7 +83,7 @@ async function buildMerged(
   options: BuildOptions,
   { console, signal, lines = 'all', remove = 'unless-interrupted', failedRuns = new Map() }: BuildManner,
 ): Promise<BuildReport> {
-  const renderer = makeBuildRenderer(console, widest(plan.stages.keys()), lines);
+  const renderer = makeBuildRenderer(console, nameColumns(plan.stages.keys(), console.width()), lines);
   const ports = { ...makeEnginePorts(renderer.emit, signal), artifacts: 'links' as const };
   const { jobs } = options;
   const sharedCache = findSharedCache(options.cache);

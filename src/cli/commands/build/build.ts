@@ -22,7 +22,7 @@ import { makeBuildRenderer } from '../../render/build-renderer.js';
 import { encodeBuildReport, exitCodeOf, type MetricsForm, printBuildReport } from '../../render/build-report.js';
 import { unlessRefused } from '../../render/lock-refusal.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
-import { widest } from '../../terminal/display-width.js';
+import { nameColumns } from '../../terminal/display-width.js';
 import { endWithError } from '../../terminal/end-with-error.js';
 import { type BuildObserver, diagnosticOf, NO_OBSERVER } from './build-observer.js';
 import { runStatus } from './status.js';
@@ -75,7 +75,7 @@ async function buildTargets(
   if ('error' in prepared) return end(prepared.error);
   const { guard, remote } = prepared;
   const asked = readBuildRequest(process.argv.slice(2), process.cwd());
-  const renderer = makeBuildRenderer(console, widest(plan.stages.keys()));
+  const renderer = makeBuildRenderer(console, nameColumns(plan.stages.keys(), console.width()));
   const signal = abortOnSignals();
   const ports = makeEnginePorts(event => {
     renderer.emit(event);

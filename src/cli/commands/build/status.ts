@@ -16,7 +16,7 @@ import { formatFailure } from '../../render/format-failure.js';
 import { unlessRefused } from '../../render/lock-refusal.js';
 import { describeAbout } from '../../render/time-left.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
-import { padEnd, widest } from '../../terminal/display-width.js';
+import { nameColumns, padEnd } from '../../terminal/display-width.js';
 import { wrapBehind } from '../../terminal/wrap-text.js';
 
 export async function runStatus(
@@ -51,7 +51,7 @@ export async function runStatus(
     });
     return EXIT.built;
   }
-  const width = widest(examined.keys());
+  const width = nameColumns(examined.keys(), console.width());
   for (const [stage, { status, device }] of examined) {
     for (const line of formatStatus(padEnd(stage, width), status, console)) console.line(line);
     if (device !== undefined) console.line(`${padEnd('', width)}  ${formatDevice(device)}`);
@@ -81,7 +81,10 @@ function printCauses(explained: ReadonlyMap<StageId, Explanation>, json: boolean
     if (group === undefined) groups.set(roots, [one]);
     else group.push(one);
   }
-  const width = widest(open.map(({ stage }) => stage));
+  const width = nameColumns(
+    open.map(({ stage }) => stage),
+    console.width(),
+  );
   for (const [roots, group] of groups) {
     for (const root of roots.split('\n')) console.line(console.style('bold', root));
     for (const { stage, status } of group) {

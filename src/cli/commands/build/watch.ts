@@ -25,7 +25,7 @@ import { abortOnSignals } from '../../process/interruption.js';
 import { makeBuildRenderer } from '../../render/build-renderer.js';
 import { type MetricsForm, printBuildReport } from '../../render/build-report.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
-import { widest } from '../../terminal/display-width.js';
+import { nameColumns } from '../../terminal/display-width.js';
 import { KEYS_HINT, type Keys, listenToKeys } from './watch-keys.js';
 import { openStandby } from './watch-standby.js';
 import { buildSubset, SUBSET_IMAGES, type SubsetOrder } from './watch-subset.js';
@@ -192,7 +192,7 @@ async function runRound(
   const { options, console, hints, signal } = watch;
   const before = watch.last;
   watch.last = undefined;
-  const renderer = makeBuildRenderer(console, widest(first.plan.stages.keys()), 'list');
+  const renderer = makeBuildRenderer(console, nameColumns(first.plan.stages.keys(), console.width()), 'list');
   const revisions = createRevisions(first);
   const done = new AbortController();
   const building = build(

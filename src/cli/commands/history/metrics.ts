@@ -48,7 +48,9 @@ export async function runMetrics(targets: readonly string[], options: MetricsOpt
       ...(outdated.has(stage.id) ? { outdated: true } : {}),
     }));
     console.json({ stages, gates: gates.map(encodeGate) });
-  } else print(figures, gates, outdated, console);
+  } else if (figures.length === 0)
+    console.line(opened.targets === 'all' ? 'no stage has metrics yet' : `no metrics yet: ${opened.targets.join(', ')}`);
+  else print(figures, gates, outdated, console);
   if (options.save === undefined) return EXIT.built;
   try {
     save(options.save, plan, wanted, options, console);
@@ -59,7 +61,6 @@ export async function runMetrics(targets: readonly string[], options: MetricsOpt
 }
 
 function print(figures: readonly Figures[], gates: readonly GateResult[], outdated: ReadonlySet<string>, console: Console): void {
-  if (figures.length === 0) console.line('no stage has metrics yet');
   const tables = new Map<string, MetricsColumn[]>();
   for (const { stage, metrics } of figures) {
     const name = stage.plugin.name;

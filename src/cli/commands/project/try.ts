@@ -17,7 +17,7 @@ import { makeBuildRenderer } from '../../render/build-renderer.js';
 import { exitCodeOf } from '../../render/build-report.js';
 import { formatFailure } from '../../render/format-failure.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
-import { widest } from '../../terminal/display-width.js';
+import { nameColumns } from '../../terminal/display-width.js';
 import { endWithError } from '../../terminal/end-with-error.js';
 import type { GivenSize } from './init/image-size.js';
 import { type StatedInput, statedInputs } from './init/stated-inputs.js';
@@ -87,7 +87,7 @@ async function buildProject({ file, keep }: TryProject, console: Console): Promi
   if (opened === undefined) return undefined;
   const { plan } = opened;
   // Without a terminal, the table is all that is printed.
-  const renderer = process.stdout.isTTY ? makeBuildRenderer(console, widest(plan.stages.keys())) : undefined;
+  const renderer = process.stdout.isTTY ? makeBuildRenderer(console, nameColumns(plan.stages.keys(), console.width())) : undefined;
   const ports = makeEnginePorts(renderer?.emit ?? (() => undefined), abortOnSignals());
   const lock = keep === 'yes' ? { lock: { file: lockFileOf(file, process.cwd()), use: 'write' as const } } : {};
   const report = await build(plan, { targets: 'all', failures: 'keep-going', force: 'never', ...lock }, ports).finally(() =>

@@ -1,7 +1,9 @@
 /** Messages in place of content: empty, loading, or an error with its next step. */
+
 import type { ComponentChildren } from 'preact';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import type { ApiError } from '../api/client.js';
+import { isOutdated } from './states.js';
 import { plainText } from './text.js';
 
 export function Empty({ children }: { readonly children: ComponentChildren }) {
@@ -35,9 +37,9 @@ export function Badge({ look, children }: { readonly look: string; readonly chil
 }
 
 /** A warning where results that are shown are of earlier inputs. */
-export function OutOfDate({ stage: { state, built, why } }: { readonly stage: StageRow }) {
-  if (state === 'up-to-date' || !built) return null;
-  return <Badge look="warn">out of date: {plainText(why[0] ?? 'its inputs changed')}</Badge>;
+export function OutOfDate({ stage }: { readonly stage: StageRow }) {
+  if (!isOutdated(stage)) return null;
+  return <Badge look="warn">out of date: {plainText(stage.why[0] ?? 'its inputs changed')}</Badge>;
 }
 
 /** What went wrong with the last click, beside its button. */

@@ -1,5 +1,7 @@
 /** How states of stages are named and marked: a word, a sign and a color, so that none of them is the only indication. */
 
+import type { StageRow } from '../../../report/views/pipeline-data.js';
+
 export interface Look {
   readonly word: string;
   readonly sign: string;
@@ -27,6 +29,11 @@ const LOOKS: Readonly<Record<string, Look>> = {
   'gate-missed': { word: 'gate missed', sign: '✗', tone: 'bad' },
   'not-reproduced': { word: 'not reproduced', sign: '✗', tone: 'bad' },
 };
+
+/** Whether the results that are shown are of other inputs than the present ones. A result in the cache that a build would restore is of the present ones. */
+export function isOutdated({ state, built, cached }: Pick<StageRow, 'state' | 'built' | 'cached'>): boolean {
+  return built && state !== 'up-to-date' && !(state === 'restorable' && cached === true);
+}
 
 export function lookOf(state: string): Look {
   return LOOKS[state] ?? { word: state, sign: '?', tone: 'mute' };

@@ -6,7 +6,7 @@ import { useStore } from '../api/store.js';
 import { FigureText } from '../parts/figure.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { StateText } from '../parts/state-text.js';
-import { plainText } from '../parts/text.js';
+import { clip, plainText } from '../parts/text.js';
 import { cacheOutcomeOf, describeOutcome } from './cache-outcome.js';
 import type { StageState } from './stage-states.js';
 
@@ -67,5 +67,12 @@ const COLUMNS: readonly PlainColumn<StageRow>[] = [
         </div>
       )),
   },
-  { title: 'Why', look: 't soft', cell: ({ why }) => plainText(why.slice(0, 2).join('; ')) },
+  {
+    title: 'Why',
+    look: 't why soft',
+    cell: ({ why }) => <span title={plainText(why.join('\n'))}>{clip(plainText(why.slice(0, 2).join('; ')), LONGEST)}</span>,
+  },
 ];
+
+/** Characters of a reason: one may name many files, and the panel of the stage has all of it. */
+const LONGEST = 200;

@@ -1,9 +1,11 @@
 /** A few sentences about a quantized model: its preset, its counts, and which stages its errors come from. */
+
 import { isJsonObject } from '../../../base/json.js';
 import type { QuantizationReport } from '../../../quant/report/report-entries.js';
 import { formatCount } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { Badge } from '../parts/notice.js';
+import { isOutdated } from '../parts/states.js';
 import { plainText } from '../parts/text.js';
 import type { LoadedPropagated } from './use-propagated.js';
 
@@ -43,8 +45,9 @@ export function Summary({
 }
 
 /** A stage that failed, as by a missed threshold, keeps its former artifacts. */
-function describeAge({ state, last }: StageRow): string {
-  if (state === 'up-to-date') return '';
+function describeAge(stage: StageRow): string {
+  const { last } = stage;
+  if (!isOutdated(stage)) return '';
   if (last?.outcome === 'failed') return `, which failed${last.run === undefined ? '' : ` in ${last.run}`}: they are of an earlier build`;
   return ', which is out of date';
 }

@@ -1,8 +1,10 @@
 /** The content of the view "Report": the main figures and gates, then a section per kind of result. Also what a saved page shows before its script runs. */
+
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { isStatic } from '../api/saved.js';
 import { Link } from '../parts/link.js';
 import { Badge, Empty } from '../parts/notice.js';
+import { isOutdated } from '../parts/states.js';
 import { plainText } from '../parts/text.js';
 import { Accuracy } from './accuracy.js';
 import { Compiled } from './compiled.js';
@@ -84,7 +86,7 @@ function Outdated({ pipeline }: Pick<ReportResults, 'pipeline'>) {
   const shown = listEntries(pipeline).flatMap(entry => rowOfEntry(entry, pipeline.stages) ?? []);
   const rows = [...new Set([...shown, ...pipeline.stages.filter(({ gates }) => gates.length > 0)])];
   if (pipeline.project.access === 'saved') return null;
-  const [stale, unbuilt] = [rows.filter(({ built, state }) => built && state !== 'up-to-date'), rows.filter(({ built }) => !built)];
+  const [stale, unbuilt] = [rows.filter(isOutdated), rows.filter(({ built }) => !built)];
   const named = (what: string, those: readonly StageRow[]) =>
     those.length > 0 && (
       <p key={what}>

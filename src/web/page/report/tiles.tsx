@@ -1,4 +1,5 @@
 /** The main figures of a report, each on a tile. Measured and estimated times have tiles of their own. */
+
 import type { ComponentChildren } from 'preact';
 import { formatDuration } from '../../../base/text/format.js';
 import type { QuantizationReport } from '../../../quant/report/report-entries.js';
@@ -7,6 +8,7 @@ import type { BenchReport } from '../../../runtime/measure/bench-report.js';
 import { sumEstimates } from '../../../target/estimate/estimate.js';
 import type { CompileReport } from '../compile/compile-report.js';
 import { findCocoFigure } from '../parts/coco-figures.js';
+import { isOutdated } from '../parts/states.js';
 import { plainText } from '../parts/text.js';
 import { addPerImage, describeFastest, nameDevice } from './bench-figures.js';
 import { listGates } from './gates.js';
@@ -58,7 +60,7 @@ export function gateTile({ project, stages }: Pick<ReportResults['pipeline'], 'p
     return [{ label: 'Gates', value: <span class="bad">{`✗ ${missed} of ${gates.length} missed`}</span>, note: 'named below' }];
   if (unknown > 0) return [{ label: 'Gates', value: `${unknown} of ${gates.length} unknown`, note: 'their stages are not built' }];
   const value = `✓ ${gates.length} of ${gates.length} met`;
-  const isStale = project.access !== 'saved' && stages.some(stage => stage.gates.length > 0 && stage.state !== 'up-to-date');
+  const isStale = project.access !== 'saved' && stages.some(stage => stage.gates.length > 0 && isOutdated(stage));
   if (isStale) return [{ label: 'Gates', value, note: 'by results that are out of date' }];
   // A saved page does not know the gates of stages without a result.
   if (stages.some(({ built }) => !built)) return [{ label: 'Gates', value, note: 'of the stages that are built' }];

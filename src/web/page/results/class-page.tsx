@@ -1,4 +1,5 @@
 /** The view "Results" of classifiers: the predictions of two stages side by side, filtered by what changed, and what they confuse. */
+
 import { useMemo } from 'preact/hooks';
 import type { Figure } from '../../../base/figure.js';
 import { formatFixed } from '../../../report/numbers.js';
@@ -13,6 +14,7 @@ import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
 import { type PlainColumn, PlainTable } from '../parts/plain-table.js';
 import { Select } from '../parts/select.js';
+import { isOutdated } from '../parts/states.js';
 import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import {
@@ -51,7 +53,7 @@ export function ClassPage({ stages }: { readonly stages: readonly StageRow[] }) 
           <Select label="Right" value={right.id} choices={stages.map(({ id }) => id)} pick={id => setQuery({ right: id })} />
           {[...new Set([left, right])].map(
             stage =>
-              stage.state !== 'up-to-date' && (
+              isOutdated(stage) && (
                 <Badge key={stage.id} look="warn">
                   {stage.id} is out of date
                 </Badge>

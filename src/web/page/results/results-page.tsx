@@ -1,4 +1,5 @@
 /** The view "Results": images with the detections of two stages side by side, filtered by what changed. */
+
 import { useMemo } from 'preact/hooks';
 import type { JudgedSides } from '../../../detection/coco/judged-sides.js';
 import { setQuery, usePlace } from '../api/router.js';
@@ -7,6 +8,7 @@ import { type ColumnSpec, DataTable } from '../parts/data-table.js';
 import { NameCell } from '../parts/name-cell.js';
 import { Badge, Empty, Waiting } from '../parts/notice.js';
 import { Select } from '../parts/select.js';
+import { isOutdated } from '../parts/states.js';
 import { plainText } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import type { ViewProps } from '../parts/view-props.js';
@@ -78,7 +80,7 @@ export function ResultsPage({ pipeline }: ViewProps) {
           )}
           {[...new Map([left, right].map(one => [nameOf(one), one])).values()].map(
             ({ stage, of }) =>
-              stage.state !== 'up-to-date' &&
+              isOutdated(stage) &&
               of === undefined && (
                 <Badge key={stage.id} look="warn">
                   {stage.id} is out of date
