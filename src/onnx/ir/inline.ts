@@ -9,6 +9,8 @@ export interface Inlining {
   readonly graph: Graph;
   /** Names used in `graph` and its subgraphs. */
   readonly names: NameScope;
+  /** Names of the nodes of `graph`: ONNX Runtime refuses two nodes of one name. */
+  readonly nodeNames: NameScope;
   /** The node with the subgraph; copies are inserted before it. */
   readonly before: NodeId;
 }
@@ -22,7 +24,10 @@ export function inlineSubgraph(into: Inlining, sub: Graph, inputs: readonly Valu
     sub.inputs.map((input, index) => [input, getDefined(inputs[index], `input ${index} of a subgraph`)]),
   );
   copyValues(into, into.graph, sub, ids);
-  const copies = [...sub.nodes.values()].map(node => copyNode(into, node, ids, into.graph));
+  const copies = [...sub.nodes.values()].map(node => {
+    const copy = copyNode(into, node, ids, into.graph);
+    return copy.name === '' ? copy : { ...copy, name: into.nodeNames.take(copy.name) };
+  });
   const order = [...into.graph.nodes.values()];
   order.splice(
     order.findIndex(node => node.id === into.before),

@@ -1,4 +1,4 @@
-/** A set of used value names, for edits that need many unused names. */
+/** A set of used names of values or nodes, for edits that need many unused names. */
 import { collectValueNames } from './edit.js';
 import type { Graph } from './model.js';
 
@@ -11,6 +11,15 @@ export interface NameScope {
 export function makeNameScope(graph: Graph): NameScope {
   const taken = new Set<string>();
   collectValueNames(graph, taken);
+  return makeScope(taken);
+}
+
+/** The names of the nodes of a graph, without those of its subgraphs. */
+export function makeNodeNameScope({ nodes }: Graph): NameScope {
+  return makeScope(new Set([...nodes.values()].map(({ name }) => name)));
+}
+
+function makeScope(taken: Set<string>): NameScope {
   /** The next suffix to try for each name; names are never released. */
   const next = new Map<string, number>();
   return {

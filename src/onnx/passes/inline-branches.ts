@@ -2,7 +2,7 @@
 import { decodeRawTensor } from '../../tensor/raw-tensor.js';
 import { type Inlining, inlineSubgraph, replaceByIdentities, sortValues } from '../ir/inline.js';
 import type { Graph, Node } from '../ir/model.js';
-import { makeNameScope } from '../ir/name-scope.js';
+import { makeNameScope, makeNodeNameScope } from '../ir/name-scope.js';
 import { type Scope, scopesOf } from '../ir/scope.js';
 import { findConstantIn } from '../rewrite/graph-view.js';
 import { describeNode } from '../shape-inference/context/node-context.js';
@@ -33,7 +33,7 @@ function inlineIn(scope: Scope): PassOutcome {
       continue;
     }
     changed.push(node.name === '' ? node.opType : node.name);
-    const into: Inlining = { model, graph, names: makeNameScope(model.graph), before: node.id };
+    const into: Inlining = { model, graph, names: makeNameScope(model.graph), nodeNames: makeNodeNameScope(graph), before: node.id };
     replaceByIdentities(into, node, inlineSubgraph(into, taken, []));
   }
   if (changed.length > 0) sortValues(graph);

@@ -5,7 +5,7 @@ import { ints } from '../ir/attribute.js';
 import { addInitializer, addNode, subgraphsOf } from '../ir/edit.js';
 import { type Inlining, inlineSubgraph, replaceByIdentities, sortValues } from '../ir/inline.js';
 import type { Constant, Graph, Node, ValueId } from '../ir/model.js';
-import { makeNameScope } from '../ir/name-scope.js';
+import { makeNameScope, makeNodeNameScope } from '../ir/name-scope.js';
 import { isDeterministic } from '../ir/operator-traits.js';
 import { type Scope, scopesOf } from '../ir/scope.js';
 import { findConstantIn } from '../rewrite/graph-view.js';
@@ -44,7 +44,7 @@ function unrollIn(scope: Scope): PassOutcome {
       continue;
     }
     changed.push(node.name === '' ? node.opType : node.name);
-    const into: Inlining = { model, graph, names: makeNameScope(model.graph), before: node.id };
+    const into: Inlining = { model, graph, names: makeNameScope(model.graph), nodeNames: makeNodeNameScope(graph), before: node.id };
     replaceByIdentities(into, node, unroll(into, node, plan));
   }
   if (changed.length > 0) sortValues(graph);

@@ -36,7 +36,7 @@ export async function runInit(options: InitOptions): Promise<ExitCode> {
     const { text, description, places, warnings } = await compose(options, projectFolder);
     const copied = write(file, text, places, projectFolder);
     console.line(`wrote ${file}: ${description}`);
-    for (const warning of warnings) console.problem('warning', `warning: ${warning}`);
+    for (const warning of warnings) console.line(`warning: ${warning}`);
     if (copied.length > 0) console.line(`copied ${copied.join(', ')}`);
     console.line(`next: tanren build${file === 'pipeline.yaml' ? '' : ` -f ${file}`}; then name your own data under "sources"`);
     return EXIT.built;

@@ -1,4 +1,5 @@
 /** Tests of inlining branches and unrolling loops. */
+import { subgraphsOf } from '../../../../src/onnx/ir/edit.js';
 import type { Model } from '../../../../src/onnx/ir/model.js';
 import { SIMPLIFY_PASSES, simplifyToFixedPoint } from '../../../../src/onnx/passes/simplify.js';
 import { parseModelText } from '../../../../src/onnx/text/parse-text.js';
@@ -78,6 +79,21 @@ describe('unroll-loops', () => {
     const after = await runModel(model, { x });
     expect(after.last).toEqual(before.last);
     expect(after.rows).toEqual(before.rows);
+  });
+
+  it('gives the copies of a named node names of their own, as ONNX Runtime requires', async () => {
+    const x = randomFloats([2, 3]);
+    const model = parse(loop());
+    for (const outer of model.graph.nodes.values())
+      for (const body of subgraphsOf(outer)) for (const node of body.nodes.values()) node.name = `/body/${node.opType}`;
+    const before = await runModel(model, { x });
+    await simplify(model);
+    expect([...model.graph.nodes.values()].flatMap(({ opType, name }) => (opType === 'Add' ? [name] : []))).toEqual([
+      '/body/Add',
+      '/body/Add_1',
+      '/body/Add_2',
+    ]);
+    expect((await runModel(model, { x })).last).toEqual(before.last);
   });
 
   it.each<[string, (text: string) => string, string]>([
