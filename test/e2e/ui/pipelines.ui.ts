@@ -138,7 +138,7 @@ describeInBrowser("the page of a classifier's pipeline", path => {
     await opened.go('/results?kind=right');
     await tab.getByRole('button', { name: 'r.png' }).waitFor();
     const figures = tab.getByRole('region', { name: 'Figures' });
-    expect(await figures.locator('tbody tr').first().innerText()).toMatch(/^top-1 accuracy\s+75\.0\s%\s+75\.0\s%\s0$/);
+    expect(await figures.locator('tbody tr').first().innerText()).toMatch(/^top-1 accuracy\s+75\.0\s%\s+75\.0\s%\s0\spp$/);
     const download = tab.waitForEvent('download');
     await tab.getByRole('button', { name: 'Export the list' }).click();
     const lines = readFileSync(await (await download).path(), 'utf8').split('\r\n');
