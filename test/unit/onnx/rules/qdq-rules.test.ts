@@ -13,8 +13,9 @@ import { floats, integers, randomFloats, type SmallModel, type SmallNode, smallM
 const uint8 = (value: number): Constant => encodeRawTensor(makeTensor('uint8', [], Uint8Array.of(value)));
 const scaled = (dims: readonly number[], seed: number, most: number): readonly number[] =>
   Array.from(randomFloats(dims, seed).data, value => Math.round(most * value));
+/** Of 7 bits: ONNX Runtime's kernels for processors without VNNI add two products in 16 bits, which saturate with larger weights. */
 const int8s = (dims: readonly number[], seed: number): Constant =>
-  encodeRawTensor(makeTensor('int8', dims, Int8Array.from(scaled(dims, seed, 127))));
+  encodeRawTensor(makeTensor('int8', dims, Int8Array.from(scaled(dims, seed, 63))));
 const int32s = (dims: readonly number[], seed: number): Constant =>
   encodeRawTensor(makeTensor('int32', dims, Int32Array.from(scaled(dims, seed, 900))));
 
