@@ -1,6 +1,6 @@
 /** Answers the page's requests for data and for actions. Each name of the API has one function. */
 import { readFileSync, statSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { formatJsonProblems, readJsonShape } from '../base/json/json-shape.js';
 import { readerOf } from '../base/schema/schema-reader.js';
 import { getRunIndex } from '../engine/insight/history/run-name.js';
@@ -21,8 +21,7 @@ import type { ProjectPorts } from './project/project-ports.js';
 import type { StartedBuilds } from './project/started-builds.js';
 import { basisOf } from './project/sweep-basis.js';
 import { SWEEP_ORDER, type Sweeps } from './project/sweeps.js';
-import { answerArtifact, type FileForm, findArtifact } from './views/artifact-file.js';
-import { parseByteRange } from './views/coco-rows.js';
+import { answerArtifact, findArtifact, parseFileForm } from './views/artifact-file.js';
 import { answerInput } from './views/input-file.js';
 import { findArtifactOf } from './views/moment-artifact.js';
 import { viewPipeline } from './views/pipeline-view.js';
@@ -75,11 +74,11 @@ const READS: Readonly<Record<string, Handler>> = {
     const names = (query.get('of') ?? '').split(',').filter(name => name !== '');
     return jsonAnswer(viewComparison(names, state, getPlan(state.plan)));
   },
-  artifact: async ({ query, message }, { project }) => {
+  artifact: async ({ query }, { project }) => {
     const state = await project.state();
     const [stage, port, path] = [get(query, 'stage'), get(query, 'port'), query.get('path') ?? undefined];
     const found = await findArtifactOf(getPlan(state.plan), state, { stage, port, path, of: query.get('of') ?? 'now' });
-    return answerArtifact(found, formOf(query, message));
+    return answerArtifact(found, parseFileForm(query));
   },
   model: async ({ query }, { project, models }) => {
     const state = await project.state();
@@ -107,7 +106,7 @@ const READS: Readonly<Record<string, Handler>> = {
     const view: TrialView = { advice, rewrite: findRewrite(plan, compiled.ref) };
     return jsonAnswer(view);
   },
-  input: async ({ query, message }, { project }) => {
+  input: async ({ query }, { project }) => {
     const state = await project.state();
     return answerInput(
       getPlan(state.plan),
@@ -115,7 +114,7 @@ const READS: Readonly<Record<string, Handler>> = {
       get(query, 'stage'),
       get(query, 'name'),
       query.get('path') ?? undefined,
-      formOf(query, message),
+      parseFileForm(query),
     );
   },
   events: async (request, { follow }) =>
@@ -181,16 +180,6 @@ export async function answerData(request: DataRequest, context: DataContext): Pr
   if (method === 'POST' && context.ports.access === 'read-only')
     return errorAnswer(403, 'ui-read-only', 'this page is read-only', 'start `tanren ui` without --read-only');
   return handler(request, context);
-}
-
-/** @throws RequestError as `parseByteRange`. */
-function formOf(query: URLSearchParams, { headers }: IncomingMessage): FileForm {
-  const bytes = query.get('bytes');
-  return {
-    as: query.get('as') === 'rows' ? 'rows' : undefined,
-    bytes: bytes === null ? undefined : parseByteRange(bytes),
-    known: headers['if-match'],
-  };
 }
 
 /** The end of a log says why a stage failed, and a log may have megabytes. */

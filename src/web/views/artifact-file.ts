@@ -14,7 +14,7 @@ import { ARTIFACT_HEADERS } from '../access/security-headers.js';
 import { type Answer, jsonAnswer } from '../http/answer.js';
 import { RequestError } from '../http/read-body.js';
 import type { ProjectState } from '../project/live-project.js';
-import { asRows, type ByteRange } from './coco-rows.js';
+import { asRows, type ByteRange, parseByteRange } from './coco-rows.js';
 
 /** Larger files are for other tools. */
 export const MOST_FILE_BYTES = 256_000_000;
@@ -126,8 +126,18 @@ export interface FileForm {
   /** A COCO file as rows. */
   readonly as?: 'rows' | undefined;
   readonly bytes?: ByteRange | undefined;
-  /** The stamp of the file that the client knows: the header "etag" of an answer. */
+  /** The stamp of the file that the client knows: the header "tanren-stamp" of an answer. */
   readonly known?: string | undefined;
+}
+
+/** @throws RequestError as `parseByteRange`. */
+export function parseFileForm(query: URLSearchParams): FileForm {
+  const bytes = query.get('bytes');
+  return {
+    as: query.get('as') === 'rows' ? 'rows' : undefined,
+    bytes: bytes === null ? undefined : parseByteRange(bytes),
+    known: query.get('known') ?? undefined,
+  };
 }
 
 /** The content of a file, or the list of the files of a folder. @throws RequestError, `ui-file-changed` among them. */
@@ -135,7 +145,7 @@ export function answerArtifact(found: FoundArtifact, form: FileForm = {}): Answe
   if (found.kind === 'folder') return jsonAnswer({ files: found.files });
   const { body, stamp } = openRegular(found.path, form);
   const type = form.as === 'rows' ? BINARY : typeOf(found.name);
-  const headers = { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store', etag: stamp };
+  const headers = { ...ARTIFACT_HEADERS, 'content-type': type, 'cache-control': 'no-store', 'tanren-stamp': stamp };
   return { status: 200, headers, body: form.as === 'rows' ? asRows(body) : body };
 }
 
@@ -163,7 +173,7 @@ export function openRegular(path: string, { bytes: range, known }: Pick<FileForm
   let stream: Readable | undefined;
   try {
     const stats = fstatSync(file, { bigint: true });
-    const stamp = `"${stats.ino}-${stats.size}-${stats.mtimeNs}"`;
+    const stamp = `${stats.ino}-${stats.size}-${stats.mtimeNs}`;
     if (known !== undefined && known !== stamp)
       throw new RequestError(412, 'ui-file-changed', `${path} has changed since the page read it`, 'reload the page');
     const whole = Number(stats.size);

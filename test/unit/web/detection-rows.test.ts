@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { getDefined } from '../../../src/base/invariant.js';
 import { openRowScanner } from '../../../src/detection/coco/row-scanner.js';
 import { readDatasetRows, readDetectionRows } from '../../../src/web/page/results/detection-columns.js';
+import { FileChanged, NotFetched, type ReadBytes } from '../../../src/web/page/results/fetched-file.js';
 import { outlineMasks } from '../../../src/web/page/results/image-masks.js';
-import { fetchMasks, type ReadBytes } from '../../../src/web/page/results/mask-places.js';
+import { fetchMasks } from '../../../src/web/page/results/mask-places.js';
 import { type Matched, matchResults, matchSides } from '../../../src/web/page/results/match-results.js';
 
 const bytesOf = (text: string): ArrayBuffer => new TextEncoder().encode(text).buffer;
@@ -117,7 +118,7 @@ describe('masks of rows', () => {
     const text = `[1]  [2]${' '.repeat(20_000)}[3]`;
     const asked: (readonly [number, number])[] = [];
     const masks = [at(20_008, 20_011), at(5, 8), at(0, 3)];
-    const found = await fetchMasks(masks, (start, end) => {
+    const { contents: found, problem } = await fetchMasks(masks, (start, end) => {
       asked.push([start, end]);
       return reader(text)(start, end);
     });
@@ -125,11 +126,34 @@ describe('masks of rows', () => {
       [0, 8],
       [20_008, 20_011],
     ]);
+    expect(problem).toBeUndefined();
     expect(masks.map(mask => found.get(mask))).toMatchObject([{ json: [3] }, { json: [2] }, { json: [1] }]);
   });
 
-  it('that are no JSON, or not fetched, are an error', async () => {
-    await expect(fetchMasks([at(0, 3)], reader('[1'))).rejects.toThrow(SyntaxError);
-    await expect(fetchMasks([at(0, 3)], () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
+  const LARGE = 16_000_001;
+  /** As the server does, which gives no larger range. */
+  const readSome: ReadBytes = (start, end) =>
+    end - start < LARGE ? reader(`${' '.repeat(start)}[[1,1,3,1,3,3,1,3]]`)(start, end) : Promise.reject(new NotFetched('too many bytes'));
+
+  it.each([
+    ['too large for the server', at(40_000, 40_000 + LARGE), 'too many bytes'],
+    ['no JSON', at(21, 22), 'JSON'],
+  ])('of an image stay where one of them is %s, with the reason', async (_what, lost, reason) => {
+    const near = at(0, 19);
+    const { contents, problem } = await fetchMasks([lost, near], readSome);
+    expect(problem).toContain(reason);
+    expect([contents.has(lost), contents.get(lost)]).toEqual([true, undefined]);
+    expect(contents.get(near)).toMatchObject({ json: [[1, 1, 3, 1, 3, 3, 1, 3]] });
+
+    const image = { image: { ...canvas, fileName: 'a.png' }, left: [lost, near, undefined], right: [near], truth: [] };
+    expect(await outlineMasks(image, { left: readSome, right: readSome, annotations: readSome })).toEqual({
+      masks: { left: [undefined, 'M1 1L3 1L3 3L1 3Z', undefined], right: ['M1 1L3 1L3 3L1 3Z'], truth: [] },
+      problem,
+    });
+  });
+
+  it('of a file that is another one are an error for all', async () => {
+    const isOther: ReadBytes = start => (start === 0 ? reader('[1]')(0, 3) : Promise.reject(new FileChanged('other')));
+    await expect(fetchMasks([at(0, 3), at(40_000, 40_003)], isOther)).rejects.toThrow(FileChanged);
   });
 });

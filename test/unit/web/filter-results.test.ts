@@ -158,7 +158,7 @@ describe('masks', () => {
       truth: [{ id: 1, image_id: 1, category_id: 1, bbox: [0, 0, 2, 2], area: 4, iscrowd: 0, segmentation: [[1, 1, 3, 1, 3, 3, 1, 3]] }],
     });
     expect(result.hasMasks).toBe(true);
-    const { left, right, truth } = await outlineMasks(getDefined(masksAt(0), 'image'));
+    const { left, right, truth } = (await outlineMasks(getDefined(masksAt(0), 'image'))).masks;
     expect(imageAt(result, 0).objects.map(({ kind }) => kind)).toEqual(['equal', 'lost']);
     expect(left).toEqual([undefined, 'M0 0L2 0L2 2L0 2Z']);
     expect(right).toEqual(['M4 0L6 0L6 2L4 2Z', undefined]);
@@ -174,7 +174,7 @@ describe('masks', () => {
 
   it('that are invalid give no path', async () => {
     const { masksAt } = match({ left: [found(1, 1, 0.5, [0, 0, 2, 2], { segmentation: { size: [9, 12], counts: '!!' } })], right: [] });
-    expect((await outlineMasks(getDefined(masksAt(0), 'image'))).left).toEqual([undefined]);
+    expect((await outlineMasks(getDefined(masksAt(0), 'image'))).masks.left).toEqual([undefined]);
   });
 });
 

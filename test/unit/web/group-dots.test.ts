@@ -1,4 +1,4 @@
-import { groupDots } from '../../../src/web/page/runs/group-dots.js';
+import { describeGroup, groupDots } from '../../../src/web/page/runs/group-dots.js';
 
 const dotAt = (name: string, x: number, y: number) => ({ name, label: name, x, y });
 const own = (value: number): number => value;
@@ -23,5 +23,43 @@ describe('dots of a scatter', () => {
     const dots = [dotAt('r2', 0, 0), dotAt('r1', 1, 0)];
     expect(groupDots(dots, value => value * 100, own, [])).toHaveLength(2);
     expect(groupDots(dots, value => value / 100, own, [])).toHaveLength(1);
+  });
+});
+
+describe('the tooltip of a dot', () => {
+  const groupOf = (...points: readonly (readonly [string, number, number])[]) => {
+    const dots = points.map(point => dotAt(...point));
+    return { shown: dots[0] as (typeof dots)[number], dots };
+  };
+  const told = (group: ReturnType<typeof groupOf>) => describeGroup(group, ['size', 'box.AP']);
+
+  it('has the figures of a point', () => {
+    expect(told(groupOf(['r1', 2000, 0.25]))).toEqual(['r1', 'size: 2.0 kB', 'box.AP: 0.25']);
+  });
+
+  it('has figures once where all points have them', () => {
+    expect(told(groupOf(['r2', 2000, 0.25], ['r1', 2000, 0.25]))).toEqual([
+      'r2',
+      'r1',
+      'size: 2.0 kB',
+      'box.AP: 0.25',
+      'A click picks r2.',
+    ]);
+  });
+
+  it('has the figures of each point where they differ', () => {
+    expect(told(groupOf(['r2', 2000, 0.25], ['r1', 2000, 0.26]))).toEqual([
+      'r2 (size: 2.0 kB, box.AP: 0.25)',
+      'r1 (size: 2.0 kB, box.AP: 0.26)',
+      'A click picks r2.',
+    ]);
+  });
+
+  it('names twelve points, the one that a click picks among them', () => {
+    const { dots } = groupOf(...Array.from({ length: 20 }, (_, index) => [`r${index}`, 1, index] as const));
+    const lines = describeGroup({ shown: dotAt('r19', 1, 19), dots }, ['x', 'y']);
+    expect(lines).toHaveLength(14);
+    expect(lines[0]).toContain('r19 (');
+    expect(lines[12]).toBe('and 8 more');
   });
 });

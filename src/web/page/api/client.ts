@@ -59,7 +59,8 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   throw await errorOf(response);
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+/** The error that an answer states. */
+export async function errorOf(response: Response): Promise<ApiError> {
   const answer = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string; help?: string } };
   const { code = 'unknown', message = `the server answers ${response.status}`, help } = answer.error ?? {};
   return new ApiError(response.status, code, message, help);

@@ -1,7 +1,8 @@
 /** Outlines of the masks of one image, as paths of SVG. */
 import { outlineOf } from '../../../detection/coco/outline-path.js';
 import type { Segmentation } from '../../../detection/coco/segmentation.js';
-import { fetchMasks, type ReadBytes } from './mask-places.js';
+import type { ReadBytes } from './fetched-file.js';
+import { type FetchedMasks, fetchMasks } from './mask-places.js';
 import type { MaskedImage } from './match-results.js';
 import type { ImageMasks } from './result-types.js';
 
@@ -12,22 +13,25 @@ export interface MaskFiles {
   readonly annotations: ReadBytes | undefined;
 }
 
+export interface Outlines {
+  readonly masks: ImageMasks;
+  /** Why masks of the image are missing. */
+  readonly problem?: string;
+}
+
 /** @throws as `fetchMasks`. */
-export async function outlineMasks({ image, ...masks }: MaskedImage, files?: MaskFiles): Promise<ImageMasks> {
+export async function outlineMasks({ image, ...masks }: MaskedImage, files?: MaskFiles): Promise<Outlines> {
   const outline = async (own: readonly (Segmentation | undefined)[], read: ReadBytes | undefined) => {
-    const contents =
-      read === undefined
-        ? undefined
-        : await fetchMasks(
-            own.flatMap(mask => mask ?? []),
-            read,
-          );
-    return own.map(mask => outlineOf(mask === undefined ? undefined : (contents?.get(mask) ?? mask), image));
+    const wanted = own.flatMap(mask => mask ?? []);
+    const { contents, problem }: FetchedMasks = read === undefined ? { contents: new Map() } : await fetchMasks(wanted, read);
+    const paths = own.map(mask => outlineOf(mask !== undefined && contents.has(mask) ? contents.get(mask) : mask, image));
+    return { paths, problem };
   };
   const [left, right, truth] = await Promise.all([
     outline(masks.left, files?.left),
     outline(masks.right, files?.right),
     outline(masks.truth, files?.annotations),
   ]);
-  return { left, right, truth };
+  const problem = left.problem ?? right.problem ?? truth.problem;
+  return { masks: { left: left.paths, right: right.paths, truth: truth.paths }, ...(problem === undefined ? {} : { problem }) };
 }

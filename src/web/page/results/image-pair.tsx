@@ -69,7 +69,11 @@ export function ImagePair({ row, kept, masks, masksProblem, hasMasks, sides, cat
         )}
       </div>
       {picture.problem !== undefined && <Empty>The image cannot be shown: {picture.problem}. Its objects are drawn without it.</Empty>}
-      {masksProblem !== undefined && <Empty>The masks cannot be shown: {plainText(masksProblem)}.</Empty>}
+      {masksProblem !== undefined && (
+        <Empty>
+          {masks === undefined ? 'The' : 'Some'} masks cannot be shown: {plainText(masksProblem)}.
+        </Empty>
+      )}
       {isSlider ? (
         <>
           <div class="slide">

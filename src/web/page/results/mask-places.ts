@@ -1,38 +1,68 @@
 /** Masks that an answer of the server leaves out: where its file has them, and their content, fetched for the images that are shown. */
 import { parsePythonJson } from '../../../base/json/python-json.js';
-import { isJsonList, isJsonObject } from '../../../base/json.js';
+import { isJsonList, isJsonObject, type Json } from '../../../base/json.js';
 import type { Segmentation } from '../../../detection/coco/segmentation.js';
+import { FileChanged, NotFetched, type ReadBytes } from './fetched-file.js';
 
 interface Place {
   readonly start: number;
   readonly end: number;
 }
 
-/** Reads bytes of the file. */
-export type ReadBytes = (start: number, end: number) => Promise<ArrayBuffer>;
-
 /** Masks that lie closer are fetched together: those of an image usually follow each other. */
 const MOST_GAP_BYTES = 16_384;
 
-/** A request for more is refused. */
-const MOST_RANGE_BYTES = 8_000_000;
+/** Spans are joined up to this size. One mask may have more. */
+const MOST_JOINED_BYTES = 8_000_000;
 
-/** @returns each mask with its content. @throws errors of `read`; SyntaxError where the bytes are not JSON. */
-export async function fetchMasks(masks: readonly Segmentation[], read: ReadBytes): Promise<ReadonlyMap<Segmentation, Segmentation>> {
+export interface FetchedMasks {
+  /** Each mask whose content was left out, with it; undefined where it could not be read. */
+  readonly contents: ReadonlyMap<Segmentation, Segmentation | undefined>;
+  /** Why the first of those could not be read. */
+  readonly problem?: string;
+}
+
+/** Masks that cannot be read leave the others. @throws FileChanged, as the places of all masks are those of another file. */
+export async function fetchMasks(masks: readonly Segmentation[], read: ReadBytes): Promise<FetchedMasks> {
   const wanted = masks.flatMap(mask => {
     const place = placeOf(mask);
     return place === undefined ? [] : [{ mask, place }];
   });
   const spans = joinPlaces(wanted.map(({ place }) => place));
-  const contents = await Promise.all(spans.map(async span => ({ ...span, bytes: new Uint8Array(await read(span.start, span.end)) })));
-  const found = new Map<Segmentation, Segmentation>();
+  const answers = await Promise.all(spans.map(async span => ({ ...span, read: await readSpan(span, read) })));
+  const contents = new Map<Segmentation, Segmentation | undefined>();
+  let first: string | undefined;
   for (const { mask, place } of wanted) {
-    const span = contents.find(({ start, end }) => start <= place.start && place.end <= end);
+    const span = answers.find(({ start, end }) => start <= place.start && place.end <= end);
     if (span === undefined || mask.kind !== 'unread') continue;
-    const text = new TextDecoder().decode(span.bytes.subarray(place.start - span.start, place.end - span.start));
-    found.set(mask, { ...mask, json: parsePythonJson(text) });
+    const found =
+      'problem' in span.read ? span.read : parseMask(span.read.bytes.subarray(place.start - span.start, place.end - span.start));
+    contents.set(mask, 'problem' in found ? undefined : { ...mask, json: found.json });
+    if ('problem' in found) first ??= found.problem;
   }
-  return found;
+  return { contents, ...(first === undefined ? {} : { problem: first }) };
+}
+
+interface Problem {
+  readonly problem: string;
+}
+
+async function readSpan({ start, end }: Place, read: ReadBytes): Promise<{ readonly bytes: Uint8Array } | Problem> {
+  try {
+    return { bytes: new Uint8Array(await read(start, end)) };
+  } catch (error) {
+    if (error instanceof FileChanged || !(error instanceof NotFetched)) throw error;
+    return { problem: error.message };
+  }
+}
+
+function parseMask(bytes: Uint8Array): { readonly json: Json } | Problem {
+  try {
+    return { json: parsePythonJson(new TextDecoder().decode(bytes)) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { problem: `a mask is not JSON: ${error.message}` };
+  }
 }
 
 /** undefined for a mask with content. */
@@ -46,7 +76,7 @@ function joinPlaces(places: readonly Place[]): readonly Place[] {
   const spans: { start: number; end: number }[] = [];
   for (const { start, end } of places.toSorted((a, b) => a.start - b.start)) {
     const last = spans.at(-1);
-    if (last !== undefined && start - last.end <= MOST_GAP_BYTES && end - last.start <= MOST_RANGE_BYTES)
+    if (last !== undefined && start - last.end <= MOST_GAP_BYTES && end - last.start <= MOST_JOINED_BYTES)
       last.end = Math.max(last.end, end);
     else spans.push({ start, end });
   }

@@ -1,7 +1,7 @@
 /** Matches the detections of two sides in a worker, as the files have megabytes, and then outlines masks image by image. */
 import { type ObjectColumns, readDataset, readDatasetRows, readDetectionRows, readDetections } from './detection-columns.js';
+import { type FetchedFile, FileChanged, NotFetched, openFile, type ReadBytes } from './fetched-file.js';
 import { type MaskFiles, outlineMasks } from './image-masks.js';
-import type { ReadBytes } from './mask-places.js';
 import { listedImage, type Matched, matchResults, matchSides } from './match-results.js';
 import { buffersOf } from './object-columns.js';
 import type { ImageMasks, ListedImage, MatchAddresses, MatchOrder, MatchResult } from './result-types.js';
@@ -15,10 +15,10 @@ export type MatchAnswer =
   /** A file could not be fetched; the page asks for it itself, and says why. */
   | { readonly kind: 'not-fetched' }
   | { readonly kind: 'matched'; readonly result: MatchResult }
-  | { readonly kind: 'masks'; readonly image: number; readonly masks: ImageMasks }
+  | { readonly kind: 'masks'; readonly image: number; readonly masks: ImageMasks; readonly problem?: string }
   | { readonly kind: 'no-masks'; readonly image: number; readonly message: string }
-  /** A file is another one than was matched. */
-  | { readonly kind: 'changed' }
+  /** A file is another one than was matched: the image has no masks. */
+  | { readonly kind: 'changed'; readonly image: number }
   | { readonly kind: 'problem'; readonly message: string };
 
 let masksAt: Matched['masksAt'] = () => undefined;
@@ -29,8 +29,8 @@ let maskFiles: MaskFiles | undefined;
 addEventListener('message', ({ data }: MessageEvent<MatchRequest>) => {
   answer(data).catch((error: unknown) => {
     const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof FileChanged) send({ kind: 'changed' });
-    else if ('masksOf' in data) send({ kind: 'no-masks', image: data.masksOf, message });
+    if ('masksOf' in data)
+      send(error instanceof FileChanged ? { kind: 'changed', image: data.masksOf } : { kind: 'no-masks', image: data.masksOf, message });
     else if (error instanceof NotFetched) send({ kind: 'not-fetched' });
     else send({ kind: 'problem', message });
   });
@@ -39,7 +39,7 @@ addEventListener('message', ({ data }: MessageEvent<MatchRequest>) => {
 async function answer(request: MatchRequest): Promise<void> {
   if ('masksOf' in request) {
     const image = masksAt(request.masksOf);
-    if (image !== undefined) send({ kind: 'masks', image: request.masksOf, masks: await outlineMasks(image, maskFiles) });
+    if (image !== undefined) send({ kind: 'masks', image: request.masksOf, ...(await outlineMasks(image, maskFiles)) });
     return;
   }
   const matched = 'addresses' in request ? await matchFetched(request) : matchResults(request);
@@ -84,48 +84,6 @@ async function readFile<T>(
   const content = readRows(await file.rows);
   if (content !== undefined) return { content, readBytes: file.readBytes };
   return { content: read(await file.whole()), readBytes: undefined };
-}
-
-class NotFetched extends Error {}
-
-class FileChanged extends Error {}
-
-interface FetchedFile {
-  readonly rows: Promise<ArrayBuffer>;
-  /** All of it. */
-  readonly whole: () => Promise<ArrayBuffer>;
-  /** Bytes of the file that the rows are of. */
-  readonly readBytes: ReadBytes;
-}
-
-function openFile(address: string, token: string): FetchedFile {
-  const response = ask(`${address}&as=rows`, token);
-  return {
-    rows: response.then(bytesOf),
-    whole: async () => bytesOf(await ask(address, token)),
-    async readBytes(start, end) {
-      const known = (await response).headers.get('etag') ?? '';
-      return bytesOf(await ask(`${address}&bytes=${start}-${end}`, token, { 'if-match': known }));
-    },
-  };
-}
-
-/** The status of an answer about a file that is not the known one. */
-const CHANGED = 412;
-
-async function ask(path: string, token: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  const response = await fetch(path, { headers: { ...headers, authorization: `Bearer ${token}` }, credentials: 'omit' }).catch(notFetched);
-  if (response.status === CHANGED) throw new FileChanged(path);
-  if (!response.ok) throw new NotFetched(`the server answers ${response.status}`);
-  return response;
-}
-
-function bytesOf(response: Response): Promise<ArrayBuffer> {
-  return response.arrayBuffer().catch(notFetched);
-}
-
-function notFetched(cause: unknown): never {
-  throw new NotFetched('the server does not answer', { cause });
 }
 
 function send(message: MatchAnswer, transfer: readonly ArrayBufferLike[] = []): void {

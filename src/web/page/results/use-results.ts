@@ -5,9 +5,10 @@ import { type ApiError, address, getBytes, tokenOf } from '../api/client.js';
 import { isSaved } from '../api/saved.js';
 import { asApiError } from '../api/use-data.js';
 import { startWorker } from '../parts/workers.js';
+import { afterAnswer, NOTHING_MATCHED, type OutlinedMasks, stateOf } from './match-state.js';
 import type { MatchAnswer, MatchRequest } from './match-worker.js';
 import workerAddress from './match-worker.ts?worker&url';
-import type { ImageMasks, ListedImage, MatchAddresses, MatchOrder, MatchResult } from './result-types.js';
+import type { ListedImage, MatchAddresses, MatchOrder, MatchResult } from './result-types.js';
 
 export interface ResultSide {
   readonly stage: StageRow;
@@ -46,50 +47,28 @@ export interface Results {
   readonly outline: (image: number) => void;
 }
 
-export interface OutlinedMasks {
-  readonly image: number;
-  readonly masks?: ImageMasks;
-  /** Why there are none. */
-  readonly problem?: string;
-}
-
-interface Found {
-  readonly key: string;
-  readonly images?: readonly ListedImage[];
-  readonly result?: MatchResult;
-  readonly error?: ApiError;
-  readonly masks?: OutlinedMasks;
-}
-
 export function useResults(left: ResultSide, right: ResultSide): Results {
   const key = [left, right].map(({ stage, port, of }) => of ?? stage.outputs.find(one => one.port === port)?.digest).join(' ');
-  const [found, setFound] = useState<Found>({ key: '' });
-  /** Grows where a file is another one than was matched: all is matched again. */
-  const [reading, setReading] = useState(0);
+  const [found, setFound] = useState(NOTHING_MATCHED);
+  const { reading, images, result, error, masks } = stateOf(found, key);
   const worker = useRef<Worker>();
   useEffect(() => {
     const controller = new AbortController();
-    const own = startWorker(workerAddress, error => setFound({ key, error }));
+    const fail = (problem: ApiError): void => setFound(({ reading: last }) => ({ key, reading: last, isRepeated: false, error: problem }));
+    const own = startWorker(workerAddress, fail);
     worker.current = own;
     const giveFiles = (): void => {
       load(left, right, controller.signal).then(
         order => own.postMessage(order, [order.left, order.right, order.annotations]),
-        (error: unknown) => {
+        (problem: unknown) => {
           own.terminate();
-          if (!controller.signal.aborted) setFound({ key, error: asApiError(error) });
+          if (!controller.signal.aborted) fail(asApiError(problem));
         },
       );
     };
     own.onmessage = ({ data }: MessageEvent<MatchAnswer>) => {
-      if (data.kind === 'problem') setFound({ key, error: asApiError(new Error(data.message)) });
-      else if (data.kind === 'matched') setFound({ key, result: data.result });
-      else if (data.kind === 'images') setFound({ key, images: data.images });
-      else if (data.kind === 'not-fetched') giveFiles();
-      else if (data.kind === 'changed') setReading(before => before + 1);
-      else {
-        const outlined = data.kind === 'masks' ? data : { image: data.image, problem: data.message };
-        setFound(before => (before.key === key ? { ...before, masks: outlined } : before));
-      }
+      if (data.kind === 'not-fetched') giveFiles();
+      else setFound(before => afterAnswer(stateOf(before, key), data));
     };
     if (isSaved) giveFiles();
     else own.postMessage(addressesOf(left, right) satisfies MatchRequest);
@@ -99,7 +78,6 @@ export function useResults(left: ResultSide, right: ResultSide): Results {
       worker.current = undefined;
     };
   }, [key, reading]);
-  const { images, result, error, masks }: Found = found.key === key ? found : { key };
   const outline = useCallback((image: number): void => worker.current?.postMessage({ masksOf: image } satisfies MatchRequest), []);
   return { images, result, error, masks, outline };
 }

@@ -1,4 +1,5 @@
 /** Points of a scatter that lie on each other, as one dot each. */
+import { formatPoint } from './point-axes.js';
 
 export interface Dot {
   readonly name: string;
@@ -13,6 +14,25 @@ export interface DotGroup {
   /** All points at this place, `shown` among them. */
   readonly dots: readonly Dot[];
 }
+
+/** What a tooltip says of a group: each point by its name, with its figures where they differ as they are shown. @param names of both figures. */
+export function describeGroup({ shown, dots }: DotGroup, [nameX, nameY]: readonly [string, string]): readonly string[] {
+  const nameOf = ({ name, label }: Dot): string => (label === name ? name : `${name} ${label}`);
+  const figuresOf = ({ x, y }: Dot): readonly string[] => [`${nameX}: ${formatPoint(nameX, x)}`, `${nameY}: ${formatPoint(nameY, y)}`];
+  const common = figuresOf(shown);
+  const areEqual = dots.every(dot => figuresOf(dot).every((figure, axis) => figure === common[axis]));
+  // The shown point is listed in any case: a click picks it.
+  const listed = [shown, ...dots.filter(dot => dot !== shown)].slice(0, MOST_LISTED);
+  return [
+    ...listed.map(dot => (areEqual ? nameOf(dot) : `${nameOf(dot)} (${figuresOf(dot).join(', ')})`)),
+    ...(dots.length > MOST_LISTED ? [`and ${dots.length - MOST_LISTED} more`] : []),
+    ...(areEqual ? common : []),
+    ...(dots.length === 1 ? [] : [`A click picks ${shown.name}.`]),
+  ];
+}
+
+/** Points of one place that a tooltip names. */
+const MOST_LISTED = 12;
 
 /** Pixels in each direction within which two dots cannot be told apart. */
 const NEAR = 2;

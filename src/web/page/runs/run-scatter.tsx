@@ -8,7 +8,7 @@ import { pressedBy } from '../parts/press.js';
 import { boundsOf, linearScale } from '../parts/scale.js';
 import { Select } from '../parts/select.js';
 import { clip, plainText } from '../parts/text.js';
-import { type Dot, type DotGroup, groupDots } from './group-dots.js';
+import { type Dot, type DotGroup, describeGroup, groupDots } from './group-dots.js';
 import { formatPoint, type Goal, numberOf, type Point, type ScatterFigures, SIZE } from './point-axes.js';
 
 interface AxesProps {
@@ -144,8 +144,10 @@ interface GroupProps extends Pick<ScatterProps, 'front' | 'picked' | 'toggle'> {
   readonly at: (dot: Dot) => string;
 }
 
-/** Points with the same figures are one dot with their number. A press picks the shown one, or drops the last one that is picked. */
-function GroupDot({ group: { shown, dots }, names: [nameX, nameY], front, picked, toggle, at }: GroupProps) {
+/** Points that lie on each other are one dot with their number. A press picks the shown one, or drops the last one that is picked. */
+function GroupDot({ group, names, front, picked, toggle, at }: GroupProps) {
+  const { shown, dots } = group;
+  const [nameX, nameY] = names;
   const own = dots.filter(({ name }) => picked.includes(name));
   const isBest = front.includes(shown.name);
   const press = (): void => toggle((own.at(-1) ?? shown).name);
@@ -167,15 +169,7 @@ function GroupDot({ group: { shown, dots }, names: [nameX, nameY], front, picked
               onKeyDown: pressedBy(press),
             })}
       >
-        <title>
-          {[
-            ...dots.slice(0, MOST_LISTED).map(({ name, label }) => (label === name ? name : `${name} ${label}`)),
-            ...(dots.length > MOST_LISTED ? [`and ${dots.length - MOST_LISTED} more`] : []),
-            `${nameX}: ${formatPoint(nameX, shown.x)}`,
-            `${nameY}: ${formatPoint(nameY, shown.y)}`,
-            ...(dots.length === 1 ? [] : [`A click picks ${shown.name}.`]),
-          ].join('\n')}
-        </title>
+        <title>{describeGroup(group, names).join('\n')}</title>
       </path>
       {dots.length > 1 && (
         <text class="soft-text" transform={at(shown)} x={9} y={4}>
@@ -185,9 +179,6 @@ function GroupDot({ group: { shown, dots }, names: [nameX, nameY], front, picked
     </>
   );
 }
-
-/** Points of one place that a tooltip names. */
-const MOST_LISTED = 12;
 
 const CIRCLE = 'M-5 0A5 5 0 1 1 5 0A5 5 0 1 1-5 0Z';
 const DIAMOND = 'M0-7L7 0L0 7L-7 0Z';
