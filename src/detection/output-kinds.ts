@@ -15,7 +15,7 @@ export async function openOutputKinds(paths: {
   const { splitKinds } = readDefinition({ recipe, ...(paths.config === undefined ? {} : { config: await read(paths.config) }) });
   return outputs => {
     const kinds = splitKinds(outputs);
-    const isWhole = (name: string): boolean => !Object.keys(kinds).some(kind => kind.startsWith(`${name}/`));
-    return { ...Object.fromEntries(Object.entries(outputs).filter(([name]) => isWhole(name))), ...kinds };
+    const split = new Set(Object.keys(kinds).map(kind => kind.slice(0, kind.lastIndexOf('/'))));
+    return { ...Object.fromEntries(Object.entries(outputs).filter(([name]) => !split.has(name))), ...kinds };
   };
 }

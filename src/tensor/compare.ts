@@ -161,8 +161,8 @@ export function figuresOf(comparison: Comparison): ComparisonFigures {
   };
 }
 
-/** Squares outside the range of a double give NaN. */
-function limitDb(db: number): number {
+/** A figure that JSON holds: −998 to 998. Squares outside the range of a double give NaN, which is −998. */
+export function limitDb(db: number): number {
   return Number.isNaN(db) ? -LIMIT_DB : Math.max(-LIMIT_DB, Math.min(LIMIT_DB, db));
 }
 

@@ -6,14 +6,13 @@ import { getDefined } from '../../src/base/invariant.js';
 import type { JsonObject } from '../../src/base/json.js';
 import { fixed } from '../../src/base/text/fixed.js';
 import { digestModelContent } from '../../src/onnx/analysis/content-digest.js';
-import { getValue } from '../../src/onnx/ir/edit.js';
 import type { Model } from '../../src/onnx/ir/model.js';
 import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { cutSearchBlocks } from '../../src/quant/range-search/search-blocks.js';
 import { parseSearchedBlock, SEARCH_DOCUMENT, type SearchedBlock } from '../../src/quant/range-search/searched-block.js';
 import { findSearchedTensors } from '../../src/quant/range-search/searched-tensors.js';
 import { describeKinds, type GuardRequest, guardModels } from '../../src/quant/recovery/guard-work.js';
-import { type DescribedPair, describePair, OUTPUTS_FILE } from '../../src/quant/recovery/model-pair.js';
+import { type DescribedPair, describePair, OUTPUTS_FILE, outputNamesOf } from '../../src/quant/recovery/model-pair.js';
 import { isWorseOutput, listOutputs, type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
 import { describeGuard, type GuardReport } from '../../src/quant/recovery/output-guard.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
@@ -137,10 +136,15 @@ async function compareWritten(job: Job, pair: DescribedPair, model: Model): Prom
   return compare(job, pair, model, path);
 }
 
-async function compare({ context }: Job, { manifest, paths }: DescribedPair, model: Model, path: string): Promise<OutputSqnr> {
-  const outputs = model.graph.outputs.map(id => getValue(model.graph, id).name);
+async function compare(
+  { context }: Job,
+  { manifest, floatOutputs, paths }: DescribedPair,
+  model: Model,
+  path: string,
+): Promise<OutputSqnr> {
+  const names = { outputs: outputNamesOf(model), floatOutputs };
   const { files } = await context.memo(outputsPart, {
-    manifest: { ...manifest, quantized: digestModelContent(model), outputs },
+    manifest: { ...manifest, quantized: digestModelContent(model), ...names },
     blobs: {},
     unkeyed: { ...paths, model: path },
   });

@@ -29,7 +29,11 @@ export async function compareDetectors(
   const { splitKinds, parts: all } = options.definition;
   const parts = all.filter(part => !onTiles.includes(part.name));
   const kept = findKeptReference(job, options);
-  const ahead = await (kept === undefined ? inputsAhead(parts, images, options, errors) : tracesAhead(parts, images, kept, errors));
+  const looking = kept === undefined ? inputsAhead(parts, images, options, errors) : tracesAhead(parts, images, kept, errors);
+  const ahead = await looking.catch(async error => {
+    await kept?.close();
+    throw error;
+  });
   const sides = [
     kept === undefined ? openReference(job, options) : Promise.resolve(kept),
     openSide(inputs, 'candidate', params.candidate, candidateOptions),

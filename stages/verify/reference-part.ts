@@ -22,7 +22,7 @@ export interface ReferenceManifest extends JsonObject {
   readonly session: JsonObject;
 }
 
-/** Output file: the decoded image, and the detector's trace of it. */
+/** Output file: the detector's trace of the image, and the decoded image if both are small enough. */
 export const TRACE_FILE = 'trace.safetensors';
 
 /** Output file without content, instead of the other one. */
@@ -43,8 +43,10 @@ export const referencePart = definePart<ReferenceManifest>({
     const image = await decodeImage(await readFile(path), basename(path));
     const traced = { image, trace: await detector.trace(image) };
     computed = { path, traced };
-    const file = sizeOfTraced(traced) > MOST_KEPT_BYTES ? TOO_LARGE_FILE : TRACE_FILE;
-    await writeFile(join(job.folder, file), file === TRACE_FILE ? encodeTraced(traced) : '');
+    const { trace } = traced;
+    const saved = [traced, { trace }].find(one => sizeOfTraced(one) <= MOST_KEPT_BYTES);
+    const file = saved === undefined ? TOO_LARGE_FILE : TRACE_FILE;
+    await writeFile(join(job.folder, file), saved === undefined ? '' : encodeTraced(saved));
     return [file];
   },
 });

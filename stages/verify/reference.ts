@@ -50,7 +50,10 @@ export function findKeptReference(job: VerifyJob, options: SideOptions): Referen
       const { files } = await context.memo(referencePart, { manifest, blobs: { ...blobs, image: image.path } });
       const [computed, kept] = [takeComputed(image.path), files[TRACE_FILE]];
       if (computed !== undefined) return computed;
-      if (kept !== undefined) return decodeTraced(await readFile(kept));
+      if (kept !== undefined) {
+        const saved = decodeTraced(await readFile(kept));
+        return { trace: saved.trace, image: saved.image ?? (await readImage(image.path)) };
+      }
       opened ??= openSide(inputs, 'reference', params.reference, options);
       return traceImage(await opened, image);
     },

@@ -1,4 +1,5 @@
 /** Tensors that a model is given for images, and what it gives for one image of a batch. */
+import { getDefined } from '../../base/invariant.js';
 import { joinRows, sliceRows } from '../../tensor/rows.js';
 import { makeTensor, type Tensor } from '../../tensor/tensor.js';
 import { DetectionError } from '../error/detection-error.js';
@@ -71,10 +72,15 @@ function fillInput(other: ValuesInput, placement: Placement, batch: number): Ten
   return castImage(makeTensor('float32', dims, data), dtype);
 }
 
-/** The row of the first image of a batch. @throws DetectionError `batch-rows` if the output has no row per image. */
+/** The row of the first image of a batch. @throws as `listBatch`. */
 export function takeFirstOfBatch<T extends Tensor>(name: string, tensor: T, batch: number): T {
-  if (batch === 1) return tensor;
-  if (tensor.dims[0] === batch) return sliceRows(tensor, 0, 1) as T;
+  return getDefined(listBatch(name, tensor, batch, 1)[0], 'first image of a batch');
+}
+
+/** The rows of the first `count` images of a batch. @throws DetectionError `batch-rows` if the output has no row per image. */
+export function listBatch<T extends Tensor>(name: string, tensor: T, batch: number, count = batch): readonly T[] {
+  if (batch === 1) return [tensor];
+  if (tensor.dims[0] === batch) return Array.from({ length: count }, (_, image) => sliceRows(tensor, image, 1) as T);
   throw new DetectionError(
     'batch-rows',
     `the network takes ${batch} images at once, and its output "${name}" [${tensor.dims.join(', ')}] has not a row for each`,

@@ -18,29 +18,32 @@ export interface TracedImage {
   readonly trace: ImageTrace;
 }
 
+/** As it is saved: without the image where that is too large. */
+export interface SavedTrace {
+  readonly image?: RgbImage;
+  readonly trace: ImageTrace;
+}
+
 /** Each text is the name of a stored tensor. */
 const VALUES = mapOf(mapOf(anyText()));
 
-const RECORD = object({
-  image: anyText(),
-  inputs: VALUES,
-  outputs: VALUES,
-  objects: object(
-    {
-      height: integer(0),
-      width: integer(0),
-      boxes: anyText(),
-      scores: anyText(),
-      labels: anyText(),
-      masks: anyOf([
-        object({ kind: constant('none') }),
-        object({ kind: constant('squares'), side: integer(0), threshold: number(), data: anyText() }),
-        object({ kind: constant('runs'), masks: anyList(object({ height: integer(0), width: integer(0), counts: anyText() })) }),
-      ]),
-    },
-    { maskScores: anyText(), keypoints: object({ count: integer(0), data: anyText() }) },
-  ),
-});
+const OBJECTS = object(
+  {
+    height: integer(0),
+    width: integer(0),
+    boxes: anyText(),
+    scores: anyText(),
+    labels: anyText(),
+    masks: anyOf([
+      object({ kind: constant('none') }),
+      object({ kind: constant('squares'), side: integer(0), threshold: number(), data: anyText() }),
+      object({ kind: constant('runs'), masks: anyList(object({ height: integer(0), width: integer(0), counts: anyText() })) }),
+    ]),
+  },
+  { maskScores: anyText(), keypoints: object({ count: integer(0), data: anyText() }) },
+);
+
+const RECORD = object({ inputs: VALUES, outputs: VALUES, objects: OBJECTS }, { image: anyText() });
 
 type SavedRecord = FromSchema<typeof RECORD>;
 type SavedObjects = SavedRecord['objects'];
@@ -50,15 +53,15 @@ const readRecord = readerOf(RECORD);
 /** Key of the record in the metadata of the file, which has the tensors. */
 const KEY = 'trace';
 
-/** Bytes of the pixels and of all inputs and outputs of the parts. */
-export function sizeOfTraced({ image, trace }: TracedImage): number {
+/** Bytes of the pixels, if it has them, and of all inputs and outputs of the parts. */
+export function sizeOfTraced({ image, trace }: SavedTrace): number {
   const parts = [...Object.values(trace.inputs), ...Object.values(trace.outputs)];
   const sizes = parts.flatMap(values => Object.values(values).map(({ dtype, dims }) => byteLength(dtype, countElements(dims))));
-  return sizes.reduce((sum, size) => sum + size, image.data.byteLength);
+  return sizes.reduce((sum, size) => sum + size, image?.data.byteLength ?? 0);
 }
 
 /** As bytes of a .safetensors file: equal traces give equal bytes. */
-export function encodeTraced({ image, trace }: TracedImage): Uint8Array {
+export function encodeTraced({ image, trace }: SavedTrace): Uint8Array {
   const tensors = new Map<string, RawTensor>();
   const store = (tensor: Tensor): string => {
     const name = String(tensors.size);
@@ -67,7 +70,7 @@ export function encodeTraced({ image, trace }: TracedImage): Uint8Array {
   };
   const storeAll = (parts: PartInputs): SavedRecord['inputs'] => mapValues(parts, values => mapValues(values, store));
   const record: SavedRecord = {
-    image: store(makeTensor('uint8', [image.height, image.width, 3], image.data)),
+    ...(image === undefined ? {} : { image: store(makeTensor('uint8', [image.height, image.width, 3], image.data)) }),
     inputs: storeAll(trace.inputs),
     outputs: storeAll(trace.outputs),
     objects: storeObjects(trace.objects, store),
@@ -107,7 +110,7 @@ function storeMasks(masks: ObjectMasks, store: (tensor: Tensor) => string): Save
 }
 
 /** @throws DetectionError `bad-record`; TensorError as decodeSafetensors. */
-export function decodeTraced(bytes: Uint8Array): TracedImage {
+export function decodeTraced(bytes: Uint8Array): SavedTrace {
   const { tensors, metadata } = decodeSafetensors(bytes);
   const read = readJsonShape(readRecord, parseJson(metadata.get(KEY) ?? 'null'));
   if (read.kind === 'problems') throw badRecord(formatJsonProblems(read.problems).slice(0, 3).join('; '));
@@ -119,13 +122,14 @@ export function decodeTraced(bytes: Uint8Array): TracedImage {
   };
   const loadAll = (parts: SavedRecord['inputs']): PartInputs =>
     mapValues(parts, values => mapValues(values, name => ownTensor(load('float32', name))));
-  const { dims, data } = load('uint8', image);
+  const trace = { inputs: loadAll(inputs), outputs: loadAll(outputs), objects: loadObjects(objects, load) };
+  return image === undefined ? { trace } : { image: toImage(load('uint8', image)), trace };
+}
+
+function toImage({ dims, data }: Tensor<'uint8'>): RgbImage {
   const [height, width, channels] = dims;
   if (height === undefined || width === undefined || channels !== 3) throw badRecord('its image is none of three channels');
-  return {
-    image: { height, width, data },
-    trace: { inputs: loadAll(inputs), outputs: loadAll(outputs), objects: loadObjects(objects, load) },
-  };
+  return { height, width, data };
 }
 
 /** A tensor with memory of its own: a message to a thread copies the whole memory behind a view. */

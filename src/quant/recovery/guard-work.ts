@@ -17,6 +17,7 @@ import {
   type OpenOutputs,
   type OutputsManifest,
   openFloatOutputs,
+  outputNamesOf,
   type PairPaths,
 } from './model-pair.js';
 import { type FloatOutputs, sumErrors } from './output-errors.js';
@@ -103,8 +104,8 @@ export function guardModels(trials: GuardTrials, changes: number, modelWith: (ke
     context.signal.throwIfAborted();
     const model = modelWith(kept);
     await writeModel(path, model);
-    const outputs = model.graph.outputs.map(id => getValue(model.graph, id).name);
-    const manifest = { ...pair.manifest, quantized: digestModelContent(model), outputs, kinds: kinds?.digest ?? null };
+    const names = { outputs: outputNamesOf(model), floatOutputs: pair.floatOutputs };
+    const manifest = { ...pair.manifest, quantized: digestModelContent(model), ...names, kinds: kinds?.digest ?? null };
     return parseKept(await measure({ manifest, blobs: {}, unkeyed: { ...pair.paths, ...kinds?.paths, model: path } }), reader, document);
   });
 }

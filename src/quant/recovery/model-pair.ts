@@ -27,7 +27,12 @@ export interface PairManifest extends JsonObject {
 /** What a part that compares outputs depends on: the pair, and the names of the outputs. */
 export interface OutputsManifest extends PairManifest {
   readonly outputs: readonly string[];
+  /** Results are given by these. */
+  readonly floatOutputs: readonly string[];
 }
+
+/** The names of the outputs. */
+export const outputNamesOf = ({ graph }: Model): readonly string[] => graph.outputs.map(id => getValue(graph, id).name);
 
 /** Paths by role, which are not part of a key. */
 export interface PairPaths extends Readonly<Record<string, string>> {
@@ -52,6 +57,8 @@ export interface ModelPair {
 export interface DescribedPair {
   /** The float model is not kept: its weights can take a hundred megabytes. */
   readonly quantized: Model;
+  /** The names of its outputs. */
+  readonly floatOutputs: readonly string[];
   readonly manifest: PairManifest;
   readonly paths: PairPaths;
 }
@@ -71,7 +78,8 @@ export async function describePair(
     arrays: samples.list.arrays,
     session: sessionManifest(CAPTURE_SESSION),
   };
-  return { quantized: models.quantized, manifest, paths: { ...paths, samples: list, captured: samples.list.folder } };
+  const described = { ...paths, samples: list, captured: samples.list.folder };
+  return { quantized: models.quantized, floatOutputs: outputNamesOf(models.float), manifest, paths: described };
 }
 
 /** A comparison of outputs, as a part takes it. */
@@ -83,16 +91,16 @@ export interface OutputsRequest {
 
 /** Edits the quantized model by `change`, writes it to `path`, and compares its outputs with those of the float model before and after. */
 export async function measureChange(
-  { quantized, manifest, paths }: DescribedPair,
+  { quantized, floatOutputs, manifest, paths }: DescribedPair,
   path: string,
   compare: (request: OutputsRequest) => Promise<OutputSqnr>,
   change: () => Promise<void>,
 ): Promise<{ readonly before: OutputSqnr; readonly after: OutputSqnr }> {
-  const outputs = quantized.graph.outputs.map(id => getValue(quantized.graph, id).name);
-  const before = await compare({ manifest: { ...manifest, outputs }, blobs: {}, unkeyed: paths });
+  const names = { outputs: outputNamesOf(quantized), floatOutputs };
+  const before = await compare({ manifest: { ...manifest, ...names }, blobs: {}, unkeyed: paths });
   await change();
   await writeModel(path, quantized);
-  const changed = { ...manifest, quantized: digestModelContent(quantized), outputs };
+  const changed = { ...manifest, quantized: digestModelContent(quantized), ...names };
   const after = await compare({ manifest: changed, blobs: {}, unkeyed: { ...paths, model: path } });
   return { before, after };
 }
@@ -118,12 +126,12 @@ export interface OpenOutputs extends SavedOutputs {
 }
 
 /**
- * The work of a part that writes the SQNR in dB of every float32 output, by name; null without error.
+ * The work of a part that writes the SQNR in dB of every float32 output, as `compareWithSaved`.
  * @param openOrReuse keeps the outputs of the float model from one run of the part to the next one, by key.
  */
 export function outputsWork(openOrReuse: (key: string, open: () => Promise<OpenOutputs>) => Promise<OpenOutputs>) {
   return {
-    version: 1,
+    version: 2,
     runsModels: 'always',
     async run({ manifest, unkeyed, folder }: OutputsRun) {
       const { float, samples, arrays, session } = manifest;

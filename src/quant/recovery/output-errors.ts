@@ -12,7 +12,7 @@ import { getValue } from '../../onnx/ir/edit.js';
 import type { Model } from '../../onnx/ir/model.js';
 import { openSweep } from '../../runtime/capture/sweep.js';
 import type { NamedTensors } from '../../runtime/session/model-inputs.js';
-import { type Comparison, compareArrays, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../tensor/compare.js';
+import { type Comparison, compareArrays, limitDb, mergeComparisons, NO_COMPARISON, sqnrDbOf } from '../../tensor/compare.js';
 import { decodeNpy, encodeNpy } from '../../tensor/formats/npy.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { type KeptDocument, parseKept } from '../integers/parse-kept.js';
@@ -25,7 +25,7 @@ export interface ComparedModel {
 
 const OUTPUT_SQNR = mapOf(anyOf([NULL, number()]));
 
-/** SQNR in dB per output; null without error. */
+/** SQNR in dB per output; null without error, −998 for noise without signal and for NaN or infinity on one side alone. */
 export type OutputSqnr = FromSchema<typeof OUTPUT_SQNR>;
 
 const reader = readerOf(OUTPUT_SQNR);
@@ -85,7 +85,7 @@ export async function compareWithSaved(float: SavedOutputs, quantized: ComparedM
   return Object.fromEntries(
     [...sums].map(([name, sum]) => {
       const sqnr = sqnrDbOf(sum);
-      return [name, typeof sqnr === 'number' && Number.isFinite(sqnr) ? sqnr : null];
+      return [name, sqnr === Number.POSITIVE_INFINITY ? null : limitDb(sqnr)];
     }),
   );
 }

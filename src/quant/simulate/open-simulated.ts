@@ -6,6 +6,7 @@ import { decodeModel } from '../../onnx/serde/decode-model.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import type { OpenSimulated } from '../../runtime/open-runner.js';
+import { addsExactly } from '../../runtime/platform/integer-kernels.js';
 import { listModelInputs } from '../../runtime/session/model-inputs.js';
 import { type OpenModel, openSession, type Session } from '../../runtime/session/session.js';
 import { QuantError } from '../integers/quant-error.js';
@@ -25,7 +26,12 @@ export const openSimulated: OpenSimulated =
     const model = typeof file === 'string' ? await readModel(file) : decodeModel(file);
     if (arithmetic !== 'integers') return openSession(encodeModel(roundModel(model, arithmetic)), options);
     if (!isQuantized(model.graph)) return openSession(file, options);
-    if (rounding === 'ort') return openSession(file, { ...options, quantized: 'integers' });
+    if (rounding === 'ort') {
+      if (await addsExactly()) return openSession(file, { ...options, quantized: 'integers' });
+      warn(
+        'simulated node by node, which is slow, since ONNX Runtime has no exact integer kernels for this processor: their sums saturate',
+      );
+    }
     if (!isShiftMode(rounding)) return openPlain(model, rounding);
     assertPowerOfTwo(model, rounding);
     const nudged = nudgeModel(model, rounding);

@@ -73,6 +73,34 @@ it('stand in place of an output that holds several; another output stays', async
   });
 });
 
+it('of a network that takes two images at once hold the rows of both', async () => {
+  const form = { dtype: 'float32', layout: 'channels-first', batch: 2, channels: 3, height: 32, width: 32 };
+  const kinds = await openOutputKinds({ recipe: await writeRecipe({ ...RECIPE, image: { ...RECIPE.image, form } }) });
+  const both = makeTensor('float32', [2, 1, 7], Float32Array.of(1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 15, 16, 17));
+  const found = Object.entries(kinds({ rows: both })).map(([name, { data }]) => [name, [...data]]);
+  expect(Object.fromEntries(found)).toEqual({
+    'rows/boxes': [1, 2, 3, 4, 11, 12, 13, 14],
+    'rows/objectness': [5, 15],
+    'rows/classes': [6, 7, 16, 17],
+  });
+  expect((await failureOf(async () => kinds({ rows }))).code).toBe('batch-rows');
+});
+
+it('an output whose name begins that of the split one stays', async () => {
+  const other = {
+    ...RECIPE,
+    parts: { model: { inputs: ['images'], outputs: ['det/rows', 'det'] } },
+    decoder: { ...RECIPE.decoder, output: 'det/rows' },
+  };
+  const kinds = await openOutputKinds({ recipe: await writeRecipe(other) });
+  expect(Object.keys(kinds({ 'det/rows': rows, det: features })).sort()).toEqual([
+    'det',
+    'det/rows/boxes',
+    'det/rows/classes',
+    'det/rows/objectness',
+  ]);
+});
+
 it('of a model without the output that the recipe reads, and without a recipe, outputs stay as they are', async () => {
   const other = { features };
   expect((await openOutputKinds({ recipe: await writeRecipe(RECIPE) }))(other)).toEqual(other);

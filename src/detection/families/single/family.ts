@@ -3,7 +3,7 @@ import { defineFamily } from '../../detector/detector-family.js';
 import { splitDecoded } from './decoder/split-kinds.js';
 import { openSingle } from './open-single.js';
 import { type SingleRecipe, singleRecipeReader } from './recipe.js';
-import { listSingleParts, prepareSingle, readSingleSettings, type SingleSettings } from './settings.js';
+import { batchOfSingle, listSingleParts, prepareSingle, readSingleSettings, type SingleSettings } from './settings.js';
 
 export const single = defineFamily<SingleRecipe, SingleSettings>({
   name: 'single',
@@ -12,6 +12,7 @@ export const single = defineFamily<SingleRecipe, SingleSettings>({
   applyConfig: readSingleSettings,
   listCategories: ({ recipe }) => new Map(recipe.categories.map(({ id, name }) => [id, name])),
   prepareInput: ({ recipe }, image) => prepareSingle(recipe, image).values,
-  splitKinds: ({ recipe }, outputs) => splitDecoded(recipe.decoder, outputs, recipe.categories.length),
+  splitKinds: ({ recipe }, outputs) =>
+    splitDecoded(recipe.decoder, outputs, { classes: recipe.categories.length, batch: batchOfSingle(recipe) }),
   openHost: openSingle,
 });

@@ -47,6 +47,12 @@ describe('saved traces', () => {
     expect(Object.keys(read.trace.inputs.first ?? {})).toEqual(['z', 'a']);
   });
 
+  it('without the image are read without it', () => {
+    const { trace } = makeTraced(NO_MASKS);
+    expect(decodeTraced(encodeTraced({ trace }))).toEqual({ trace });
+    expect(sizeOfTraced({ trace })).toBe(4 * (2 + 0 + 1 + 2));
+  });
+
   it('have equal bytes for equal traces', () => {
     expect(encodeTraced(makeTraced(NO_MASKS))).toEqual(encodeTraced(makeTraced(NO_MASKS)));
   });

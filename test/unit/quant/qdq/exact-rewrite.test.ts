@@ -64,7 +64,8 @@ describe.each(['u8s8', 'a8w8'] as const)('preset %s', preset => {
 
   it('the quantized model is close to the float model', async () => {
     const exact = await run(encodeModel(pyramidTop()), 'disabled');
-    const int8 = await run(await quantized(preset, 'original'), 'all');
+    // What the model says: integer kernels saturate on processors without VNNI.
+    const int8 = await run(await quantized(preset, 'original'), 'basic');
     for (const [name, { data }] of Object.entries(exact)) {
       const other = int8[name]?.data as Float32Array;
       const [signal, error] = [...(data as Float32Array)].reduce(
