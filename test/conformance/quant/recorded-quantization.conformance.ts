@@ -29,6 +29,7 @@ import { openSession } from '../../../src/runtime/session/session.js';
 import { decodeNpy } from '../../../src/tensor/formats/npy.js';
 import { decodeRawTensor } from '../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../src/tensor/tensor.js';
+import { exactLevel } from '../../support/exact-kernels.js';
 import { findSharedFolder } from '../../support/shared-folder.js';
 
 interface Recorded {
@@ -169,9 +170,9 @@ suite.each(['ultraface-rfb320', 'cifar-resnet20'])('recorded quantization of %s'
 const known = (ranges: ReadonlyMap<ValueId, Range>): Map<ValueId, Observation> =>
   new Map([...ranges].map(([id, range]) => [id, { kind: 'known', range }]));
 
-/** The first output of each of the first samples, with default session options. */
+/** The first output of each of the first samples. */
 async function runFirst(model: Model, npy: Uint8Array, samples: number): Promise<Float32Array[]> {
-  const session = await openSession(encodeModel(model), { optimization: 'all' });
+  const session = await openSession(encodeModel(model), { optimization: await exactLevel() });
   const outputs: Float32Array[] = [];
   for (const sample of samplesOf(npy).slice(0, samples)) {
     const [name = '', first = ''] = [session.inputNames[0], session.outputNames[0]];
