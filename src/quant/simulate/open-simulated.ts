@@ -28,9 +28,7 @@ export const openSimulated: OpenSimulated =
     if (!isQuantized(model.graph)) return openSession(file, options);
     if (rounding === 'ort') {
       if (await addsExactly()) return openSession(file, { ...options, quantized: 'integers' });
-      warn(
-        'simulated node by node, which is slow, since ONNX Runtime has no exact integer kernels for this processor: their sums saturate',
-      );
+      warn('simulated node by node, which is slow, since sums of the integer kernels of ONNX Runtime saturate on this processor');
     }
     if (!isShiftMode(rounding)) return openPlain(model, rounding);
     assertPowerOfTwo(model, rounding);
