@@ -6,9 +6,9 @@ import { decodeModel } from '../../onnx/serde/decode-model.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import type { OpenSimulated } from '../../runtime/open-runner.js';
-import { addsExactly } from '../../runtime/platform/integer-kernels.js';
 import { listModelInputs } from '../../runtime/session/model-inputs.js';
 import { type OpenModel, openSession, type Session } from '../../runtime/session/session.js';
+import type { DType } from '../../tensor/dtype.js';
 import { QuantError } from '../integers/quant-error.js';
 import { roundModel } from './floats/rounded-model.js';
 import { nudgeModel } from './nudged-model.js';
@@ -27,8 +27,12 @@ export const openSimulated: OpenSimulated =
     if (arithmetic !== 'integers') return openSession(encodeModel(roundModel(model, arithmetic)), options);
     if (!isQuantized(model.graph)) return openSession(file, options);
     if (rounding === 'ort') {
-      if (await addsExactly()) return openSession(file, { ...options, quantized: 'integers' });
-      warn('simulated node by node, which is slow, since sums of the integer kernels of ONNX Runtime saturate on this processor');
+      const types = new Set(listActivationTypes(model.graph));
+      if (!types.has('int8')) return openSession(file, options);
+      if (!types.has('uint8')) return openSession(file, { ...options, quantized: 'integers' });
+      warn(
+        'simulated node by node, which is slow, since ONNX Runtime does not compute all layers in integers where some activations are int8 and others uint8',
+      );
     }
     if (!isShiftMode(rounding)) return openPlain(model, rounding);
     assertPowerOfTwo(model, rounding);
@@ -40,6 +44,12 @@ export const openSimulated: OpenSimulated =
 
 function isQuantized({ nodes }: Graph): boolean {
   return [...nodes.values()].some(({ opType }) => opType === 'QuantizeLinear');
+}
+
+/** Types of what QuantizeLinear gives, by its zero point; without one it is uint8. */
+function listActivationTypes(graph: Graph): readonly DType[] {
+  const quantizers = [...graph.nodes.values()].filter(({ opType }) => opType === 'QuantizeLinear');
+  return quantizers.map(({ inputs: [, , zero] }) => (zero === undefined ? 'uint8' : (graph.values.get(zero)?.constant?.dtype ?? 'uint8')));
 }
 
 /** @throws QuantError `simulate-scales` if no layer has scales that are powers of two. */

@@ -19,7 +19,7 @@ export interface SessionOptions {
   /**
    * How ONNX Runtime computes operators between DequantizeLinear and QuantizeLinear. 'fused' (default): in integers if it has a kernel, otherwise in float with
    * weights dequantized in every run. 'float': in float, with weights dequantized once. It can change results, except in a model that is exact in float.
-   * 'integers': in integers also where activations are int8, for which it prefers float on x86-64.
+   * 'integers': in integers where activations are int8, for which it prefers float on x86-64. Of a model without uint8 activations, whose sums could saturate.
    */
   readonly quantized?: 'fused' | 'float' | 'integers';
   /** Threads inside one operator; default 1. More threads can change the last bits of sums, so use them only for measurements. */
@@ -59,8 +59,17 @@ export interface Session {
 /** Opens models: `openSession`, or that of a runner. @throws RuntimeError `model-load`. */
 export type OpenModel = (model: string | Uint8Array, options: SessionOptions) => Promise<Session>;
 
-/** Keys of ONNX Runtime's session configuration. */
-const QUANTIZED = { fused: {}, float: { disable_quant_qdq: '1' }, integers: { qdqisint8allowed: '1' } } as const;
+// Keys of ONNX Runtime's session configuration.
+
+/** Integer kernels for x86-64 without VNNI add two products of uint8 and int8 in 16 bits, which saturate. Those of uint8 and uint8, taken instead, add exactly. */
+const EXACT_SUMS = { x64quantprecision: '1' } as const;
+
+const QUANTIZED = {
+  fused: EXACT_SUMS,
+  float: { ...EXACT_SUMS, disable_quant_qdq: '1' },
+  // Kernels of int8 and int8 add exactly. ONNX Runtime has none of int8 and uint8.
+  integers: { qdqisint8allowed: '1' },
+} as const;
 
 const WAITING = { spinning: {}, sleeping: { intra_op: { allow_spinning: '0' } } } as const;
 
@@ -80,7 +89,7 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
     extra: { session: { ...QUANTIZED[options.quantized ?? 'fused'], ...WAITING[options.waiting ?? 'spinning'] } },
     ...(options.profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
   };
-  const session = await create(model, settings);
+  const session = await load(model, settings);
   return {
     inputNames: session.inputNames,
     outputNames: session.outputNames,
@@ -98,6 +107,19 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
       await session.release();
     },
   };
+}
+
+async function load(model: string | Uint8Array, settings: ort.InferenceSession.SessionOptions): Promise<ort.InferenceSession> {
+  try {
+    if (settings.enableProfiling !== true) return await create(model, settings);
+    // A session that does not load leaves a profile behind.
+    await (await create(model, { ...settings, enableProfiling: false })).release();
+    return await create(model, settings);
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || !/Attempt to replace the existing tensor/.test(error.message)) throw error;
+    const { encodeWithOwnConstants } = await import('./own-constants.js');
+    return create(await encodeWithOwnConstants(model), settings);
+  }
 }
 
 async function create(model: string | Uint8Array, settings: ort.InferenceSession.SessionOptions): Promise<ort.InferenceSession> {

@@ -14,7 +14,6 @@ import { calibrate } from '../../../stages/calibrate/stage.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { quantize } from '../../../stages/quantize/stage.js';
 import { simplify } from '../../../stages/simplify/stage.js';
-import { exactLevel } from '../../support/exact-kernels.js';
 import { measureSqnr } from '../../support/output-sqnr.js';
 import { givenFolder, runStage } from '../../support/run-stage.js';
 import { SHAPES_FOLDER } from '../../support/shapes.js';
@@ -94,7 +93,7 @@ suite('the int8 YOLACT', () => {
     if (!WITH_AP.has(config)) return;
 
     const evaluated = await runStage(evaluate, {
-      params: { optimization: await exactLevel() },
+      params: { optimization: 'all' },
       inputs: { parts: { network: int8 }, recipe: recipePath, data: data('val') },
       folder: folder.path,
     });

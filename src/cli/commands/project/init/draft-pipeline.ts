@@ -98,10 +98,9 @@ ${recovers ? captureStage(samples, preprocess, prepare) : calibrateStage(network
     inputs: {model: ${float}, sketches: calibrate.sketches}
 ${recovers ? BIASES : ''}
   # What quantization changes, on ${compared === 1 ? 'one image' : `${compared} images`}. -998 is no bound: with images of your own, bound it (12, say), so that a worse result fails.
-  # basic: what the int8 model says. Above it, ONNX Runtime has integer kernels that saturate on some processors.
   verify:${each}
     uses: verify
-    with: {reference: model, candidate: model, optimization: basic, samples: ${compared}, preprocess: *preprocess, thresholds: {minSqnrDb: -998}}
+    with: {reference: model, candidate: model, samples: ${compared}, preprocess: *preprocess, thresholds: {minSqnrDb: -998}}
     inputs: {reference: ${network}, candidate: ${quantized}, images: "\${sources.images}"${prepare}}
 
   # For every node: NPU or CPU, and why. gate: {total.npuMacShare: ">= 0.99"}
@@ -240,14 +239,14 @@ function evaluateOf(classes: number | undefined, decoding: FoundDecoder | undefi
     return `
   # With labels, a line "name label" per image, as a source labels: labels.txt:
   # evaluate-float: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: simplify.model, images: "\${sources.images}", labels: "\${sources.labels}"}}
-  # evaluate-int8: {uses: evaluate-classes, with: {optimization: basic, preprocess: *preprocess}, inputs: {model: quantize.model, images: "\${sources.images}", labels: "\${sources.labels}", baseline: evaluate-float.metrics}}
+  # evaluate-int8: {uses: evaluate-classes, with: {preprocess: *preprocess}, inputs: {model: quantize.model, images: "\${sources.images}", labels: "\${sources.labels}", baseline: evaluate-float.metrics}}
 `;
   if (decoding === undefined) return '';
   if (annotations !== undefined) return EVALUATION;
   return `
   # With COCO annotations, as a source val: {annotations: instances.json, images: images}:
   # evaluate-float: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: simplify.model}, recipe: detector.recipe, data: "\${sources.val}"}}
-  # evaluate-int8: {uses: evaluate, with: {optimization: basic, iouTypes: [bbox]}, inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
+  # evaluate-int8: {uses: evaluate, with: {iouTypes: [bbox]}, inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
 `;
 }
 
@@ -260,7 +259,7 @@ function evaluatePixels(facts: ModelFacts, what: string): string {
   return `
   # With masks, PNG files with a class number per pixel and the names of the images, as a source masks: masks:
   # evaluate-float: {uses: evaluate-segmentation, with: ${settings}, inputs: {model: simplify.model, ${inputs}}}
-  # evaluate-int8: {uses: evaluate-segmentation, with: {optimization: basic, ${settings.slice(1)}, inputs: {model: quantize.model, ${inputs}, baseline: evaluate-float.metrics}}
+  # evaluate-int8: {uses: evaluate-segmentation, with: {${settings.slice(1)}, inputs: {model: quantize.model, ${inputs}, baseline: evaluate-float.metrics}}
 `;
 }
 
@@ -376,7 +375,7 @@ function evaluateWhole(found: FoundDecoder | undefined, { isPrepared }: ModelFac
   return `
   # With COCO annotations, as a source val: {annotations: instances.json, images: images}${named}:
   # evaluate-float: {uses: evaluate, with: {iouTypes: ${types}}, inputs: {parts: ${partsWith('parts.network')}, recipe: detector.recipe, data: "\${sources.val}"}}
-  # evaluate-int8: {uses: evaluate, with: {optimization: basic, iouTypes: ${types}}, inputs: {parts: ${partsWith('quantize.model')}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
+  # evaluate-int8: {uses: evaluate, with: {iouTypes: ${types}}, inputs: {parts: ${partsWith('quantize.model')}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}}
 `;
 }
 

@@ -63,6 +63,6 @@ export const EVALUATION = `
 
   evaluate-int8:
     uses: evaluate
-    with: {optimization: basic, iouTypes: [bbox]}
+    with: {iouTypes: [bbox]}
     inputs: {parts: {model: quantize.model}, recipe: detector.recipe, data: "\${sources.val}", baseline: evaluate-float.metrics}
 `;

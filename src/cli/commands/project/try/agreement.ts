@@ -28,9 +28,6 @@ type PathOf = (stage: string, port: string) => string | undefined;
 /** Objects with a lower score are not counted; half of overlap is a match. */
 const RULE = { matchIou: 0.5, minScore: 0.3 };
 
-/** What quantized models say: the integer kernels of ONNX Runtime saturate on processors without VNNI. */
-const AS_STATED = { optimization: 'all', quantized: 'float' } as const;
-
 export interface Agreements {
   readonly byPreset: ReadonlyMap<string, Agreement>;
   /** Why the outputs of the float model cannot be read as the decoder says that was assumed. */
@@ -92,7 +89,7 @@ function readClasses(
   const preprocessing = readPreprocessing(plan);
   return async path => {
     const { inputs } = findImageInputs(await readModel(path), preprocessing);
-    const session = await openSession(path, AS_STATED);
+    const session = await openSession(path, { optimization: 'all' });
     const classes: number[] = [];
     try {
       for (const image of listed) {
@@ -160,7 +157,10 @@ function readObjects(
 ): (model: string) => Promise<Results> {
   return async path => {
     const definition = readDefinition({ recipe: await readJsonFile(recipe), config: undefined, fit: undefined });
-    const detector = await openDetector({ definition, models: { kind: 'parts', parts: { ...host, model: path } } }, AS_STATED);
+    const detector = await openDetector(
+      { definition, models: { kind: 'parts', parts: { ...host, model: path } } },
+      { optimization: 'all' },
+    );
     const objects = await detectAll(detector, listed, folder).finally(() => detector.close());
     const compare = (other: Results): Agreement => {
       const compared = objects.flatMap((one, index) => {
