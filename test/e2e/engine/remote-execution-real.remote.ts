@@ -45,7 +45,8 @@ describeWithServer(missing.worker)("Bazel's remote worker", () => {
     const [pid, goOn] = [join(folder, 'pid'), join(folder, 'go-on')];
     const world = rig.checkout(act({ pid, until: goOn }));
     const building = build(world, server, 'remote');
-    await until(() => existsSync(pid));
+    // The file is there before its first line.
+    await until(() => existsSync(pid) && readFileSync(pid, 'utf8').includes('\n'));
     const [first] = readFileSync(pid, 'utf8').split('\n');
     process.kill(parentOf(Number(first)), 'SIGKILL');
     await until(() => readFileSync(pid, 'utf8').trim().split('\n').length === 2);
