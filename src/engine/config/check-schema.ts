@@ -12,7 +12,15 @@ import { keepNamedForms } from './union-errors.js';
  */
 export type SchemaOrigin = 'own' | 'foreign';
 
-const OPTIONS = { allErrors: true, strict: false, useDefaults: true, verbose: true, allowUnionTypes: true } as const;
+// Without ajv's optimization of its generated code, which takes as long as all else here and never pays off for a few values.
+const OPTIONS = {
+  allErrors: true,
+  strict: false,
+  useDefaults: true,
+  verbose: true,
+  allowUnionTypes: true,
+  code: { optimize: false },
+} as const;
 const compilers: Partial<Record<SchemaOrigin, Ajv>> = {};
 const compiled = new WeakMap<JsonObject, ValidateFunction>();
 

@@ -128,25 +128,26 @@ function orderOf<Input extends JsonObject>({ name, module }: Part<Input>, { cont
 }
 
 interface PartTime {
-  /** 0 while nothing is known. */
+  /** During the first part, its time so far, which is at most that of a part. 0 before. */
   ofPartMs(): number;
-  /** A part begins. @param onLong called when the first part takes long: its time so far is an estimate. @returns notes its end. */
-  begin(onLong?: () => void): () => void;
+  /** A part begins. @param onLonger called while it is the first part, every few hundredths of a second. @returns notes its end. */
+  begin(onLonger?: () => void): () => void;
 }
+
+/** How often the time of the first part is looked at. */
+const LOOK_MS = 50;
 
 function createPartTime(): PartTime {
   let partMs: number | undefined;
+  let firstMs: number | undefined;
   return {
-    ofPartMs: () => partMs ?? 0,
-    begin(onLong) {
+    ofPartMs: () => partMs ?? (firstMs === undefined ? 0 : performance.now() - firstMs),
+    begin(onLonger) {
       const startMs = performance.now();
-      const noteLong = (): void => {
-        partMs ??= WORTH_MS;
-        onLong?.();
-      };
-      const timer = partMs === undefined ? setTimeout(noteLong, WORTH_MS) : undefined;
+      firstMs ??= startMs;
+      const timer = partMs === undefined && onLonger !== undefined ? setInterval(onLonger, LOOK_MS) : undefined;
       return () => {
-        clearTimeout(timer);
+        clearInterval(timer);
         const tookMs = performance.now() - startMs;
         partMs = partMs === undefined ? tookMs : partMs / 2 + tookMs / 2;
       };
