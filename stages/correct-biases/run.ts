@@ -5,13 +5,7 @@ import { digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { readModel } from '../../src/onnx/serde/model-file.js';
 import { pairLayersWithBias } from '../../src/quant/recovery/correct-biases.js';
-import {
-  type ConstantChange,
-  changeConstants,
-  describeKinds,
-  type GuardRequest,
-  guardConstants,
-} from '../../src/quant/recovery/guard-work.js';
+import { changeConstants, type GuardedStage, type GuardRequest, guardConstants } from '../../src/quant/recovery/guard-work.js';
 import { writeBias } from '../../src/quant/recovery/layer-bias.js';
 import { CORRECTION_DOCUMENT, type LayerCorrection, parseCorrections } from '../../src/quant/recovery/layer-correction.js';
 import { assertLayers, haveNoPartners, type LayerPairs } from '../../src/quant/recovery/layer-pairs.js';
@@ -56,7 +50,7 @@ export async function runCorrectBiases(job: Job): Promise<void> {
     );
     const { graph } = pair.quantized;
     const changed = changeConstants(graph, changes, change => writeBias(graph, change, change.elements));
-    guard = await guardChanges(job, { pair, samples: count, changed });
+    guard = await guardConstants(guardedStage(job), { pair, samples: count, changed });
   });
   const found = { layers: corrections, skipped: pairs.skipped, samples: count, outputs: measured, guard };
   const lines = summarizeRecovery(found, { done: 'corrected the biases', result: 'corrected', change: 'correction' });
@@ -65,20 +59,10 @@ export async function runCorrectBiases(job: Job): Promise<void> {
   await writeJsonFile(getOutputPath(outputs, 'report'), reportCorrections(found));
 }
 
-interface Changes {
-  readonly pair: DescribedPair;
-  /** Number of captured samples. */
-  readonly samples: number;
-  readonly changed: readonly ConstantChange[];
-}
-
-/** Undefined unless the outputs judge. */
-async function guardChanges({ params, inputs, context }: Job, { pair, samples, changed }: Changes): Promise<GuardReport | undefined> {
-  if (params.guard === 'layers') return undefined;
-  const kinds = await describeKinds({ recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') });
+function guardedStage({ params, inputs, context }: Job): GuardedStage {
+  const ports = { recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') };
   const measure = async (request: GuardRequest) => (await memoJson(context, guardPart, request)).json;
-  const trials = { pair, samples, kinds, context, measure, document: CORRECTION_DOCUMENT };
-  return guardConstants(trials, changed);
+  return { params, ports, context, measure, document: CORRECTION_DOCUMENT };
 }
 
 /** A network without biases is no error: the pipeline builds, and may lose the stage. */

@@ -5,7 +5,7 @@ import { readModel } from '../../src/onnx/serde/model-file.js';
 import {
   type ConstantChange,
   changeConstants,
-  describeKinds,
+  type GuardedStage,
   type GuardRequest,
   guardConstants,
 } from '../../src/quant/recovery/guard-work.js';
@@ -58,7 +58,7 @@ export async function runRoundWeights(job: Job): Promise<void> {
       const integers = await readIntegers(change.integers);
       changed.push(...changeConstants(pair.quantized.graph, [change], target => writeWeight(pair.quantized.graph, target, integers)));
     }
-    guard = await guardChanges(job, { pair, samples, changed });
+    guard = await guardConstants(guardedStage(job), { pair, samples, changed });
   });
   const found = { layers: roundings, skipped: pairs.skipped, samples, outputs: measured, guard };
   for (const [level, line] of summarizeRecovery(found, { done: 'rounded the weights', result: 'rounded', change: 'rounding' }))
@@ -66,20 +66,10 @@ export async function runRoundWeights(job: Job): Promise<void> {
   await writeJsonFile(getOutputPath(outputs, 'report'), reportRoundings(found));
 }
 
-interface Changes {
-  readonly pair: DescribedPair;
-  /** Number of captured samples. */
-  readonly samples: number;
-  readonly changed: readonly ConstantChange[];
-}
-
-/** Undefined unless the outputs judge. */
-async function guardChanges({ params, inputs, context }: Job, { pair, samples, changed }: Changes): Promise<GuardReport | undefined> {
-  if (params.guard === 'layers') return undefined;
-  const kinds = await describeKinds({ recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') });
+function guardedStage({ params, inputs, context }: Job): GuardedStage {
+  const ports = { recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') };
   const measure = async (request: GuardRequest) => (await memoJson(context, guardPart, request)).json;
-  const trials = { pair, samples, kinds, context, measure, document: ROUNDING_DOCUMENT };
-  return guardConstants(trials, changed);
+  return { params, ports, context, measure, document: ROUNDING_DOCUMENT };
 }
 
 /** The float model is not kept. */

@@ -11,10 +11,10 @@ import { writeModel } from '../../src/onnx/serde/model-file.js';
 import { cutSearchBlocks } from '../../src/quant/range-search/search-blocks.js';
 import { parseSearchedBlock, SEARCH_DOCUMENT, type SearchedBlock } from '../../src/quant/range-search/searched-block.js';
 import { findSearchedTensors } from '../../src/quant/range-search/searched-tensors.js';
-import { describeKinds, type GuardRequest, guardModels } from '../../src/quant/recovery/guard-work.js';
+import { type GuardedStage, type GuardRequest, guardModels } from '../../src/quant/recovery/guard-work.js';
 import { type DescribedPair, describePair, OUTPUTS_FILE, outputNamesOf } from '../../src/quant/recovery/model-pair.js';
 import { isWorseOutput, listOutputs, type OutputSqnr, parseOutputSqnr } from '../../src/quant/recovery/output-errors.js';
-import { describeGuard, type GuardReport } from '../../src/quant/recovery/output-guard.js';
+import { describeGuard } from '../../src/quant/recovery/output-guard.js';
 import { findSteps } from '../../src/quant/sensitivity/find-steps.js';
 import { NOTHING_WIDER, parseWidenedTypes, type WidenedTypes } from '../../src/quant/widening/widened-types.js';
 import { openSampleFiles } from '../../src/runtime/capture/sample-files.js';
@@ -66,11 +66,12 @@ export async function runSearchRanges(job: Job): Promise<void> {
     ...types,
     overrides: [...types.overrides, ...blocks.flatMap(block => block.overrides)],
   });
-  const guard = await guardBlocks(job, {
+  // A change is a block with other ranges.
+  const guard = await guardModels(guardedStage(job), {
     pair,
     samples: samples.list.files.length,
-    found,
-    quantize: kept => quantizer.quantize(withBlocks(kept)).model,
+    changes: found.filter(({ overrides }) => overrides.length > 0).length,
+    modelWith: kept => quantizer.quantize(withBlocks(found.slice(0, lengthWith(found, kept)))).model,
   });
   const kept = found.slice(0, lengthWith(found, guard?.kept));
   const overrides = withBlocks(kept);
@@ -88,21 +89,10 @@ export async function runSearchRanges(job: Job): Promise<void> {
   );
 }
 
-interface Found {
-  readonly pair: DescribedPair;
-  readonly samples: number;
-  readonly found: readonly SearchedBlock[];
-  readonly quantize: (kept: readonly SearchedBlock[]) => Model;
-}
-
-/** Undefined unless the outputs judge. A change is a block with other ranges. */
-async function guardBlocks({ params, inputs, context }: Job, { pair, samples, found, quantize }: Found): Promise<GuardReport | undefined> {
-  if (params.guard === 'layers') return undefined;
-  const kinds = await describeKinds({ recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') });
+function guardedStage({ params, inputs, context }: Job): GuardedStage {
+  const ports = { recipe: findInputPath(inputs, 'recipe'), config: findInputPath(inputs, 'config') };
   const measure = async (request: GuardRequest) => (await memoJson(context, guardPart, request)).json;
-  const trials = { pair, samples, kinds, context, measure, document: SEARCH_DOCUMENT };
-  const changes = found.filter(({ overrides }) => overrides.length > 0).length;
-  return guardModels(trials, changes, kept => quantize(found.slice(0, lengthWith(found, kept))));
+  return { params, ports, context, measure, document: SEARCH_DOCUMENT };
 }
 
 /** Number of blocks, the first ones, of which `changed` have other ranges. Default: all. */

@@ -67,13 +67,11 @@ export function guardWork(openOrReuse: (key: string, open: () => Promise<OpenOut
 
 const reader = readerOf(mapOf(number({ minimum: 0, maximum: 1 })));
 
-/** What a trial is measured with. */
-export interface GuardTrials {
-  readonly pair: DescribedPair;
-  /** Number of captured samples. */
-  readonly samples: number;
-  /** Digest and paths of the files that split outputs into kinds. */
-  readonly kinds: { readonly digest: string; readonly paths: Readonly<Record<string, string>> } | undefined;
+/** A stage whose changes are guarded, if its param asks for it. */
+export interface GuardedStage {
+  readonly params: { readonly guard: 'layers' | 'outputs' };
+  /** Paths of the ports `recipe` and `config`, whose files split outputs into kinds; undefined if nothing is connected. */
+  readonly ports: { readonly recipe: string | undefined; readonly config: string | undefined };
   readonly context: {
     readonly scratch: string;
     readonly signal: AbortSignal;
@@ -85,8 +83,15 @@ export interface GuardTrials {
   readonly document: KeptDocument;
 }
 
-/** The files that split outputs into kinds, of the ports `recipe` and `config`. */
-export async function describeKinds({ recipe, config }: Readonly<Record<string, string | undefined>>): Promise<GuardTrials['kinds']> {
+/** The models that trials compare. */
+interface Compared {
+  readonly pair: DescribedPair;
+  /** Number of captured samples. */
+  readonly samples: number;
+}
+
+/** Digest and paths of the files that split outputs into kinds. */
+async function describeKinds({ recipe, config }: GuardedStage['ports']) {
   if (recipe === undefined) return undefined;
   const paths = { recipe, ...(config === undefined ? {} : { config }) };
   const digests: string[] = [];
@@ -94,12 +99,24 @@ export async function describeKinds({ recipe, config }: Readonly<Record<string, 
   return { digest: digestJson(digests), paths };
 }
 
-/** Tries beginnings of `changes` changes. @param modelWith the model with the first changes. */
-export function guardModels(trials: GuardTrials, changes: number, modelWith: (kept: number) => Model): Promise<GuardReport> {
-  const { pair, kinds, context, measure, document } = trials;
+export interface ModelChanges extends Compared {
+  /** Number of changes. */
+  readonly changes: number;
+  /** The model with the first changes. */
+  readonly modelWith: (kept: number) => Model;
+}
+
+/** Tries beginnings of the changes. @returns undefined unless the outputs judge. */
+export async function guardModels(
+  stage: GuardedStage,
+  { pair, samples, changes, modelWith }: ModelChanges,
+): Promise<GuardReport | undefined> {
+  const { params, ports, context, measure, document } = stage;
+  if (params.guard === 'layers') return undefined;
+  const kinds = await describeKinds(ports);
   const path = join(context.scratch, 'guarded.onnx');
   let trial = 0;
-  return guardByOutputs({ changes, samples: Math.min(trials.samples, GUARD_SAMPLES) }, async (kept): Promise<OutputShares> => {
+  return guardByOutputs({ changes, samples: Math.min(samples, GUARD_SAMPLES) }, async (kept): Promise<OutputShares> => {
     context.progress(trial++, MOST_TRIALS, 'trials');
     context.signal.throwIfAborted();
     const model = modelWith(kept);
@@ -130,15 +147,19 @@ export function changeConstants<Change extends { readonly value: ValueId }>(
   });
 }
 
-/** Leaves the model of `trials.pair` with the changes that are kept. */
-export async function guardConstants(trials: GuardTrials, changes: readonly ConstantChange[]): Promise<GuardReport> {
-  const { quantized } = trials.pair;
-  const keep = (kept: number): Model => {
-    for (const [index, { value, former, changed }] of changes.entries())
-      getValue(quantized.graph, value).constant = index < kept ? changed : former;
+export interface ConstantChanges extends Compared {
+  readonly changed: readonly ConstantChange[];
+}
+
+/** Leaves the model of the pair with the changes that are kept: all, unless the outputs judge. */
+export async function guardConstants(stage: GuardedStage, { pair, samples, changed }: ConstantChanges): Promise<GuardReport | undefined> {
+  const { quantized } = pair;
+  const modelWith = (kept: number): Model => {
+    for (const [index, change] of changed.entries())
+      getValue(quantized.graph, change.value).constant = index < kept ? change.changed : change.former;
     return quantized;
   };
-  const report = await guardModels(trials, changes.length, keep);
-  keep(report.kept);
+  const report = await guardModels(stage, { pair, samples, changes: changed.length, modelWith });
+  if (report !== undefined) modelWith(report.kept);
   return report;
 }
