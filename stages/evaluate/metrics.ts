@@ -12,7 +12,7 @@ export type FiguresByType = {
   readonly [Type in IouType]?: Type extends 'keypoints' ? KeypointFigures : CocoFigures;
 };
 
-const TYPES = ['bbox', 'segm', 'keypoints'] as const satisfies readonly IouType[];
+const TYPES = ['bbox', 'segm', 'boundary', 'keypoints'] as const satisfies readonly IouType[];
 
 export type EvaluateCounts = Pick<CocoMetrics, 'images' | 'detections'>;
 

@@ -17,12 +17,12 @@ export const EVALUATE_PARAMS = {
     },
     iouTypes: {
       type: 'array',
-      items: { type: 'string', enum: ['bbox', 'segm', 'keypoints'] },
+      items: { type: 'string', enum: ['bbox', 'segm', 'boundary', 'keypoints'] },
       minItems: 1,
       uniqueItems: true,
       default: ['bbox', 'segm'],
       description:
-        'Which figures are computed: for boxes, for masks, for keypoints (OKS, with the standard deviations of 17 points of a person).',
+        'Which figures are computed: for boxes, for masks, for masks by Boundary IoU, for keypoints (OKS, with the standard deviations of 17 points of a person).',
     },
     optimization: OPTIMIZATION_SCHEMA,
     fit: FIT_SCHEMA,

@@ -35,8 +35,8 @@ function parseType(text: string): IouType {
 }
 
 function parseOverlap(text: string): OverlapType {
-  if (text === 'bbox' || text === 'segm' || text === 'keypoints') return text;
-  throw new InvalidArgumentError('Expected bbox, segm or keypoints.');
+  if (text === 'bbox' || text === 'segm' || text === 'boundary' || text === 'keypoints') return text;
+  throw new InvalidArgumentError('Expected bbox, segm, boundary or keypoints.');
 }
 
 function parseSigmas(text: string): readonly number[] {
@@ -69,12 +69,16 @@ const parseScore = parseNumber('a number, for example 0.5');
 export const COCO: Declared = group('coco', 'evaluate and compare detections in COCO format', [
   command({
     words: 'eval',
-    description: 'compute the COCO metrics of detections: boxes, masks or keypoints',
+    description: 'compute the COCO metrics of detections: boxes, masks, boundaries of masks or keypoints',
     options: {
       ...ON_FILES,
       json,
       detections: required('-d, --detections <file>', 'results in COCO format: a list of detections', parseText),
-      type: required('-t, --type <kind>', 'what is compared: bbox (boxes), segm (masks) or keypoints', parseOverlap),
+      type: required(
+        '-t, --type <kind>',
+        'what is compared: bbox (boxes), segm (masks), boundary (masks near their outlines) or keypoints',
+        parseOverlap,
+      ),
       maxDets: optional(
         '--max-dets <a,b,c>',
         'limits on detections per image: AR for each limit, AP for the last (default: 1,10,100, and 20 for keypoints)',

@@ -18,10 +18,11 @@ export const COCO_METRICS_SCHEMA = openObject(
   {
     bbox: ALL_FIGURES,
     segm: ALL_FIGURES,
+    boundary: ALL_FIGURES,
     keypoints: KEYPOINTS,
     delta: openObject(
       {},
-      { bbox: SOME_FIGURES, segm: SOME_FIGURES, keypoints: SOME_KEYPOINTS },
+      { bbox: SOME_FIGURES, segm: SOME_FIGURES, boundary: SOME_FIGURES, keypoints: SOME_KEYPOINTS },
       'These figures minus those of the baseline, where both have objects.',
     ),
     rounding: mapOf(number(), { description: 'With `runner: simulate`: how many results of one image another rounding would change.' }),

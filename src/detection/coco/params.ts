@@ -1,8 +1,8 @@
 /** Thresholds, area ranges and detection counts of the COCO figures. */
 import { DetectionError } from '../error/detection-error.js';
 
-/** Whether overlap is measured on boxes or on masks. */
-export type IouType = 'bbox' | 'segm';
+/** Whether overlap is measured on boxes, on masks, or on masks and their boundaries, of which the smaller one counts. */
+export type IouType = 'bbox' | 'segm' | 'boundary';
 
 /** What overlap is measured on; for keypoints it is the object keypoint similarity (OKS). */
 export type OverlapType = IouType | 'keypoints';

@@ -1,7 +1,8 @@
 /** Regions of objects and detections, as boxes or masks, and their overlap. */
 import { DetectionError } from '../error/detection-error.js';
+import { boundaryOf } from '../masks/boundary.js';
 import { type Rle, rleArea, rleBox } from '../masks/rle.js';
-import { intersectionArea, type TruthKind } from '../masks/rle-combine.js';
+import { intersectionArea, rleIou, type TruthKind } from '../masks/rle-combine.js';
 import type { CocoId } from './coco-id.js';
 import type { CocoAnnotation, CocoBox } from './dataset.js';
 import { boxOfPoints, computeOks, type Keypoints } from './keypoints.js';
@@ -21,6 +22,8 @@ interface MaskRegion {
   readonly box: CocoBox;
   readonly area: number;
   readonly rle: Rle;
+  /** Where overlap is measured on boundaries too. */
+  readonly boundary?: Rle;
 }
 
 interface KeypointRegion {
@@ -70,7 +73,7 @@ export function describeTruth(
   // What has no area counts in every size class: NaN is outside of none.
   const truth = { id, kind, area: area ?? Number.NaN, ...(ignored ? { ignored } : {}) };
   if (iouType === 'keypoints') return { ...truth, region: pointsRegion(annotation, what, sigmas) };
-  if (iouType === 'segm') return { ...truth, region: maskRegion(what, undefined, segmentation, image) };
+  if (iouType !== 'bbox') return { ...truth, region: maskRegion(what, undefined, segmentation, image, iouType) };
   if (box === undefined) throw noRegion(what, 'bbox');
   return { ...truth, region: boxRegion(box) };
 }
@@ -94,10 +97,11 @@ export function describeDetection(result: CocoResult, image: MaskCanvas, iouType
   const box = boxOf(result, iouType);
   const score = scoreOf(result, iouType);
   if (box === undefined || result.sizedBy === 'mask') {
-    const mask = maskRegion(what, undefined, result.segmentation, image);
-    return { score, area: mask.area, region: iouType === 'segm' ? mask : boxRegion(box ?? mask.box) };
+    const mask = maskRegion(what, undefined, result.segmentation, image, iouType);
+    return { score, area: mask.area, region: iouType === 'bbox' ? boxRegion(box ?? mask.box) : mask };
   }
-  return { score, area: boxArea(box), region: iouType === 'segm' ? maskRegion(what, box, result.segmentation, image) : boxRegion(box) };
+  const region = iouType === 'bbox' ? boxRegion(box) : maskRegion(what, box, result.segmentation, image, iouType);
+  return { score, area: boxArea(box), region };
 }
 
 /** As in pycocotools, the box decides the size class where there is one, else the extent of the points. */
@@ -124,7 +128,11 @@ export function overlap(detection: Region, truth: Region, kind: TruthKind): numb
   if (detection.kind !== 'mask' || truth.kind !== 'mask') return divide(shared, detection, truth, kind);
   if (detection.rle.height !== truth.rle.height || detection.rle.width !== truth.rle.width) return -1;
   const pixels = intersectionArea(detection.rle, truth.rle);
-  return pixels === 0 ? 0 : divide(pixels, detection, truth, kind);
+  if (pixels === 0) return 0;
+  const iou = divide(pixels, detection, truth, kind);
+  return detection.boundary === undefined || truth.boundary === undefined
+    ? iou
+    : Math.min(iou, rleIou(detection.boundary, truth.boundary, kind));
 }
 
 function divide(shared: number, detection: Sized, truth: Sized, kind: TruthKind): number {
@@ -152,15 +160,22 @@ function greater(a: number, b: number): number {
 
 /** A result with a separate mask score is evaluated as two results: a box and a mask. */
 function boxOf({ box, segmentation, maskScore }: CocoResult, iouType: IouType): CocoBox | undefined {
-  return iouType === 'segm' && maskScore !== undefined && segmentation !== undefined ? undefined : box;
+  return iouType !== 'bbox' && maskScore !== undefined && segmentation !== undefined ? undefined : box;
 }
 
 /** The mask; where there is none, the rectangle of `box`. */
-function maskRegion(what: string, box: CocoBox | undefined, segmentation: Segmentation | undefined, image: MaskCanvas): MaskRegion {
+function maskRegion(
+  what: string,
+  box: CocoBox | undefined,
+  segmentation: Segmentation | undefined,
+  image: MaskCanvas,
+  iouType: IouType,
+): MaskRegion {
   const drawn = segmentation ?? (box === undefined ? undefined : rectangle(box));
   if (drawn === undefined) throw noRegion(what, 'segmentation');
   const rle = rasterize(drawn, image);
-  return { kind: 'mask', rle, box: rleBox(rle), area: rleArea(rle) };
+  const boundary = iouType === 'boundary' ? { boundary: boundaryOf(rle) } : {};
+  return { kind: 'mask', rle, box: rleBox(rle), area: rleArea(rle), ...boundary };
 }
 
 function rectangle([x, y, width, height]: CocoBox): Segmentation {

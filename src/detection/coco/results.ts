@@ -99,7 +99,7 @@ export function compareScores(a: number, b: number): number {
 
 /** The score that ranks a result for `iouType`. */
 export function scoreOf(result: CocoResult, iouType: OverlapType): number {
-  return iouType === 'segm' ? (result.maskScore ?? result.score) : result.score;
+  return iouType === 'segm' || iouType === 'boundary' ? (result.maskScore ?? result.score) : result.score;
 }
 
 /** The text of a results file: one detection per line, with members in a fixed order. Equal results give equal text. */

@@ -160,7 +160,12 @@ function format(answer: Answer, options: CocoEvalOptions): readonly string[] {
   ];
 }
 
-const KINDS: Readonly<Record<OverlapType, string>> = { bbox: 'boxes', segm: 'masks', keypoints: 'keypoints' };
+const KINDS: Readonly<Record<OverlapType, string>> = {
+  bbox: 'boxes',
+  segm: 'masks',
+  boundary: 'boundaries of masks',
+  keypoints: 'keypoints',
+};
 
 /** The label of AR contains the maximum number of detections. */
 function labelOf(name: string, options: CocoEvalOptions): string {

@@ -21,6 +21,8 @@ export async function writeCurves(path: string, evaluation: CocoEvaluation): Pro
   await writeFiles([{ path, write: file => file.writeFile(text) }]);
 }
 
+const NAMES = { bbox: 'boxes', segm: 'masks', boundary: 'boundaries of masks', keypoints: 'keypoints' } as const;
+
 type Encode = (curves: PrecisionRecallCurves, evaluation: CocoEvaluation) => string;
 
 function encoderOf(path: string): Encode | undefined {
@@ -30,7 +32,7 @@ function encoderOf(path: string): Encode | undefined {
     case '.svg':
       return ({ mean }, { iouType }) =>
         drawPrecisionRecall(
-          `Precision over recall, ${iouType === 'bbox' ? 'boxes' : iouType === 'segm' ? 'masks' : 'keypoints'}, mean over categories`,
+          `Precision over recall, ${NAMES[iouType]}, mean over categories`,
           mean.map(({ iou, precision }) => ({ name: `IoU ${iou.toFixed(2)}`, precision })),
         );
     default:

@@ -22,7 +22,7 @@ interface Recorded {
 }
 
 const sets = JSON.parse(gunzipSync(readFileSync(fixturePath('detection', 'random-figures.json.gz'))).toString()) as Recorded[];
-const types: readonly IouType[] = ['bbox', 'segm'];
+const types = ['bbox', 'segm'] as const satisfies readonly IouType[];
 
 describe.each(types)('%s', iouType => {
   it.each(sets.map((set, index) => [index, set] as const))('set %d', (_index, set) => {
