@@ -19,12 +19,14 @@ export const evaluate = defineStage({
     ...runnerPorts(params),
   }),
   outputs: {
-    metrics: port('metrics', 'bbox and segm with 12 figures each; images; detections; delta with a baseline.'),
+    metrics: port('metrics', 'bbox, segm and boundary with 12 figures each, keypoints with 10; images; detections; delta with a baseline.'),
     detections: port('detections', 'All detections in COCO results format.'),
   },
   headlines: [
     { metric: 'bbox.AP', label: 'box AP' },
     { metric: 'segm.AP', label: 'mask AP' },
+    { metric: 'boundary.AP', label: 'boundary AP' },
+    { metric: 'keypoints.AP', label: 'keypoint AP' },
   ],
   determinism: determinismOf,
   tools: runnerTools,

@@ -16,7 +16,7 @@ import { CaptionedTable, ReportSection } from './report-section.js';
 type Metrics = ReportResults['metrics'];
 
 /** "bbox" → "boxes". */
-const KINDS: Readonly<Record<string, string>> = { bbox: 'Boxes', segm: 'Masks' };
+const KINDS: Readonly<Record<string, string>> = { bbox: 'Boxes', segm: 'Masks', boundary: 'Boundaries of masks' };
 
 export function Accuracy({ metrics }: { readonly metrics: Metrics }) {
   if (metrics.length === 0) return null;

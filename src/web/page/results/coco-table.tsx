@@ -10,10 +10,14 @@ import { nameOf, type ResultSide } from './use-results.js';
 
 const FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
 
+const NAMES = { bbox: 'box', segm: 'mask', boundary: 'boundary' } as const;
+
 export function CocoTable({ left, right }: { readonly left: ResultSide; readonly right: ResultSide }) {
   const one = useMetrics(left);
   const other = useMetrics(right);
-  const kinds = ['bbox', 'segm'].filter(kind => typeof one?.[kind] === 'object' || typeof other?.[kind] === 'object');
+  const kinds = (['bbox', 'segm', 'boundary'] as const).filter(
+    kind => typeof one?.[kind] === 'object' || typeof other?.[kind] === 'object',
+  );
   if (kinds.length === 0) return null;
   return (
     <details open class="coco">
@@ -40,7 +44,7 @@ export function CocoTable({ left, right }: { readonly left: ResultSide; readonly
               ].map(({ side, own, before }, index) => (
                 <tr key={`${kind} ${index}`}>
                   <th scope="row">
-                    {kind === 'bbox' ? 'box' : 'mask'} <span class="soft">{nameOf(side)}</span>
+                    {NAMES[kind]} <span class="soft">{nameOf(side)}</span>
                   </th>
                   {FIGURES.map(name => {
                     const value = own === undefined ? undefined : findCocoFigure(own, kind, name);
