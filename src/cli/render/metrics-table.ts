@@ -4,7 +4,7 @@
  */
 import { EQUAL, type Figure } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
-import { flattenMetrics, isHeadline } from '../../engine/model/metrics.js';
+import { flattenHeadlines, flattenMetrics, isOwnFigure } from '../../engine/model/metrics.js';
 import type { Console } from '../terminal/console.js';
 import { displayWidth, padEnd, widest } from '../terminal/display-width.js';
 import { formatRow, GAP } from '../terminal/text-table.js';
@@ -39,7 +39,7 @@ export function printTables(tables: readonly (readonly MetricsColumn[])[], conso
  */
 export function formatMetricsTable(columns: readonly MetricsColumn[], width = Number.POSITIVE_INFINITY): readonly MetricsBlock[] {
   const flats = columns.map(flatColumn);
-  const names = [...new Set(flats.flatMap(({ flat }) => [...flat.keys()]))].filter(isHeadline);
+  const names = [...new Set(columns.flatMap(({ metrics }) => [...flattenHeadlines(metrics).keys()]))].filter(isOwnFigure);
   const cells = flats.map(({ stage, flat, previous }) => [stage, ...names.map(path => formatCell(flat, previous, path))]);
   return formatBlocks(names, cells, width);
 }

@@ -4,7 +4,7 @@ import type { Figure } from '../../base/figure.js';
 import { formatBytes, formatDuration } from '../../base/text/format.js';
 import type { Column } from '../../engine/insight/history/find-columns.js';
 import type { RunRecord, RunStage } from '../../engine/insight/history/run-record.js';
-import { isHeadline } from '../../engine/model/metrics.js';
+import { isOwnFigure } from '../../engine/model/metrics.js';
 import type { Console } from '../terminal/console.js';
 import { cut, displayWidth, padEnd, widest } from '../terminal/display-width.js';
 import { formatTable, GAP } from '../terminal/text-table.js';
@@ -131,7 +131,7 @@ export function formatStageRuns(
     const one = run.stages.find(candidate => candidate.stage === stage && candidate.outcome !== 'up-to-date');
     return one === undefined ? [] : [{ run, one }];
   });
-  const own = [...new Set(rows.flatMap(({ one }) => Object.keys(one.metrics ?? {})))].filter(isHeadline);
+  const own = [...new Set(rows.flatMap(({ one }) => Object.keys(one.metrics ?? {})))].filter(isOwnFigure);
   const all = columns.length > 0 ? columns.map(({ name }) => name) : own;
   const cells = (names: readonly string[]): readonly (readonly string[])[] => [
     ['run', 'date', ...names, 'outcome'],

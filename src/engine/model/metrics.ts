@@ -2,29 +2,35 @@
 import { type Figure, isFigure } from '../../base/figure.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 
-/** Returns the metric values by dotted path, in the order of the document. */
-export function flattenMetrics(metrics: Json): ReadonlyMap<string, Figure> {
+/** Returns the metric values by dotted path, in the order of the document. @param levels of nesting; deeper values are left out. */
+export function flattenMetrics(metrics: Json, levels = Number.POSITIVE_INFINITY): ReadonlyMap<string, Figure> {
   const flat = new Map<string, Figure>();
-  addFigures(metrics, '', flat);
+  addFigures(metrics, '', levels, flat);
   return flat;
 }
 
-function addFigures(metrics: Json, prefix: string, flat: Map<string, Figure>): void {
-  if (!isJsonObject(metrics)) return;
+function addFigures(metrics: Json, prefix: string, levels: number, flat: Map<string, Figure>): void {
+  if (!isJsonObject(metrics) || levels === 0) return;
   for (const [name, value] of Object.entries(metrics)) {
     if (isFigure(value)) flat.set(prefix + name, value);
-    else addFigures(value, `${prefix}${name}.`, flat);
+    else addFigures(value, `${prefix}${name}.`, levels - 1, flat);
   }
 }
 
-const DEPTH = 2;
+const HEADLINE_LEVELS = 2;
 
 /**
- * Whether tables show the metric. Deeper metrics, such as one per value of a model, stay in the artifact.
- * Differences to a baseline and spreads are shown beside their metric.
+ * The metrics that tables show, with their differences to a baseline and their spreads. Deeper metrics, such as one per value of a model, stay in the
+ * artifact. Levels are those of the document: a name such as "no. 5" is one, also if it contains dots.
  */
-export function isHeadline(path: string): boolean {
-  return !/^(delta|spread)\./.test(path) && path.split('.').length <= DEPTH;
+export function flattenHeadlines(metrics: Json): ReadonlyMap<string, Figure> {
+  const shown = flattenMetrics(metrics, HEADLINE_LEVELS);
+  return new Map([...flattenMetrics(metrics, HEADLINE_LEVELS + 1)].filter(([path]) => shown.has(path) || !isOwnFigure(path)));
+}
+
+/** False for differences to a baseline and for spreads: tables show them beside their metric. */
+export function isOwnFigure(path: string): boolean {
+  return !/^(delta|spread)\./.test(path);
 }
 
 /** Joins the metrics of a stage's ports of that kind: the document of a single port, or the documents by port name. */

@@ -1,7 +1,7 @@
 /** The rows of a sweep: what the build of the merged plan says of each configuration. */
 import type { Figure } from '../../base/figure.js';
 import { dependenciesOf, refsOf, selectStages } from '../model/dependencies.js';
-import { flattenMetrics } from '../model/metrics.js';
+import { flattenHeadlines, flattenMetrics, isOwnFigure } from '../model/metrics.js';
 import type { Plan, StageId } from '../model/plan.js';
 import type { BuildReport } from '../model/report.js';
 import type { Configuration } from './configurations.js';
@@ -23,6 +23,8 @@ export interface SweepRow {
   readonly status: RowStatus;
   /** Metrics of the reported stages: "evaluate-int8.bbox.AP"; of each stage by name, as documents from the cache have another order. */
   readonly figures: ReadonlyMap<string, Figure>;
+  /** The keys of the figures that tables show. */
+  readonly headlines: ReadonlySet<string>;
   /** Gates that are missed: stage and metric. */
   readonly missed: readonly string[];
   /** Of the models that the configuration ends with; undefined if there are none, or one of them is missing. */
@@ -63,15 +65,17 @@ export function makeRow(configuration: Configuration, ids: ReadonlyMap<StageId, 
     verdict === 'missed' && ownIds.has(stage) ? [`${ofPipeline.get(stage)}.${gate.metric}`] : [],
   );
   const figures = new Map<string, Figure>();
+  const headlines = new Set<string>();
   for (const stage of targets.reported) {
     const id = ids.get(stage);
     const metrics = id === undefined ? undefined : report.stages.get(id)?.metrics;
     if (metrics === undefined) continue;
     const flat = [...flattenMetrics(metrics)].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [path, figure] of flat) figures.set(`${stage}.${path}`, figure);
+    for (const path of flattenHeadlines(metrics).keys()) if (isOwnFigure(path)) headlines.add(`${stage}.${path}`);
   }
   const status = problems.length > 0 ? 'failed' : cancelled ? 'interrupted' : missed.length > 0 ? 'gate-missed' : 'built';
-  return { configuration, status, figures, missed, sizeBytes: sizeOf(ids, ownIds, built), problems };
+  return { configuration, status, figures, headlines, missed, sizeBytes: sizeOf(ids, ownIds, built), problems };
 }
 
 /**

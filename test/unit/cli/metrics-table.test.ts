@@ -41,6 +41,17 @@ describe('the metrics table', () => {
     expect(lines([{ stage: 'a', metrics: { x: { y: { z: 1 } }, delta: { q: 1 } }, previous: undefined }])).toEqual(['  a']);
   });
 
+  it('counts the levels of the document: a name with dots is one', () => {
+    const iou = { 'no. 5': 0.5, 'a.b.c': 0.25 };
+    const metrics = { iou, 'x.y.z': 1, delta: { iou: { 'no. 5': -0.125 } }, values: { 'a.b': { sqnrDb: 30 } } };
+    expect(lines([{ stage: 'a', metrics, previous: { iou: { 'no. 5': 0.75 } } }])).toEqual([
+      '           a',
+      'iou.no. 5  0.5000 (−0.1250) was 0.7500',
+      'iou.a.b.c  0.2500',
+      'x.y.z      1',
+    ]);
+  });
+
   it('splits columns into blocks on a narrow terminal; each block repeats the names and fits the width', () => {
     const column = (stage: string) => ({ stage, metrics: { 'a long name': 1.5 }, previous: undefined });
     const cut = lines([column('first'), column('second'), column('third')], 30);

@@ -69,6 +69,7 @@ export async function buildConfigurations(
       configuration,
       status: 'refused',
       figures: new Map(),
+      headlines: new Set(),
       missed: [],
       sizeBytes: undefined,
       problems: errors.map(({ code, message }) => ({ stage: undefined, code, message })),

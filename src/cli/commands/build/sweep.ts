@@ -101,7 +101,7 @@ async function show(
   const diagnostics = makeDiagnosticList();
   const measured = measuredBy(rows, merged, targets.reported);
   const objectives = findObjectives(goalsOf(options), measured, diagnostics);
-  const sweep: Sweep = { pipeline, axes, stages: targets.reported, objectives, rows: rankRows(rows, objectives) };
+  const sweep: Sweep = { pipeline, axes, objectives, rows: rankRows(rows, objectives) };
   printSweep(sweep, console);
   if (options.json) console.json(encodeSweep(sweep));
   try {

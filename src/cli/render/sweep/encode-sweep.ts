@@ -1,7 +1,6 @@
 /** A sweep as a JSON document and as CSV. Equal results give equal bytes: there are no times in it. */
 import type { Figure } from '../../../base/figure.js';
 import type { Json } from '../../../base/json.js';
-import { isHeadline } from '../../../engine/model/metrics.js';
 import { describeTarget } from '../../../engine/sweep/resolve-axis.js';
 import type { Problem } from '../../../engine/sweep/sweep-rows.js';
 import type { SweepDocument } from '../../../report/sweep-document.js';
@@ -55,12 +54,11 @@ export function formatSweepCsv(sweep: Sweep): string {
 }
 
 /** The figures that tables of metrics show, and the objectives. Figures of single values of a model stay in the stages' metrics. */
-function shownFigures({ stages, objectives, rows }: Sweep): readonly string[] {
+function shownFigures({ objectives, rows }: Sweep): readonly string[] {
   const wanted = new Set(objectives.map(({ key }) => key));
   const inOrder = [...rows].sort((a, b) => a.configuration.number - b.configuration.number);
   const keys = new Set(inOrder.flatMap(({ figures }) => [...figures.keys()]));
-  const isShown = (key: string): boolean => stages.some(stage => key.startsWith(`${stage}.`) && isHeadline(key.slice(stage.length + 1)));
-  return [...keys].filter(key => wanted.has(key) || isShown(key));
+  return [...keys].filter(key => wanted.has(key) || rows.some(({ headlines }) => headlines.has(key)));
 }
 
 function quote(text: string): string {

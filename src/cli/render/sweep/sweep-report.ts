@@ -11,8 +11,6 @@ import { formatMetric } from '../format-metric.js';
 export interface Sweep {
   readonly pipeline: string;
   readonly axes: readonly Axis[];
-  /** The stages whose metrics the rows have. */
-  readonly stages: readonly string[];
   readonly objectives: readonly Objective[];
   /** In the order of the table. */
   readonly rows: readonly RankedRow[];

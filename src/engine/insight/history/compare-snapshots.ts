@@ -2,7 +2,7 @@
 import type { Figure } from '../../../base/figure.js';
 import type { JsonObject } from '../../../base/json.js';
 import { type Change, findChanges } from '../../action/changes.js';
-import { isHeadline } from '../../model/metrics.js';
+import { isOwnFigure } from '../../model/metrics.js';
 import type { RunGate } from './run-record.js';
 import type { Metrics, Snapshot, StageSnapshot } from './snapshot.js';
 
@@ -119,7 +119,7 @@ function compareMetrics(
   const [old, now] = [valuesOf(before?.metrics), valuesOf(after?.metrics)];
   // Unknown metrics cannot be reported as different.
   const canDiffer = before?.metrics.kind !== 'unknown' && after?.metrics.kind !== 'unknown';
-  const names = [...new Set([...now.keys(), ...old.keys()])].filter(isHeadline);
+  const names = [...new Set([...now.keys(), ...old.keys()])].filter(isOwnFigure);
   return names
     .map(metric => ({ metric, before: old.get(metric), after: now.get(metric), ...spreadOf(`spread.${metric}`, old, now) }))
     .filter(row => show === 'all' || (canDiffer && row.before !== row.after));

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../base/json.js';
 import { dependenciesOf } from '../../model/dependencies.js';
 import type { BuildEvent, Span } from '../../model/events.js';
 import type { GateResult } from '../../model/gate-result.js';
-import { flattenMetrics, isHeadline } from '../../model/metrics.js';
+import { flattenHeadlines } from '../../model/metrics.js';
 import type { Plan, PlannedStage, StageId } from '../../model/plan.js';
 import type { EnginePorts } from '../../model/ports.js';
 import type { RemoteSummary } from '../../model/remote-summary.js';
@@ -165,8 +165,7 @@ async function describeRevision(projectFolder: string, pipeline: string): Promis
 
 /** The metrics that tables show, their differences from the baseline, and their spreads. */
 export function headlinesOf(metrics: JsonObject): Readonly<Record<string, Figure>> {
-  const wanted = [...flattenMetrics(metrics)].filter(([path]) => isHeadline(path) || isHeadline(path.replace(/^(delta|spread)\./, '')));
-  return Object.fromEntries(wanted.slice(0, MOST_METRICS));
+  return Object.fromEntries([...flattenHeadlines(metrics)].slice(0, MOST_METRICS));
 }
 
 export function encodeGate({ stage, gate, value, verdict }: GateResult): RunGate {

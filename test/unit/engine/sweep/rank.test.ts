@@ -14,6 +14,7 @@ function row(number: number, figures: Readonly<Record<string, number>>, more: Pa
     configuration,
     status: 'built',
     figures: new Map(Object.entries(figures)),
+    headlines: new Set(Object.keys(figures)),
     missed: [],
     sizeBytes: undefined,
     problems: [],

@@ -26,6 +26,7 @@ const rowOf = (configuration: Configuration, AP: number, ms: number, status: Row
     ['e.AP', AP],
     ['e.ms', ms],
   ]),
+  headlines: new Set(['e.AP', 'e.ms']),
   missed: [],
   sizeBytes: undefined,
   problems: [],
