@@ -1,4 +1,4 @@
-/** Handles Ctrl-C and other signals: the first stops the running work and then the command; the second exits at once. */
+/** Handles Ctrl-C and other signals: the first stops the running work and then the command; the second exits at once. A closed output is another end. */
 import { EXIT, type ExitCode } from './exit-code.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -30,6 +30,13 @@ function onSignal(signal: Signal, controller: AbortController): void {
   received = signal;
   controller.abort(signal);
   setTimeout(() => process.stderr.write('stopping the running work; interrupt again to exit at once\n'), SOON_MS).unref();
+}
+
+/** Aborts when stdout is closed, because no one can see any more what is printed. */
+export function abortOnClosedOutput(): AbortSignal {
+  const controller = new AbortController();
+  process.stdout.once('error', () => controller.abort());
+  return controller.signal;
 }
 
 /** The exit code of a command that ended with `code`. An interrupted command gets 128 plus the signal number, as in shells. */

@@ -16,7 +16,7 @@ const READY = 'watching; b compare, l log, m figures, s state, f filter, i subse
   const press = (key: string): void => void child.stdin?.write(key);
   beforeEach(async () => {
     world = givenProject(TEXT_PROJECT);
-    const command = `stty cols 80 rows 24; exec ${process.execPath} ${join(DIST, 'bin/tanren.js')} watch`;
+    const command = `stty cols 80 rows 24; mode=$(stty -g); ${process.execPath} ${join(DIST, 'bin/tanren.js')} watch; code=$?; [ $mode = $(stty -g) ] && echo the line mode is as before; exit $code`;
     const env = { ...process.env, TERM: 'xterm', CI: undefined, NO_COLOR: '1', FORCE_COLOR: undefined };
     child = spawn('script', ['-qfec', command, '/dev/null'], { cwd: world.folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
     watch = followProcess(child);
@@ -37,7 +37,7 @@ const READY = 'watching; b compare, l log, m figures, s state, f filter, i subse
     press('l');
     expect(await watch.waitFor(READY)).toContain('── shout');
     press('q');
-    expect(await watch.ended).toBe(130);
+    expect(await watch.ended).toBe(0);
   });
 
   it('compares with the run before and with each baseline in turn', async () => {
@@ -59,6 +59,15 @@ const READY = 'watching; b compare, l log, m figures, s state, f filter, i subse
     expect(await watch.waitFor(READY)).toContain('nothing to do');
     press('\u0003');
     expect(await watch.ended).toBe(130);
+  });
+
+  it('ends with q in a round, and leaves the terminal as it was', async () => {
+    world.write('notes.txt', 'again\n');
+    await watch.waitFor('shout');
+    press('q');
+    expect(await watch.ended).toBe(0);
+    expect(watch.output()).toContain('the line mode is as before');
+    expect(watch.output()).not.toMatch(/\p{Cc}\[\?25l/u);
   });
 
   it('prints lines of at most 80 columns', () => {

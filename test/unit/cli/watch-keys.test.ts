@@ -21,11 +21,13 @@ let terminal: Terminal;
 let written: string;
 let isIdle: boolean;
 let subset: number | undefined;
+let ends: number;
 beforeEach(() => {
   terminal = new Terminal();
   written = '';
   isIdle = true;
   subset = undefined;
+  ends = 0;
   const stages = new Map(['quantize@a', 'quantize@b', 'report'].map(id => [id, {}]));
   const ran = ['quantize@a', 'report'].map(stage => [stage, { stage, outcome: { kind: 'up-to-date' } }] as const);
   const target = {
@@ -43,6 +45,9 @@ beforeEach(() => {
     },
     idle: () => (isIdle ? { plan: { stages }, report: { stages: new Map(ran) } } : undefined),
     rebuild: () => undefined,
+    end: () => {
+      ends += 1;
+    },
     toggleSubset: () => {
       subset = subset === undefined ? 32 : undefined;
       return subset;
@@ -88,4 +93,12 @@ it('does not begin while a build runs', async () => {
 it('begins and ends the evaluation of a subset with i, and says which', async () => {
   expect(await press('i')).toContain('from the next change, the first 32 images before all of them\n');
   expect(await press('i')).toContain('all images only\n');
+});
+
+it('ends with q, also while a build runs, and not while the filter is typed', async () => {
+  await press('fq\r');
+  expect(ends).toBe(0);
+  isIdle = false;
+  await press('q');
+  expect(ends).toBe(1);
 });

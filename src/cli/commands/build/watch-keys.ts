@@ -16,6 +16,8 @@ export interface KeyTarget {
   rebuild(): void;
   /** Begins or ends the evaluation of a subset before all images. @returns its images; undefined: none is evaluated first. */
   toggleSubset(): number | undefined;
+  /** Stops everything that runs, and ends the command. */
+  end(): void;
 }
 
 export interface Keys {
@@ -59,7 +61,8 @@ const [CTRL_C, CTRL_D, BACKSPACE, NEWLINE, ENTER, ESCAPE, DELETE] = ['\u0003', '
 async function press(state: KeyState, key: string): Promise<void> {
   const { target } = state;
   // In this mode the terminal sends Ctrl-C as a key.
-  if (key === CTRL_C || key === CTRL_D || (key === 'q' && state.typed === undefined)) process.kill(process.pid, 'SIGINT');
+  if (key === CTRL_C || key === CTRL_D) process.kill(process.pid, 'SIGINT');
+  if (key === 'q' && state.typed === undefined) target.end();
   const round = target.idle();
   if (state.typed !== undefined) return type(state, key, round?.plan);
   if (round === undefined || state.busy) return;

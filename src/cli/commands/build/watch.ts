@@ -21,7 +21,7 @@ import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '..
 import { findSharedCache } from '../../pipeline/shared-cache.js';
 import { setBuildProcessFlags } from '../../process/build-process-flags.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
-import { abortOnSignals } from '../../process/interruption.js';
+import { abortOnClosedOutput, abortOnSignals } from '../../process/interruption.js';
 import { makeBuildRenderer } from '../../render/build-renderer.js';
 import { type MetricsForm, printBuildReport } from '../../render/build-report.js';
 import { type Console, makeConsole } from '../../terminal/console.js';
@@ -48,6 +48,9 @@ const QUIET_MS = 10;
 /** A file that has just disappeared is most likely being replaced: editors and Git remove a file before they write it. */
 const REPLACED_MS = 100;
 
+/** The reason of the end by the key, which is no interruption. */
+const QUIT = 'q';
+
 interface Watch {
   readonly targets: readonly string[];
   readonly options: WatchCommandOptions;
@@ -70,7 +73,8 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
   setBuildProcessFlags();
   const console = makeConsole({ json: false });
   if (await hasWrongTargets(targets, options, console)) return EXIT.usage;
-  const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput()]);
+  const quit = new AbortController();
+  const signal = AbortSignal.any([abortOnSignals(), abortOnClosedOutput(), quit.signal]);
   const hints = makeHints((durationMs, until) => sleep(durationMs, undefined, { signal: until }).catch(() => undefined));
   const polls = (why: string): void => {
     const help = 'files are checked every second until watch is restarted';
@@ -91,6 +95,7 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
       idle: () => watch.last,
       rebuild: () => hints.hint('input'),
       toggleSubset: () => toggleSubset(watch),
+      end: () => quit.abort(QUIT),
     });
     if (keys !== undefined) watch.hint = KEYS_HINT;
     await runRounds(watch);
@@ -100,7 +105,7 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
     watcher.close();
     await page?.close();
   }
-  return EXIT.interrupted;
+  return signal.reason === QUIT ? EXIT.built : EXIT.interrupted;
 }
 
 async function openPageOf(options: WatchCommandOptions, console: Console): Promise<OpenPage> {
@@ -276,11 +281,4 @@ function goodStages({ stages }: BuildReport): readonly StageId[] {
   return [...stages.values()].flatMap(({ stage, outcome }) =>
     outcome.kind === 'up-to-date' || outcome.kind === 'restored' || outcome.kind === 'executed' ? [stage] : [],
   );
-}
-
-/** Aborts when stdout is closed, because no one can see the rounds any more. */
-function abortOnClosedOutput(): AbortSignal {
-  const controller = new AbortController();
-  process.stdout.once('error', () => controller.abort());
-  return controller.signal;
 }
