@@ -1,7 +1,7 @@
 /** The view "Runs" in a browser: a sweep is started and its configurations shown, and two runs are compared per class, per layer and by images. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ComparisonView } from '../../../src/web/views/runs-view.js';
+import type { ComparisonView, RunsView } from '../../../src/web/views/runs-view.js';
 import { describeInBrowser } from '../../support/browser.js';
 import { givenPage } from '../../support/given-page.js';
 import { givenShapesProject, type ShapesProject } from '../../support/shapes-project.js';
@@ -112,6 +112,26 @@ describeInBrowser('the runs of a project', path => {
     project.edit('pipeline.yaml', text => text.replaceAll('with: {samples: 32}', 'with: {samples: 4}'));
     await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached' });
     expect(await page.getByText('subset: 32 images').count()).toBe(1);
+    expect(opened.heard).toEqual([]);
+  });
+
+  it('are one line over the parallel axes where they are equal, with their number; a press picks one', async () => {
+    expect(project.build('evaluate-int8').exitCode).toBe(0);
+    const { runs } = await given.server().json<RunsView>('runs');
+    const newest = runs[0]?.run ?? '';
+    expect(runs.find(({ run }) => run === 'r1')?.figures).toEqual(runs[0]?.figures);
+    const opened = await given.open();
+    const { page } = opened;
+    await opened.go('/runs');
+    const chart = page.locator('.parallel').first();
+    const line = chart.locator('.line', { hasText: newest });
+    await line.waitFor({ state: 'attached' });
+    expect((await line.textContent())?.split('\n').slice(0, 2)).toEqual([expect.stringMatching(/\br1\b/), `A click picks ${newest}.`]);
+    expect(await chart.locator('.line').count()).toBeLessThan(runs.length);
+    expect(await chart.locator('.count').allTextContents()).toContain('×2');
+    await line.dispatchEvent('click');
+    await chart.locator('.line.picked').waitFor({ state: 'attached' });
+    expect(new URL(page.url()).searchParams.get('of') ?? page.url()).toContain(newest);
     expect(opened.heard).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
 /** Runs or configurations as lines over parallel axes: one axis per parameter that differs, and one per figure. */
 import { Chart } from '../parts/chart.js';
 import { clip, plainText } from '../parts/text.js';
-import { formatPoint, type Point, type PointAxis, placeOn } from './point-axes.js';
+import { findOwnPlace, groupLines, type LineGroup, nameLine } from './group-lines.js';
+import { formatPoint, type Point, type PointAxis } from './point-axes.js';
 
 interface ParallelProps {
   readonly points: readonly Point[];
@@ -24,8 +25,10 @@ export function ParallelAxes({ points, axes, front, picked, toggle }: ParallelPr
   const x = (index: number): number => LEFT + index * STEP;
   const y = (share: number): number => HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP);
   // Picked lines and those of the front are drawn over the others.
-  const layer = ({ name }: Point): number => (picked.includes(name) ? 2 : front.includes(name) ? 1 : 0);
-  const ordered = [...points].sort((a, b) => layer(a) - layer(b));
+  const layer = ({ points: own, shown }: LineGroup): number =>
+    own.some(({ name }) => picked.includes(name)) ? 2 : front.includes(shown.name) ? 1 : 0;
+  const groups = groupLines(points, axes, { x, y }, front);
+  const ordered = [...groups].sort((a, b) => layer(a) - layer(b));
   return (
     <Chart
       label="Parallel axes"
@@ -33,25 +36,46 @@ export function ParallelAxes({ points, axes, front, picked, toggle }: ParallelPr
       size={{ width, height: HEIGHT }}
       summary={`${points.length} lines over ${axes.length} axes: ${axes.map(({ name }) => name).join(', ')}`}
     >
-      {ordered.map(point => (
-        <polyline
-          key={point.name}
-          class={`line${front.includes(point.name) ? ' best' : ''}${picked.includes(point.name) ? ' picked' : ''}`}
-          points={axes
-            .flatMap((axis, index) => {
-              const share = placeOn(axis, point);
-              return share === undefined ? [] : [`${x(index)},${y(share).toFixed(1)}`];
-            })
-            .join(' ')}
-          onClick={() => toggle(point.name)}
-        >
-          <title>{[point.name, ...axes.map(axis => `${axis.name}: ${valueOn(axis, point)}`)].join('\n')}</title>
-        </polyline>
+      {ordered.map(group => (
+        <GroupLine key={group.shown.name} group={group} axes={axes} front={front} picked={picked} toggle={toggle} />
       ))}
       {axes.map((axis, index) => (
         <Axis key={axis.name} axis={axis} x={x(index)} y={y} />
       ))}
+      {groups.map(group => (
+        <GroupCount key={`count ${group.shown.name}`} group={group} groups={groups} />
+      ))}
     </Chart>
+  );
+}
+
+interface GroupLineProps extends Omit<ParallelProps, 'points'> {
+  readonly group: LineGroup;
+}
+
+/** A press picks the shown point, or drops the last one that is picked. */
+function GroupLine({ group, axes, front, picked, toggle }: GroupLineProps) {
+  const { shown, points, places } = group;
+  const own = points.filter(({ name }) => picked.includes(name));
+  return (
+    <polyline
+      class={`line${front.includes(shown.name) ? ' best' : ''}${own.length > 0 ? ' picked' : ''}`}
+      points={places.join(' ')}
+      onClick={() => toggle((own.at(-1) ?? shown).name)}
+    >
+      <title>{[...nameLine(group), ...axes.map(axis => `${axis.name}: ${valueOn(axis, shown)}`)].join('\n')}</title>
+    </polyline>
+  );
+}
+
+/** The number of points of a line, left of one of its places. */
+function GroupCount({ group, groups }: { readonly group: LineGroup; readonly groups: readonly LineGroup[] }) {
+  const [x, y] = findOwnPlace(group, groups)?.split(',').map(Number) ?? [];
+  if (group.points.length < 2 || x === undefined || y === undefined) return null;
+  return (
+    <text class="soft-text count" x={x - 6} y={y - 4} text-anchor="end">
+      ×{group.points.length}
+    </text>
   );
 }
 
