@@ -31,11 +31,11 @@ export function variable(color: Color): string {
   return `var(--${color})`;
 }
 
-/** CSS rules that declare all colors: those of the system's scheme, or of the attribute `data-scheme` of the root element. */
+/** CSS rules that declare all colors: those of the system's scheme, or of the attribute `data-scheme` of the root element; paper is light. */
 export function declareColors(): string {
   const of = (scheme: keyof Shade): string =>
     [`color-scheme:${scheme}`, ...Object.entries(COLORS).map(([name, shade]) => `--${name}:${shade[scheme]}`)].join(';');
   return `:root{${of('light')}}
-@media (prefers-color-scheme:dark){:root:not([data-scheme]){${of('dark')}}}
-:root[data-scheme=dark]{${of('dark')}}`;
+@media screen and (prefers-color-scheme:dark){:root:not([data-scheme]){${of('dark')}}}
+@media screen{:root[data-scheme=dark]{${of('dark')}}}`;
 }

@@ -195,6 +195,28 @@ describeInBrowser('an edit in the page', path => {
     expect(readFileSync(file(), 'utf8')).toBe(`${original}# a later thought\n`);
   });
 
+  it('refused because of another save says so, shows the difference to the new file, and is applied to that', async () => {
+    const { page, go } = await given.open();
+    await go(`/quantization?stage=quantize@backbone&value=${VALUE}`);
+    await page.getByRole('button', { name: 'Keep in float' }).click();
+    await page.getByText('stages.quantize.with.exclude').waitFor();
+    const number = page.locator('.diff .added .number').first();
+    const before = Number(await number.innerText());
+    writeFileSync(file(), `# a later thought\n${original}`);
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('the pipeline file was changed since it was read').waitFor();
+    await page
+      .locator('.diff .added .number', { hasText: String(before + 1) })
+      .first()
+      .waitFor();
+    expect(readFileSync(file(), 'utf8')).toBe(`# a later thought\n${original}`);
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('✓ Written').waitFor();
+    const edited = readFileSync(file(), 'utf8');
+    expect(edited.startsWith('# a later thought\n')).toBe(true);
+    expect(edited).toContain(`exclude: [{tensor: ${VALUE}, matches: any}]`);
+  });
+
   it('is not undone where the file was changed since', async () => {
     const { body } = await preview();
     expect((await given.server().post('edit', { ...edit, digest: body.digest })).status).toBe(200);

@@ -94,6 +94,25 @@ describeInBrowser('the live page', path => {
     expect(opened.heard).toEqual([]);
   });
 
+  it('moves nothing while a stage runs where less motion is wanted', async () => {
+    // Runs until it is told to go on.
+    const held = `while [ ! -e "${world.folder}/go" ]; do sleep 0.05; done; tr a-z`;
+    world.write('pipeline.yaml', world.read('pipeline.yaml').replace('tr a-z', held.replaceAll('"', '')));
+    const still = await openInBrowser(browser, server, { reducedMotion: 'reduce' });
+    await opened.go('/');
+    await still.go('/');
+    await opened.page.getByRole('button', { name: 'Run all' }).click();
+    const moving = [];
+    for (const { page } of [opened, still]) {
+      await page.locator('.graph .box.running').first().waitFor();
+      moving.push(await page.evaluate<boolean>('document.getAnimations().length > 0'));
+    }
+    world.write('go', '');
+    await text(still, 'All 4 stages are up to date');
+    expect(moving).toEqual([true, false]);
+    await still.close();
+  });
+
   it('shows what an imported archive holds: results that a build would restore, with their figures', async () => {
     expect(world.run('build').exitCode).toBe(0);
     expect(world.run('cache', 'export', 'all.tanren').exitCode).toBe(0);

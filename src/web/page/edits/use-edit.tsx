@@ -35,21 +35,25 @@ export function useEdit(noteOf: (place: string) => string): EditFlow {
     setUndone(undefined);
     work().catch((problem: unknown) => setError(asApiError(problem)));
   };
+  const read = async (edit: JsonObject): Promise<void> => {
+    setShown(undefined);
+    setShown({ edit, preview: await post<EditPreview>('preview-edit', edit) });
+  };
   const apply = (then: 'run' | 'stop'): void =>
     attempt(async () => {
       if (shown === undefined) return;
-      const { place } = await post<EditPreview>('edit', { ...shown.edit, digest: shown.preview.digest });
+      const { edit, preview } = shown;
+      const { place } = await post<EditPreview>('edit', { ...edit, digest: preview.digest }).catch(async (problem: unknown) => {
+        if (asApiError(problem).code === 'ui-edit-changed') await read(edit);
+        throw problem;
+      });
       setShown(undefined);
       setApplied(place);
       if (then === 'run') await post('build', { targets: [] });
     });
   const undo = (): void => void undoLast().catch((problem: unknown) => setError(asApiError(problem)));
   return {
-    preview: edit =>
-      attempt(async () => {
-        setShown(undefined);
-        setShown({ edit, preview: await post<EditPreview>('preview-edit', edit) });
-      }),
+    preview: edit => attempt(() => read(edit)),
     shown: (
       <>
         {error !== undefined && <Failed error={error} />}
