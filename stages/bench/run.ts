@@ -91,7 +91,8 @@ interface PartJob {
 }
 
 async function benchPart({ params, context }: BenchJob, runner: Runner, { part, models, captured, tiles }: PartJob): Promise<PartReport> {
-  const options = { optimization: params.optimization, threads: params.threads };
+  // What users deploy is timed: ONNX Runtime's own choice of kernels.
+  const options = { optimization: params.optimization, threads: params.threads, quantized: 'fused' } as const;
   const opened: {
     readonly form: Form;
     readonly path: string;
@@ -160,7 +161,7 @@ async function profileModel(
   const runs = Math.min(repeats, MOST_PROFILED_RUNS);
   const middle = counts?.[counts.length >> 1];
   const tensors = middle === undefined ? whole : image(middle.rows).slice(0, batch === 'free' ? middle.rows : batch);
-  const session = await openSession(path, { optimization, threads, profilePrefix: prefix });
+  const session = await openSession(path, { optimization, threads, quantized: 'fused', profilePrefix: prefix });
   try {
     for (let run = 0; run < before + runs; run++) await session.run(tensors);
   } finally {

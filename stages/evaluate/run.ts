@@ -65,9 +65,12 @@ export async function runEvaluate(job: EvaluateJob): Promise<void> {
     throw new StageError('no-keypoints', 'the detector finds no keypoints, and `iouTypes` has `keypoints`', {
       help: 'state `keypoints` in the decoder of the stage `describe`, or remove `keypoints` from `iouTypes`',
     });
-  const [ofMasks] = params.iouTypes.filter(type => type === 'segm' || type === 'boundary');
-  if (ofMasks !== undefined && results.length > 0 && results.every(result => result.segmentation === undefined))
-    context.log('warning', `the detector has no masks, so that ${ofMasks} uses the boxes as masks; set \`iouTypes: [bbox]\``);
+  const ofMasks = params.iouTypes.filter(type => type === 'segm' || type === 'boundary');
+  if (ofMasks.length > 0 && results.length > 0 && results.every(result => result.segmentation === undefined))
+    context.log(
+      'warning',
+      `the detector has no masks, so that ${ofMasks.join(' and ')} ${ofMasks.length > 1 ? 'use' : 'uses'} the boxes as masks; set \`iouTypes: [bbox]\``,
+    );
 
   const figures: FiguresByType = Object.fromEntries(
     params.iouTypes.map(type => [type, type === 'keypoints' ? evaluateKeypoints(dataset, results) : evaluateCoco(dataset, results, type)]),

@@ -34,7 +34,7 @@ export interface DetectionManifest extends JsonObject {
   readonly detection: DetectionSettings;
   /** The part of the detector that is quantized. */
   readonly part: string;
-  readonly iouTypes: readonly ('bbox' | 'segm')[];
+  readonly iouTypes: readonly ('bbox' | 'segm' | 'boundary')[];
   /** Digests of the annotations, of every image in order, and of the other parts by name. */
   readonly data: string;
   /** Number of images, the first ones. */

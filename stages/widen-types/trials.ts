@@ -152,7 +152,7 @@ async function describeDetection(job: Job, { model, sketches, quantize, session,
   for (const image of images) digests[`image ${image.id}`] = await digestFile(await findImageFile(folder, image));
   const models = rolesOfModels(parts);
   for (const [role, path] of Object.entries(models)) digests[role] = await digestFile(path);
-  const iouTypes = (['bbox', 'segm'] as const).filter(type =>
+  const iouTypes = (['bbox', 'segm', 'boundary'] as const).filter(type =>
     Object.keys(params.constraint.gate ?? {}).some(metric => metric.includes(type)),
   );
   return {

@@ -22,8 +22,8 @@ interface MaskRegion {
   readonly box: CocoBox;
   readonly area: number;
   readonly rle: Rle;
-  /** Where overlap is measured on boundaries too. */
-  readonly boundary?: Rle;
+  /** Where overlap is measured on boundaries too: computed for masks that meet. */
+  readonly boundary?: () => Rle;
 }
 
 interface KeypointRegion {
@@ -130,9 +130,10 @@ export function overlap(detection: Region, truth: Region, kind: TruthKind): numb
   const pixels = intersectionArea(detection.rle, truth.rle);
   if (pixels === 0) return 0;
   const iou = divide(pixels, detection, truth, kind);
-  return detection.boundary === undefined || truth.boundary === undefined
+  // A crowd has no boundary of its objects.
+  return detection.boundary === undefined || truth.boundary === undefined || kind === 'crowd'
     ? iou
-    : Math.min(iou, rleIou(detection.boundary, truth.boundary, kind));
+    : Math.min(iou, rleIou(detection.boundary(), truth.boundary()));
 }
 
 function divide(shared: number, detection: Sized, truth: Sized, kind: TruthKind): number {
@@ -174,8 +175,16 @@ function maskRegion(
   const drawn = segmentation ?? (box === undefined ? undefined : rectangle(box));
   if (drawn === undefined) throw noRegion(what, 'segmentation');
   const rle = rasterize(drawn, image);
-  const boundary = iouType === 'boundary' ? { boundary: boundaryOf(rle) } : {};
+  const boundary = iouType === 'boundary' ? { boundary: once(() => boundaryOf(rle)) } : {};
   return { kind: 'mask', rle, box: rleBox(rle), area: rleArea(rle), ...boundary };
+}
+
+function once<T>(compute: () => T): () => T {
+  let known: { readonly value: T } | undefined;
+  return () => {
+    known ??= { value: compute() };
+    return known.value;
+  };
 }
 
 function rectangle([x, y, width, height]: CocoBox): Segmentation {

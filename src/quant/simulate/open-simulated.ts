@@ -1,11 +1,14 @@
 /** Opens models in the arithmetic of a device: what `runner: simulate` of the stages runs. */
 
+import { getInt } from '../../onnx/ir/attribute.js';
 import { getValue } from '../../onnx/ir/edit.js';
-import type { Graph, Model } from '../../onnx/ir/model.js';
+import type { Graph, Model, ValueId } from '../../onnx/ir/model.js';
+import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { decodeModel } from '../../onnx/serde/decode-model.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { readModel } from '../../onnx/serde/model-file.js';
 import type { OpenSimulated } from '../../runtime/open-runner.js';
+import { addsExactly } from '../../runtime/session/integer-kernels.js';
 import { listModelInputs } from '../../runtime/session/model-inputs.js';
 import { type OpenModel, openSession, type Session } from '../../runtime/session/session.js';
 import type { DType } from '../../tensor/dtype.js';
@@ -27,11 +30,11 @@ export const openSimulated: OpenSimulated =
     if (arithmetic !== 'integers') return openSession(encodeModel(roundModel(model, arithmetic)), options);
     if (!isQuantized(model.graph)) return openSession(file, options);
     if (rounding === 'ort') {
-      const types = new Set(listActivationTypes(model.graph));
+      const types = new Set(listActivationTypes(model));
       if (!types.has('int8')) return openSession(file, options);
-      if (!types.has('uint8')) return openSession(file, { ...options, quantized: 'integers' });
+      if (!types.has('uint8') || (await addsExactly())) return openSession(file, { ...options, quantized: 'integers' });
       warn(
-        'simulated node by node, which is slow, since ONNX Runtime does not compute all layers in integers where some activations are int8 and others uint8',
+        'simulated node by node, which is slow, since kernels for activations of int8 and of uint8 do not both add exactly on this processor',
       );
     }
     if (!isShiftMode(rounding)) return openPlain(model, rounding);
@@ -46,11 +49,25 @@ function isQuantized({ nodes }: Graph): boolean {
   return [...nodes.values()].some(({ opType }) => opType === 'QuantizeLinear');
 }
 
-/** Types of what QuantizeLinear gives, by its zero point; without one it is uint8. */
-function listActivationTypes(graph: Graph): readonly DType[] {
-  const quantizers = [...graph.nodes.values()].filter(({ opType }) => opType === 'QuantizeLinear');
-  return quantizers.map(({ inputs: [, , zero] }) => (zero === undefined ? 'uint8' : (graph.values.get(zero)?.constant?.dtype ?? 'uint8')));
+/** Types of the activations that DequantizeLinear reads. */
+function listActivationTypes(model: Model): readonly DType[] {
+  const { nodes, values } = model.graph;
+  return [...nodes.values()].flatMap(({ opType, inputs: [input, , zero] }) => {
+    if (opType !== 'DequantizeLinear' || input === undefined || findConstantValue(model, input) !== undefined) return [];
+    const type = values.get(input)?.type;
+    return [findConstantValue(model, zero)?.dtype ?? (type?.kind === 'tensor' ? type.dtype : undefined) ?? typeOfQuantizer(model, input)];
+  });
 }
+
+/** uint8 is QuantizeLinear's own default. */
+function typeOfQuantizer({ graph: { nodes, values } }: Model, output: ValueId): DType {
+  const producer = values.get(output)?.producer;
+  const quantizer = producer === undefined ? undefined : nodes.get(producer);
+  return quantizer !== undefined && getInt(quantizer, 'output_dtype', ONNX_UINT8) === ONNX_INT8 ? 'int8' : 'uint8';
+}
+
+/** Numbers of ONNX's TensorProto. */
+const [ONNX_UINT8, ONNX_INT8] = [2, 3];
 
 /** @throws QuantError `simulate-scales` if no layer has scales that are powers of two. */
 function assertPowerOfTwo({ graph }: Model, rounding: RoundingMode): void {

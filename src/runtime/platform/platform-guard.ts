@@ -2,9 +2,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Changes with the processor, its features as the system reports them, the system, Node's major version and the files of ONNX Runtime. */
+/** Raised when the probe's sessions give other bytes on some processor than before. */
+const PROBE_VERSION = 2;
+
+/** Changes with the probe, the processor, its features as the system reports them, the system, Node's major version and the files of ONNX Runtime. */
 export function platformGuard(): string {
-  return JSON.stringify([process.platform, process.arch, nodeMajor(), processor(), ...library()]);
+  return JSON.stringify([PROBE_VERSION, process.platform, process.arch, nodeMajor(), processor(), ...library()]);
 }
 
 export function nodeMajor(): string {

@@ -2,7 +2,7 @@
  * Gives each reader of an int8 constant its own. Where sums of int8 weights would saturate, ONNX Runtime makes them uint8 at each reader, under a name derived
  * from the constant's: it does not load a model with two readers of one.
  */
-import { addInitializer, addNode } from '../../onnx/ir/edit.js';
+import { addInitializer, addNode, indexUses } from '../../onnx/ir/edit.js';
 import type { Constant, Graph, Model, Node, ValueId } from '../../onnx/ir/model.js';
 import { makeNameScope, type NameScope } from '../../onnx/ir/name-scope.js';
 import { scopesOf } from '../../onnx/ir/scope.js';
@@ -28,7 +28,8 @@ export async function encodeWithOwnConstants(file: string | Uint8Array): Promise
 
 /** ONNX Runtime gives each reader of a DequantizeLinear one of its own, with the same constants. */
 function splitDequantizers(model: Model, graph: Graph, names: NameScope): void {
-  const read = new Set<ValueId>();
+  // One that is also an output, or read in a subgraph, keeps its own for that.
+  const read = new Set<ValueId>([...graph.outputs, ...listCaptured(graph)]);
   for (const node of [...graph.nodes.values()]) {
     for (const [index, input] of node.inputs.entries()) {
       const producer = input === undefined ? undefined : graph.values.get(input)?.producer;
@@ -38,6 +39,11 @@ function splitDequantizers(model: Model, graph: Graph, names: NameScope): void {
       read.add(input);
     }
   }
+}
+
+/** Values that subgraphs read. */
+function listCaptured(graph: Graph): readonly ValueId[] {
+  return [...indexUses(graph)].flatMap(([value, uses]) => (uses.some(({ index }) => index < 0) ? [value] : []));
 }
 
 function copyNode(

@@ -1,11 +1,13 @@
 /** Opens ONNX Runtime sessions. Their options never depend on the machine's size or on `--jobs`. */
 import { basename } from 'node:path';
 import ort from 'onnxruntime-node';
+import { assertNever } from '../../base/assert-never.js';
 import { invariant } from '../../base/invariant.js';
 import type { JsonObject } from '../../base/json.js';
 import type { DType } from '../../tensor/dtype.js';
 import type { DataOf, Tensor } from '../../tensor/tensor.js';
 import { makeTensor } from '../../tensor/tensor.js';
+import { addsExactly } from './integer-kernels.js';
 import { RuntimeError } from './runtime-error.js';
 
 // Otherwise ONNX Runtime keeps a database of events in the user's home folder and sends it to its vendor. The variable is read with the first session.
@@ -17,11 +19,12 @@ export interface SessionOptions {
   /** Whether memory is kept between runs (faster, the default) or released. Does not change results. */
   readonly memoryArena?: 'kept' | 'none';
   /**
-   * How ONNX Runtime computes operators between DequantizeLinear and QuantizeLinear. 'fused' (default): in integers if it has a kernel, otherwise in float with
-   * weights dequantized in every run. 'float': in float, with weights dequantized once. It can change results, except in a model that is exact in float.
-   * 'integers': in integers where activations are int8, for which it prefers float on x86-64. Of a model without uint8 activations, whose sums could saturate.
+   * How ONNX Runtime computes operators between DequantizeLinear and QuantizeLinear. 'exact' (default): in integers if it has a kernel, otherwise in float with
+   * weights dequantized in every run; sums of int8 weights do not saturate. 'fused': the same with its own choice of kernels, which is what users deploy.
+   * 'float': in float, with weights dequantized once. It can change results, except in a model that is exact in float.
+   * 'integers': in integers where activations are int8, for which it prefers float on x86-64. Where kernels saturate, only for models without uint8 activations.
    */
-  readonly quantized?: 'fused' | 'float' | 'integers';
+  readonly quantized?: 'exact' | 'fused' | 'float' | 'integers';
   /** Threads inside one operator; default 1. More threads can change the last bits of sums, so use them only for measurements. */
   readonly threads?: number;
   /** How threads wait for each other: 'spinning' (the default, ONNX Runtime's own) or 'sleeping', which takes less processor time. Does not change results. */
@@ -41,7 +44,7 @@ export function sessionManifest(options: SessionOptions): JsonObject {
     optimization: options.optimization,
     intraOpThreads: options.threads ?? INTRA_OP_THREADS,
     executionProvider: 'cpu',
-    ...(options.quantized === undefined || options.quantized === 'fused' ? {} : { quantized: options.quantized }),
+    ...(options.quantized === undefined || options.quantized === 'exact' ? {} : { quantized: options.quantized }),
   };
 }
 
@@ -61,15 +64,27 @@ export type OpenModel = (model: string | Uint8Array, options: SessionOptions) =>
 
 // Keys of ONNX Runtime's session configuration.
 
-/** Integer kernels for x86-64 without VNNI add two products of uint8 and int8 in 16 bits, which saturate. Those of uint8 and uint8, taken instead, add exactly. */
+/**
+ * Kernels for x86-64 without VNNI add two products of uint8 and int8 in 16 bits, which saturate. Those of uint8 and uint8, taken instead, add exactly, and
+ * are slower where the others do. From `extended` on, for constant weights.
+ */
 const EXACT_SUMS = { x64quantprecision: '1' } as const;
 
-const QUANTIZED = {
-  fused: EXACT_SUMS,
-  float: { ...EXACT_SUMS, disable_quant_qdq: '1' },
-  // Kernels of int8 and int8 add exactly. ONNX Runtime has none of int8 and uint8.
-  integers: { qdqisint8allowed: '1' },
-} as const;
+async function quantizedSettings({ quantized = 'exact', optimization }: SessionOptions): Promise<Readonly<Record<string, string>>> {
+  const isRewritten = optimization === 'extended' || optimization === 'all';
+  const sums = (quantized === 'exact' || quantized === 'float') && isRewritten && !(await addsExactly()) ? EXACT_SUMS : {};
+  switch (quantized) {
+    case 'exact':
+    case 'fused':
+      return sums;
+    case 'float':
+      return { ...sums, disable_quant_qdq: '1' };
+    case 'integers':
+      return { qdqisint8allowed: '1' };
+    default:
+      return assertNever(quantized);
+  }
+}
 
 const WAITING = { spinning: {}, sleeping: { intra_op: { allow_spinning: '0' } } } as const;
 
@@ -86,7 +101,7 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
     executionMode: 'sequential',
     // Errors are thrown, and their catcher reports them.
     logSeverityLevel: 4,
-    extra: { session: { ...QUANTIZED[options.quantized ?? 'fused'], ...WAITING[options.waiting ?? 'spinning'] } },
+    extra: { session: { ...(await quantizedSettings(options)), ...WAITING[options.waiting ?? 'spinning'] } },
     ...(options.profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: options.profilePrefix }),
   };
   const session = await load(model, settings);
@@ -118,7 +133,11 @@ async function load(model: string | Uint8Array, settings: ort.InferenceSession.S
   } catch (error) {
     if (!(error instanceof RuntimeError) || !/Attempt to replace the existing tensor/.test(error.message)) throw error;
     const { encodeWithOwnConstants } = await import('./own-constants.js');
-    return create(await encodeWithOwnConstants(model), settings);
+    try {
+      return await create(await encodeWithOwnConstants(model), settings);
+    } catch (cause) {
+      throw new RuntimeError(error.code, error.message, { cause, ...(error.help === undefined ? {} : { help: error.help }) });
+    }
   }
 }
 

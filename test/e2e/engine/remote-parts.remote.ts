@@ -64,7 +64,7 @@ it('2,000 parts on 4 slots are a few actions worth their trip, and every result 
 it('20,000 parts keep 100 slots busy, take little processor time each, and every result has its place', async () => {
   const server = await startServerInProcess({ workers: 'simulated', slots: 100 });
   await server.setLatency(5);
-  const roundMs = await measureRound();
+  const roundMs = Math.min(await measureRound(), await measureRound(), await measureRound());
   const before = process.cpuUsage();
   const { tookMs, text } = await buildParts(20_000, 50, 100, server.address);
   const { user, system } = process.cpuUsage(before);
@@ -82,4 +82,5 @@ it('20,000 parts keep 100 slots busy, take little processor time each, and every
   expect(mostBusy).toBeGreaterThan(50);
   // 100,000 parts may take 120 s beside their work, 1.2 ms each, where a round takes 0.12 ms: processors differ by half, also with what else they run.
   expect(msPerPart / roundMs).toBeLessThan(10);
+  expect(msPerPart).toBeLessThan(2.5);
 });

@@ -48,21 +48,23 @@ const chain = (second: string, between: readonly SmallNode[] = []): SmallNode[] 
   ...quantize('c2', 'larger', 'y'),
 ];
 
-it.each<[string, readonly SmallNode[]]>([
-  ['one dequantization', chain('w1')],
-  ['the weight and the zero point', chain('w2', [dequantizer('w2')])],
+it.each<[string, readonly SmallNode[], readonly string[]]>([
+  ['one dequantization', chain('w1'), ['y']],
+  ['the weight and the zero point', chain('w2', [dequantizer('w2')]), ['y']],
   [
     'the zero point, behind Identity',
     chain('w2', [
       { op: 'Identity', in: ['zero'], out: ['same'] },
       { op: 'DequantizeLinear', in: ['weight', 'one', 'same'], out: ['w2'] },
     ]),
+    ['y'],
   ],
-])('two layers that share %s', async (_, nodes) => {
-  const model = smallModel({ inputs: { x: ['float32', dims] }, constants, nodes, outputs: ['y'] });
+  ['one dequantization, which is also an output', chain('w1'), ['y', 'w1']],
+])('two layers that share %s', async (_, nodes, outputs) => {
+  const model = smallModel({ inputs: { x: ['float32', dims] }, constants, nodes, outputs });
   const executor = openPlainExecutor(model, 'ort');
   const expected = await executor.run(feeds).finally(executor.close);
-  for (const optimization of ['disabled', 'extended', 'all'] as const) {
+  for (const optimization of ['disabled', 'basic', 'extended', 'all'] as const) {
     const session = await openSession(encodeModel(model), { optimization });
     expect([optimization, await session.run(feeds).finally(session.close)]).toEqual([optimization, expected]);
   }

@@ -97,7 +97,7 @@ export function createSpreadParts({ folder, most, send, context }: SpreadOptions
 
   /** A slot that works keeps working while there are parts. */
   const askForSlots = (): void => {
-    const worth = isLost ? 0 : Math.min(most, Math.floor((waiting.length * time.ofPartMs()) / WORTH_MS));
+    const worth = isLost ? 0 : Math.min(time.isFirst() ? 1 : most, Math.floor((waiting.length * time.ofPartMs()) / WORTH_MS));
     const count = waiting.length === 0 ? 0 : Math.max(worth, slots.size);
     if (count !== wanted) send({ kind: 'slots-wanted', count });
     wanted = count;
@@ -128,8 +128,10 @@ function orderOf<Input extends JsonObject>({ name, module }: Part<Input>, { cont
 }
 
 interface PartTime {
-  /** During the first part, its time so far, which is at most that of a part. 0 before. */
+  /** During the first part, its time so far. 0 before. */
   ofPartMs(): number;
+  /** Until the first part has ended. It also opens what all parts use, so that its time says little of others. */
+  isFirst(): boolean;
   /** A part begins. @param onLonger called while it is the first part, every few hundredths of a second. @returns notes its end. */
   begin(onLonger?: () => void): () => void;
 }
@@ -141,6 +143,7 @@ function createPartTime(): PartTime {
   let partMs: number | undefined;
   let firstMs: number | undefined;
   return {
+    isFirst: () => partMs === undefined,
     ofPartMs: () => partMs ?? (firstMs === undefined ? 0 : performance.now() - firstMs),
     begin(onLonger) {
       const startMs = performance.now();

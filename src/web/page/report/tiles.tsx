@@ -42,7 +42,7 @@ export function Tiles({ results }: { readonly results: ReportResults }) {
 function listTiles({ pipeline, metrics, quantization, compile, bench }: ReportResults): readonly Tile[] {
   return [
     ...gateTile(pipeline),
-    ...(['bbox', 'segm'] as const).flatMap(kind => accuracyTile(kind, metrics)),
+    ...(['bbox', 'segm', 'boundary'] as const).flatMap(kind => accuracyTile(kind, metrics)),
     ...quantizationTile(quantization),
     ...compile.flatMap(({ name, value }) => partitionTile(compile.length > 1 ? name : undefined, value)),
     ...bench.flatMap(({ name, value }) => latencyTile(bench.length > 1 ? name : undefined, value)),
@@ -67,13 +67,15 @@ export function gateTile({ project, stages }: Pick<ReportResults['pipeline'], 'p
   return [{ label: 'Gates', value: <span class="good">{value}</span>, note: 'every bound of the pipeline holds' }];
 }
 
+const LABELS = { bbox: 'Box AP', segm: 'Mask AP', boundary: 'Boundary AP' } as const;
+
 /** From the first entry to the last. */
-function accuracyTile(kind: 'bbox' | 'segm', metrics: ReportResults['metrics']): readonly Tile[] {
+function accuracyTile(kind: keyof typeof LABELS, metrics: ReportResults['metrics']): readonly Tile[] {
   const [first, last] = [metrics[0], metrics.at(-1)];
   if (first === undefined || last === undefined) return [];
   const [from, to] = [findCocoFigure(first.value, kind, 'AP'), findCocoFigure(last.value, kind, 'AP')];
   if (to === undefined) return [];
-  const label = kind === 'bbox' ? 'Box AP' : 'Mask AP';
+  const label = LABELS[kind];
   if (from === undefined || first === last) return [{ label: `${label}, ${plainText(last.name)}`, value: formatFixed(to, 4) }];
   return [
     {

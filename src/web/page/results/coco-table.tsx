@@ -10,7 +10,7 @@ import { nameOf, type ResultSide } from './use-results.js';
 
 const FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
 
-const NAMES = { bbox: 'box', segm: 'mask', boundary: 'boundary' } as const;
+export const KIND_NAMES = { bbox: 'box', segm: 'mask', boundary: 'boundary' } as const;
 
 export function CocoTable({ left, right }: { readonly left: ResultSide; readonly right: ResultSide }) {
   const one = useMetrics(left);
@@ -44,7 +44,7 @@ export function CocoTable({ left, right }: { readonly left: ResultSide; readonly
               ].map(({ side, own, before }, index) => (
                 <tr key={`${kind} ${index}`}>
                   <th scope="row">
-                    {NAMES[kind]} <span class="soft">{nameOf(side)}</span>
+                    {KIND_NAMES[kind]} <span class="soft">{nameOf(side)}</span>
                   </th>
                   {FIGURES.map(name => {
                     const value = own === undefined ? undefined : findCocoFigure(own, kind, name);

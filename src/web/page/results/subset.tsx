@@ -13,6 +13,7 @@ import { formatChange } from '../parts/figure-format.js';
 import { Badge, Problem } from '../parts/notice.js';
 import { logText } from '../parts/text.js';
 import { parseSweep } from '../sweeps/parse-sweep.js';
+import { KIND_NAMES } from './coco-table.js';
 
 /** Images of a subset. */
 const IMAGES = 32;
@@ -100,14 +101,12 @@ function SubsetFigures({ sweep: { configurations }, ids, isOutdated }: FiguresPr
     const figure = row.metrics[`${id}.${kind}.AP`];
     return typeof figure === 'number' ? figure : undefined;
   };
-  const figures = (['bbox', 'segm'] as const).flatMap(kind => {
+  const figures = (['bbox', 'segm', 'boundary'] as const).flatMap(kind => {
     const values = ids.map(id => of(id, kind));
     const [first, last] = [values[0], values.at(-1)];
     if (values.every(value => value === undefined)) return [];
     const change = ids.length > 1 && first !== undefined && last !== undefined ? ` (${formatChange(first, last)})` : '';
-    return [
-      `${kind === 'bbox' ? 'box' : 'mask'} AP ${values.map(value => (value === undefined ? '–' : formatFixed(value, 4))).join(' → ')}${change}`,
-    ];
+    return [`${KIND_NAMES[kind]} AP ${values.map(value => (value === undefined ? '–' : formatFixed(value, 4))).join(' → ')}${change}`];
   });
   return (
     <span>

@@ -7,12 +7,13 @@ import { PRESETS } from '../../../../src/quant/scheme/scheme.js';
 import { openSimulated } from '../../../../src/quant/simulate/open-simulated.js';
 import { openPlainExecutor } from '../../../../src/quant/simulate/plain/executor.js';
 import type { RoundingMode } from '../../../../src/quant/simulate/steps/rounding-mode.js';
+import { addsExactly } from '../../../../src/runtime/session/integer-kernels.js';
 import { openSession } from '../../../../src/runtime/session/session.js';
 import { encodeRawTensor } from '../../../../src/tensor/raw-tensor.js';
 import { makeTensor, type Tensor } from '../../../../src/tensor/tensor.js';
 import { failureOf } from '../../../support/error-code.js';
 import { quantizeOn } from '../../../support/quantize-small.js';
-import { randomConstant, randomFloats, smallModel } from '../../../support/small-model.js';
+import { randomConstant, randomFloats, type SmallNode, smallModel } from '../../../support/small-model.js';
 
 const dims = [1, 4, 6, 6];
 const feeds = { x: randomFloats(dims, 3) };
@@ -56,6 +57,41 @@ describe('openSimulated', () => {
   it.each(['u8s8', 's8s8'] as const)("gives the bytes of ONNX Runtime's integer kernels for float scales in %s", async preset => {
     const model = await quantizeOn(float, feeds, PRESETS[preset]);
     expect(await simulate(model, 'ort')).toEqual(await plain(model, 'ort'));
+  });
+
+  it('gives the bytes of the plain executor where some activations are int8 and others uint8, and says where that is slow', async () => {
+    const zeros = { u: new Uint8Array([3]), i: new Int8Array([-3]) };
+    const scalar = (value: number): Constant => encodeRawTensor(makeTensor('float32', [], new Float32Array([value])));
+    const quantized = (from: string, zero: 'u' | 'i', to: string): SmallNode[] => [
+      { op: 'QuantizeLinear', in: [from, 's', zero], out: [`${to}_q`] },
+      { op: 'DequantizeLinear', in: [`${to}_q`, 's', zero], out: [to] },
+    ];
+    const weight = new Int8Array(4 * 4 * 9).map((_, index) => ((index * 89) % 255) - 127);
+    const model = smallModel({
+      inputs: { x: ['float32', dims] },
+      constants: {
+        s: scalar(0.02),
+        t: scalar(0.01),
+        z: encodeRawTensor(makeTensor('int8', [], new Int8Array(1))),
+        u: encodeRawTensor(makeTensor('uint8', [], zeros.u)),
+        i: encodeRawTensor(makeTensor('int8', [], zeros.i)),
+        w: encodeRawTensor(makeTensor('int8', [4, 4, 3, 3], weight)),
+        v: encodeRawTensor(makeTensor('int8', [4, 4, 3, 3], weight.toReversed())),
+      },
+      nodes: [
+        ...quantized('x', 'u', 'a'),
+        { op: 'DequantizeLinear', in: ['w', 't', 'z'], out: ['first'] },
+        { op: 'Conv', in: ['a', 'first'], out: ['c'], attributes: pads },
+        ...quantized('c', 'i', 'b'),
+        { op: 'DequantizeLinear', in: ['v', 't', 'z'], out: ['second'] },
+        { op: 'Conv', in: ['b', 'second'], out: ['d'], attributes: pads },
+        ...quantized('d', 'i', 'y'),
+      ],
+      outputs: ['y'],
+    });
+    const warnings: string[] = [];
+    expect(await simulate(model, 'ort', warnings)).toEqual(await plain(model, 'ort'));
+    expect(warnings).toHaveLength((await addsExactly()) ? 0 : 1);
   });
 
   it('computes a model with float scales as TensorFlow Lite within one step of ONNX Runtime', async () => {

@@ -54,7 +54,7 @@ class Loaded:
                 source = self.use_context(session_options, source)
             providers = [(device.provider, options)]
         try:
-            self.session = ort.InferenceSession(source, session_options, providers=providers)
+            self.session = self.open(source, session_options, providers, optimization)
         except Exception as error:
             raise Refused(*explain(error, self.provider)) from error
         if self.provider != CPU:
@@ -72,6 +72,23 @@ class Loaded:
         self.merged = None if entry is None else entry.get("merged")
         if self.merged is not None:
             self.outputs = [{"name": output["name"], "dtype": "float32", "dims": list(output["dims"])} for output in self.merged["outputs"]]
+
+    def open(self, source, session_options, providers, optimization):
+        """
+        Where integer kernels saturate, models on the CPU take kernels that add exactly, as in the pipeline. ONNX Runtime does not load
+        a model with them in which layers share an int8 constant: such a model runs in float.
+        """
+        is_exact = self.provider == CPU and optimization in ("extended", "all") and kernels_saturate()
+        if is_exact:
+            session_options.add_session_config_entry("session.x64quantprecision", "1")
+        try:
+            return self.device.ort.InferenceSession(source, session_options, providers=providers)
+        except Exception as error:
+            if not is_exact or "Attempt to replace the existing tensor" not in str(error):
+                raise
+        session_options.add_session_config_entry("session.x64quantprecision", "0")
+        session_options.add_session_config_entry("session.disable_quant_qdq", "1")
+        return self.device.ort.InferenceSession(source, session_options, providers=providers)
 
     def serve_any_batch(self):
         """Declares a free first axis, in place of a model with a free batch; run_once divides the rows into batches."""
@@ -162,6 +179,16 @@ class Loaded:
     def make_placement(self, own, on_cpu):
         shares = [{"device": self.device.kind, "provider": self.device.provider, "nodes": own}, {"device": "cpu", "provider": CPU, "nodes": on_cpu}]
         return [share for share in shares if share["nodes"] > 0] or self.all_on_cpu()
+
+
+def kernels_saturate():
+    """Whether this is an x86-64 processor without VNNI, as far as the system tells: those of the devices have it."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = next((line for line in file if line.startswith("flags")), "")
+    except OSError:
+        return False
+    return " avx2" in flags and "vnni" not in flags
 
 
 def digests_of(values):
