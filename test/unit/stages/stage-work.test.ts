@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { jest } from '@jest/globals';
 import ort from 'onnxruntime-node';
+import { addsExactly } from '../../../src/runtime/session/integer-kernels.js';
 import { evaluate } from '../../../stages/evaluate/stage.js';
 import { runStage, temporaryFolder } from '../../support/run-stage.js';
 import { writeShapes } from '../../support/shapes-files.js';
@@ -36,6 +37,8 @@ it.each([
 
 it('evaluate opens one session per part, however many images there are', async () => {
   const folder = await temporaryFolder('work');
+  // Its own session, one per process, is no part's.
+  await addsExactly();
   const create = jest.spyOn(ort.InferenceSession, 'create');
   try {
     const { parts, recipe, config, val } = await writeShapes(folder.path);
