@@ -28,6 +28,7 @@ const FILES: Readonly<Record<string, URL>> = {
   'tanren_host/maskrcnn.py': new URL('./board/tanren_host/maskrcnn.py', import.meta.url),
   'tanren_host/masks.py': new URL('./board/tanren_host/masks.py', import.meta.url),
   'tanren_host/overlay.py': new URL('./board/tanren_host/overlay.py', import.meta.url),
+  'tanren_host/own_constants.py': new URL('./board/tanren_host/own_constants.py', import.meta.url),
   'tanren_host/parts.py': new URL('./board/tanren_host/parts.py', import.meta.url),
   'tanren_host/pooling.py': new URL('./board/tanren_host/pooling.py', import.meta.url),
   'tanren_host/preprocess.py': new URL('./board/tanren_host/preprocess.py', import.meta.url),

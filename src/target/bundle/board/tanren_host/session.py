@@ -3,12 +3,14 @@ import json
 import os
 import re
 import time
+from pathlib import Path
 
 import numpy as np
 
 from .bundle import digest_bytes, digest_file, read_json, say
 from .device import CPU
 from .errors import Refused
+from .own_constants import give_own_constants
 
 DTYPES = {
     "float32": "float32", "float64": "float64", "float16": "float16", "int8": "int8", "uint8": "uint8", "int16": "int16",
@@ -76,7 +78,7 @@ class Loaded:
     def open(self, source, session_options, providers, optimization):
         """
         Where integer kernels saturate, models on the CPU take kernels that add exactly, as in the pipeline. ONNX Runtime does not load
-        a model with them in which layers share an int8 constant: such a model runs in float.
+        a model with them in which layers share an int8 constant.
         """
         is_exact = self.provider == CPU and optimization in ("extended", "all") and kernels_saturate()
         if is_exact:
@@ -86,9 +88,8 @@ class Loaded:
         except Exception as error:
             if not is_exact or "Attempt to replace the existing tensor" not in str(error):
                 raise
-        session_options.add_session_config_entry("session.x64quantprecision", "0")
-        session_options.add_session_config_entry("session.disable_quant_qdq", "1")
-        return self.device.ort.InferenceSession(source, session_options, providers=providers)
+        model = Path(source).read_bytes() if isinstance(source, str) else source
+        return self.device.ort.InferenceSession(give_own_constants(model), session_options, providers=providers)
 
     def serve_any_batch(self):
         """Declares a free first axis, in place of a model with a free batch; run_once divides the rows into batches."""
