@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../src/base/json.js';
 import type { CocoId } from '../../src/detection/coco/coco-id.js';
 import { type CocoDataset, parseCocoDataset } from '../../src/detection/coco/dataset.js';
 import { evaluateCoco } from '../../src/detection/coco/evaluate.js';
+import type { IouType } from '../../src/detection/coco/params.js';
 import { parseCocoResults } from '../../src/detection/coco/results.js';
 import { takeImages } from '../../src/detection/coco/subset.js';
 import { findImageFile, type ListedImage, listImages, takeFirstImages } from '../../src/detection/data/image-list.js';
@@ -34,7 +35,7 @@ export interface DetectionManifest extends JsonObject {
   readonly detection: DetectionSettings;
   /** The part of the detector that is quantized. */
   readonly part: string;
-  readonly iouTypes: readonly ('bbox' | 'segm' | 'boundary')[];
+  readonly iouTypes: readonly IouType[];
   /** Digests of the annotations, of every image in order, and of the other parts by name. */
   readonly data: string;
   /** Number of images, the first ones. */

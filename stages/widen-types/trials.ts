@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { digestFile, digestJson } from '../../src/base/digest.js';
 import { getDefined } from '../../src/base/invariant.js';
 import { isJsonObject, type Json } from '../../src/base/json.js';
+import { COCO_KINDS } from '../../src/detection/coco/figure-names.js';
 import { findImageFile } from '../../src/detection/data/image-list.js';
 import { checkModelNames } from '../../src/detection/open-detector.js';
 import { readDefinition } from '../../src/detection/read-definition.js';
@@ -152,9 +153,7 @@ async function describeDetection(job: Job, { model, sketches, quantize, session,
   for (const image of images) digests[`image ${image.id}`] = await digestFile(await findImageFile(folder, image));
   const models = rolesOfModels(parts);
   for (const [role, path] of Object.entries(models)) digests[role] = await digestFile(path);
-  const iouTypes = (['bbox', 'segm', 'boundary'] as const).filter(type =>
-    Object.keys(params.constraint.gate ?? {}).some(metric => metric.includes(type)),
-  );
+  const iouTypes = COCO_KINDS.filter(type => Object.keys(params.constraint.gate ?? {}).some(metric => metric.includes(type)));
   return {
     manifest: {
       run: { model, sketches, quantize, session, ...(biases === undefined ? {} : { biases }) },

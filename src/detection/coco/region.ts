@@ -130,7 +130,7 @@ export function overlap(detection: Region, truth: Region, kind: TruthKind): numb
   const pixels = intersectionArea(detection.rle, truth.rle);
   if (pixels === 0) return 0;
   const iou = divide(pixels, detection, truth, kind);
-  // A crowd has no boundary of its objects.
+  // The mask of a crowd does not show the outlines of its objects.
   return detection.boundary === undefined || truth.boundary === undefined || kind === 'crowd'
     ? iou
     : Math.min(iou, rleIou(detection.boundary(), truth.boundary()));
@@ -175,16 +175,12 @@ function maskRegion(
   const drawn = segmentation ?? (box === undefined ? undefined : rectangle(box));
   if (drawn === undefined) throw noRegion(what, 'segmentation');
   const rle = rasterize(drawn, image);
-  const boundary = iouType === 'boundary' ? { boundary: once(() => boundaryOf(rle)) } : {};
-  return { kind: 'mask', rle, box: rleBox(rle), area: rleArea(rle), ...boundary };
-}
-
-function once<T>(compute: () => T): () => T {
-  let known: { readonly value: T } | undefined;
-  return () => {
-    known ??= { value: compute() };
-    return known.value;
+  let known: Rle | undefined;
+  const boundary = (): Rle => {
+    known ??= boundaryOf(rle);
+    return known;
   };
+  return { kind: 'mask', rle, box: rleBox(rle), area: rleArea(rle), ...(iouType === 'boundary' ? { boundary } : {}) };
 }
 
 function rectangle([x, y, width, height]: CocoBox): Segmentation {

@@ -11,7 +11,7 @@ import {
   summarize,
   summarizeKeypoints,
 } from '../../../detection/coco/evaluate.js';
-import { COCO_FIGURE_NAMES } from '../../../detection/coco/figure-names.js';
+import { COCO_FIGURE_NAMES, KIND_PLURALS } from '../../../detection/coco/figure-names.js';
 import { ERROR_KINDS, type ErrorKind } from '../../../detection/coco/image-errors.js';
 import { type CocoEvaluation, measureCoco } from '../../../detection/coco/measure.js';
 import { COCO_PARAMS, type CocoParams, KEYPOINT_PARAMS, type OverlapType, splitAreas } from '../../../detection/coco/params.js';
@@ -151,7 +151,7 @@ function format(answer: Answer, options: CocoEvalOptions): readonly string[] {
   return [
     '',
     ...formatTable([
-      ['figure', KINDS[options.type]],
+      ['figure', KIND_PLURALS[options.type]],
       ...namesOf(options).map(name => [labelOf(name, options), show(figureOf(figures, name))]),
     ]),
     ...(options.perClass ? ['', ...formatClasses(evaluation, options)] : []),
@@ -159,13 +159,6 @@ function format(answer: Answer, options: CocoEvalOptions): readonly string[] {
     ...(semantic === undefined ? [] : ['', ...formatSemantic(semantic)]),
   ];
 }
-
-const KINDS: Readonly<Record<OverlapType, string>> = {
-  bbox: 'boxes',
-  segm: 'masks',
-  boundary: 'boundaries of masks',
-  keypoints: 'keypoints',
-};
 
 /** The label of AR contains the maximum number of detections. */
 function labelOf(name: string, options: CocoEvalOptions): string {

@@ -1,6 +1,7 @@
 /** Writes precision-recall curves. The file extension selects the format: numbers (.json) or a drawing (.svg). */
 import { extname } from 'node:path';
 import { CodedError } from '../../../base/coded-error.js';
+import { KIND_PLURALS } from '../../../detection/coco/figure-names.js';
 import type { CocoEvaluation } from '../../../detection/coco/measure.js';
 import { listCurves, type PrecisionRecallCurves } from '../../../detection/coco/precision-recall.js';
 import { drawPrecisionRecall } from '../../../report/precision-recall-picture.js';
@@ -21,8 +22,6 @@ export async function writeCurves(path: string, evaluation: CocoEvaluation): Pro
   await writeFiles([{ path, write: file => file.writeFile(text) }]);
 }
 
-const NAMES = { bbox: 'boxes', segm: 'masks', boundary: 'boundaries of masks', keypoints: 'keypoints' } as const;
-
 type Encode = (curves: PrecisionRecallCurves, evaluation: CocoEvaluation) => string;
 
 function encoderOf(path: string): Encode | undefined {
@@ -32,7 +31,7 @@ function encoderOf(path: string): Encode | undefined {
     case '.svg':
       return ({ mean }, { iouType }) =>
         drawPrecisionRecall(
-          `Precision over recall, ${NAMES[iouType]}, mean over categories`,
+          `Precision over recall, ${KIND_PLURALS[iouType]}, mean over categories`,
           mean.map(({ iou, precision }) => ({ name: `IoU ${iou.toFixed(2)}`, precision })),
         );
     default:

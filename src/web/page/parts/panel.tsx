@@ -1,6 +1,8 @@
 /** The panel of what was picked in a view: its name, a button that closes it, and Escape, which does so from everywhere in the view. */
+
 import type { ComponentChildren, Ref } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { capitalize } from '../../../base/text/capitalize.js';
 import { CopyButton } from './copy-button.js';
 
 interface PanelProps {
@@ -23,7 +25,7 @@ export function Panel({ what, name, title = name, headRef, close, children }: Pa
     return () => removeEventListener('keydown', listen);
   }, [close]);
   return (
-    <aside class="panel" aria-label={`${what.slice(0, 1).toUpperCase()}${what.slice(1)} ${name}`}>
+    <aside class="panel" aria-label={`${capitalize(what)} ${name}`}>
       <div class="panel-head">
         <h2 ref={headRef ?? null} tabIndex={-1}>
           {title} <CopyButton text={name} what={`the name of the ${what}`} />

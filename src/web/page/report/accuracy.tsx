@@ -1,8 +1,10 @@
 /** Accuracy of every side: the 12 COCO figures with their differences to the first side, or all metrics of another task. */
+
 import type { Figure } from '../../../base/figure.js';
 import { isFigure } from '../../../base/figure.js';
 import { isJsonObject, type Json } from '../../../base/json.js';
-import { COCO_FIGURE_NAMES } from '../../../detection/coco/figure-names.js';
+import { capitalize } from '../../../base/text/capitalize.js';
+import { COCO_FIGURE_NAMES, COCO_KINDS, KIND_PLURALS } from '../../../detection/coco/figure-names.js';
 import { findColumnHint } from '../../../report/column-hints.js';
 import { formatCount, formatDelta, formatFigure, formatFixed } from '../../../report/numbers.js';
 import { findCocoFigure } from '../parts/coco-figures.js';
@@ -15,12 +17,9 @@ import { CaptionedTable, ReportSection } from './report-section.js';
 
 type Metrics = ReportResults['metrics'];
 
-/** "bbox" → "boxes". */
-const KINDS: Readonly<Record<string, string>> = { bbox: 'Boxes', segm: 'Masks', boundary: 'Boundaries of masks' };
-
 export function Accuracy({ metrics }: { readonly metrics: Metrics }) {
   if (metrics.length === 0) return null;
-  const kinds = Object.keys(KINDS).filter(kind => metrics.some(({ value }) => isJsonObject(value[kind])));
+  const kinds = COCO_KINDS.filter(kind => metrics.some(({ value }) => isJsonObject(value[kind])));
   return (
     <ReportSection id="accuracy" title="Accuracy" view={['results', 'Results']}>
       <p class="soft">
@@ -28,10 +27,10 @@ export function Accuracy({ metrics }: { readonly metrics: Metrics }) {
       </p>
       {kinds.map(kind => (
         <div key={kind}>
-          <h3>{KINDS[kind]}</h3>
-          <AccuracyBars title={KINDS[kind] ?? kind} kind={kind} metrics={metrics} />
+          <h3>{capitalize(KIND_PLURALS[kind])}</h3>
+          <AccuracyBars title={capitalize(KIND_PLURALS[kind])} kind={kind} metrics={metrics} />
           <CaptionedTable
-            caption={`${KINDS[kind]}: the 12 COCO figures. AP is the mean over IoU 0.50 to 0.95; AR is the recall at that number of detections per image.`}
+            caption={`${capitalize(KIND_PLURALS[kind])}: the 12 COCO figures. AP is the mean over IoU 0.50 to 0.95; AR is the recall at that number of detections per image.`}
             rows={COCO_FIGURE_NAMES}
             columns={cocoColumns(kind, metrics)}
             keyOf={name => name}

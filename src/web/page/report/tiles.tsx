@@ -1,7 +1,9 @@
 /** The main figures of a report, each on a tile. Measured and estimated times have tiles of their own. */
 
 import type { ComponentChildren } from 'preact';
+import { capitalize } from '../../../base/text/capitalize.js';
 import { formatDuration } from '../../../base/text/format.js';
+import { COCO_KINDS, KIND_NAMES } from '../../../detection/coco/figure-names.js';
 import type { QuantizationReport } from '../../../quant/report/report-entries.js';
 import { formatCount, formatDelta, formatFixed, formatMs, formatNumber, formatShare } from '../../../report/numbers.js';
 import type { BenchReport } from '../../../runtime/measure/bench-report.js';
@@ -42,7 +44,7 @@ export function Tiles({ results }: { readonly results: ReportResults }) {
 function listTiles({ pipeline, metrics, quantization, compile, bench }: ReportResults): readonly Tile[] {
   return [
     ...gateTile(pipeline),
-    ...(['bbox', 'segm', 'boundary'] as const).flatMap(kind => accuracyTile(kind, metrics)),
+    ...COCO_KINDS.flatMap(kind => accuracyTile(kind, metrics)),
     ...quantizationTile(quantization),
     ...compile.flatMap(({ name, value }) => partitionTile(compile.length > 1 ? name : undefined, value)),
     ...bench.flatMap(({ name, value }) => latencyTile(bench.length > 1 ? name : undefined, value)),
@@ -67,15 +69,13 @@ export function gateTile({ project, stages }: Pick<ReportResults['pipeline'], 'p
   return [{ label: 'Gates', value: <span class="good">{value}</span>, note: 'every bound of the pipeline holds' }];
 }
 
-const LABELS = { bbox: 'Box AP', segm: 'Mask AP', boundary: 'Boundary AP' } as const;
-
 /** From the first entry to the last. */
-function accuracyTile(kind: keyof typeof LABELS, metrics: ReportResults['metrics']): readonly Tile[] {
+function accuracyTile(kind: (typeof COCO_KINDS)[number], metrics: ReportResults['metrics']): readonly Tile[] {
   const [first, last] = [metrics[0], metrics.at(-1)];
   if (first === undefined || last === undefined) return [];
   const [from, to] = [findCocoFigure(first.value, kind, 'AP'), findCocoFigure(last.value, kind, 'AP')];
   if (to === undefined) return [];
-  const label = LABELS[kind];
+  const label = `${capitalize(KIND_NAMES[kind])} AP`;
   if (from === undefined || first === last) return [{ label: `${label}, ${plainText(last.name)}`, value: formatFixed(to, 4) }];
   return [
     {

@@ -1,5 +1,7 @@
 /** The figures of both stages side by side. */
+
 import type { JsonObject } from '../../../base/json.js';
+import { COCO_FIGURE_NAMES, COCO_KINDS, KIND_NAMES } from '../../../detection/coco/figure-names.js';
 import { findColumnHint } from '../../../report/column-hints.js';
 import { formatDelta, formatFixed } from '../../../report/numbers.js';
 import { address } from '../api/client.js';
@@ -8,16 +10,10 @@ import { findCocoFigure } from '../parts/coco-figures.js';
 import { Scroll } from '../parts/scroll.js';
 import { nameOf, type ResultSide } from './use-results.js';
 
-const FIGURES = ['AP', 'AP50', 'AP75', 'APsmall', 'APmedium', 'APlarge', 'AR1', 'AR10', 'AR100', 'ARsmall', 'ARmedium', 'ARlarge'];
-
-export const KIND_NAMES = { bbox: 'box', segm: 'mask', boundary: 'boundary' } as const;
-
 export function CocoTable({ left, right }: { readonly left: ResultSide; readonly right: ResultSide }) {
   const one = useMetrics(left);
   const other = useMetrics(right);
-  const kinds = (['bbox', 'segm', 'boundary'] as const).filter(
-    kind => typeof one?.[kind] === 'object' || typeof other?.[kind] === 'object',
-  );
+  const kinds = COCO_KINDS.filter(kind => typeof one?.[kind] === 'object' || typeof other?.[kind] === 'object');
   if (kinds.length === 0) return null;
   return (
     <details open class="coco">
@@ -29,7 +25,7 @@ export function CocoTable({ left, right }: { readonly left: ResultSide; readonly
               <th scope="col">
                 <span class="sr">Stage</span>
               </th>
-              {FIGURES.map(name => (
+              {COCO_FIGURE_NAMES.map(name => (
                 <th key={name} scope="col" class="n" title={findColumnHint(name)}>
                   {name}
                 </th>
@@ -46,7 +42,7 @@ export function CocoTable({ left, right }: { readonly left: ResultSide; readonly
                   <th scope="row">
                     {KIND_NAMES[kind]} <span class="soft">{nameOf(side)}</span>
                   </th>
-                  {FIGURES.map(name => {
+                  {COCO_FIGURE_NAMES.map(name => {
                     const value = own === undefined ? undefined : findCocoFigure(own, kind, name);
                     const earlier = before === undefined ? undefined : findCocoFigure(before, kind, name);
                     return (

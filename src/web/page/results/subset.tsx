@@ -1,5 +1,6 @@
 /** Figures on the first images only, for a quick answer: built beside the pipeline, and marked as a subset wherever they are shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { COCO_KINDS, KIND_NAMES } from '../../../detection/coco/figure-names.js';
 import { formatFixed } from '../../../report/numbers.js';
 import type { SweepDocument } from '../../../report/sweep-document.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
@@ -13,7 +14,6 @@ import { formatChange } from '../parts/figure-format.js';
 import { Badge, Problem } from '../parts/notice.js';
 import { logText } from '../parts/text.js';
 import { parseSweep } from '../sweeps/parse-sweep.js';
-import { KIND_NAMES } from './coco-table.js';
 
 /** Images of a subset. */
 const IMAGES = 32;
@@ -101,7 +101,7 @@ function SubsetFigures({ sweep: { configurations }, ids, isOutdated }: FiguresPr
     const figure = row.metrics[`${id}.${kind}.AP`];
     return typeof figure === 'number' ? figure : undefined;
   };
-  const figures = (['bbox', 'segm', 'boundary'] as const).flatMap(kind => {
+  const figures = COCO_KINDS.flatMap(kind => {
     const values = ids.map(id => of(id, kind));
     const [first, last] = [values[0], values.at(-1)];
     if (values.every(value => value === undefined)) return [];
