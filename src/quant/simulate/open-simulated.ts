@@ -1,12 +1,12 @@
 /** Opens models in the arithmetic of a device: what `runner: simulate` of the stages runs. */
 
-import { getInt } from '../../onnx/ir/attribute.js';
 import { getValue } from '../../onnx/ir/edit.js';
-import type { Graph, Model, ValueId } from '../../onnx/ir/model.js';
+import type { Graph, Model } from '../../onnx/ir/model.js';
 import { findConstantValue } from '../../onnx/rewrite/graph-view.js';
 import { decodeModel } from '../../onnx/serde/decode-model.js';
 import { encodeModel } from '../../onnx/serde/encode-model.js';
 import { readModel } from '../../onnx/serde/model-file.js';
+import { inferShapes } from '../../onnx/shape-inference/infer-shapes.js';
 import type { OpenSimulated } from '../../runtime/open-runner.js';
 import { addsExactly } from '../../runtime/session/integer-kernels.js';
 import { listModelInputs } from '../../runtime/session/model-inputs.js';
@@ -34,7 +34,7 @@ export const openSimulated: OpenSimulated =
       if (!types.has('int8')) return openSession(file, options);
       if (!types.has('uint8') || (await addsExactly())) return openSession(file, { ...options, quantized: 'integers' });
       warn(
-        'simulated node by node, which is slow, since kernels for activations of int8 and of uint8 do not both add exactly on this processor',
+        'simulated node by node, which is slow, since ONNX Runtime does not add both int8 and uint8 activations exactly on this processor',
       );
     }
     if (!isShiftMode(rounding)) return openPlain(model, rounding);
@@ -50,24 +50,12 @@ function isQuantized({ nodes }: Graph): boolean {
 }
 
 /** Types of the activations that DequantizeLinear reads. */
-function listActivationTypes(model: Model): readonly DType[] {
-  const { nodes, values } = model.graph;
-  return [...nodes.values()].flatMap(({ opType, inputs: [input, , zero] }) => {
-    if (opType !== 'DequantizeLinear' || input === undefined || findConstantValue(model, input) !== undefined) return [];
-    const type = values.get(input)?.type;
-    return [findConstantValue(model, zero)?.dtype ?? (type?.kind === 'tensor' ? type.dtype : undefined) ?? typeOfQuantizer(model, input)];
-  });
+function listActivationTypes(model: Model): readonly (DType | undefined)[] {
+  const types = inferShapes(model, { stated: 'ignore' });
+  return [...model.graph.nodes.values()].flatMap(({ opType, inputs: [input] }) =>
+    opType !== 'DequantizeLinear' || input === undefined || findConstantValue(model, input) !== undefined ? [] : [types.get(input)?.dtype],
+  );
 }
-
-/** uint8 is QuantizeLinear's own default. */
-function typeOfQuantizer({ graph: { nodes, values } }: Model, output: ValueId): DType {
-  const producer = values.get(output)?.producer;
-  const quantizer = producer === undefined ? undefined : nodes.get(producer);
-  return quantizer !== undefined && getInt(quantizer, 'output_dtype', ONNX_UINT8) === ONNX_INT8 ? 'int8' : 'uint8';
-}
-
-/** Numbers of ONNX's TensorProto. */
-const [ONNX_UINT8, ONNX_INT8] = [2, 3];
 
 /** @throws QuantError `simulate-scales` if no layer has scales that are powers of two. */
 function assertPowerOfTwo({ graph }: Model, rounding: RoundingMode): void {
