@@ -1,5 +1,5 @@
 /**
- * Gives each reader of an int8 constant its own. Where sums of int8 weights would saturate, ONNX Runtime makes them uint8 at each reader, under a name derived
+ * Gives each reader of an int8 constant its own. Where sums of int8 weights would saturate, ONNX Runtime makes the weights uint8 at each reader, under a name derived
  * from the constant's: it does not load a model with two readers of one.
  */
 import { addInitializer, addNode, indexUses } from '../../onnx/ir/edit.js';

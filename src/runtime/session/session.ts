@@ -29,7 +29,7 @@ export interface SessionOptions {
   readonly threads?: number;
   /** How threads wait for each other: 'spinning' (the default, ONNX Runtime's own) or 'sleeping', which takes less processor time. Does not change results. */
   readonly waiting?: 'spinning' | 'sleeping';
-  /** ONNX Runtime writes its profile to "<prefix>_<time>.json" when the session is closed. Does not change results. */
+  /** With `quantized: 'fused'`: ONNX Runtime writes its profile to "<prefix>_<time>.json" when the session is closed. Does not change results. */
   readonly profilePrefix?: string;
 }
 
@@ -66,7 +66,7 @@ export type OpenModel = (model: string | Uint8Array, options: SessionOptions) =>
 
 /**
  * Kernels for x86-64 without VNNI add two products of uint8 and int8 in 16 bits, which saturate. Those of uint8 and uint8, taken instead, add exactly, and
- * are slower where the others do. From `extended` on, for constant weights.
+ * are slower. From `extended` on, for constant weights. Of processors whose kernels do not saturate, ONNX Runtime takes some for such, so that the option is set by a probe.
  */
 const EXACT_SUMS = { x64quantprecision: '1' } as const;
 
@@ -126,9 +126,6 @@ export async function openSession(model: string | Uint8Array, options: SessionOp
 
 async function load(model: string | Uint8Array, settings: ort.InferenceSession.SessionOptions): Promise<ort.InferenceSession> {
   try {
-    if (settings.enableProfiling !== true) return await create(model, settings);
-    // A session that does not load leaves a profile behind.
-    await (await create(model, { ...settings, enableProfiling: false })).release();
     return await create(model, settings);
   } catch (error) {
     if (!(error instanceof RuntimeError) || !/Attempt to replace the existing tensor/.test(error.message)) throw error;

@@ -160,7 +160,7 @@ suite('the trained detector with power-of-two scales', () => {
   /** Operators in ONNX Runtime's profile of one run. */
   async function listOperators(model: Model, given: NamedTensors, optimization: Level): Promise<readonly string[]> {
     const profilePrefix = join(folder.path, `profile-${optimization}`);
-    const session = await openSession(encodeModel(model), { optimization, profilePrefix });
+    const session = await openSession(encodeModel(model), { optimization, quantized: 'fused', profilePrefix });
     await session.run(given);
     await session.close();
     const file = getDefined(
