@@ -7,7 +7,7 @@ const PROBE_VERSION = 2;
 
 /** Changes with the probe, the processor, its features as the system reports them, the system, Node's major version and the files of ONNX Runtime. */
 export function platformGuard(): string {
-  return JSON.stringify([PROBE_VERSION, process.platform, process.arch, nodeMajor(), processor(), ...library()]);
+  return JSON.stringify([PROBE_VERSION, process.platform, process.arch, nodeMajor(), processor(), ...onnxRuntimeFiles()]);
 }
 
 export function nodeMajor(): string {
@@ -25,7 +25,7 @@ function processor(): string {
 }
 
 /** ONNX Runtime's version, and size and time of its native files for this system. */
-function library(): readonly string[] {
+function onnxRuntimeFiles(): readonly string[] {
   const manifest = findManifest();
   const native = join(dirname(manifest), 'bin');
   const facts = [onnxRuntimeVersion()];

@@ -259,7 +259,7 @@ function evaluatePixels(facts: ModelFacts, what: string): string {
   return `
   # With masks, PNG files with a class number per pixel and the names of the images, as a source masks: masks:
   # evaluate-float: {uses: evaluate-segmentation, with: ${settings}, inputs: {model: simplify.model, ${inputs}}}
-  # evaluate-int8: {uses: evaluate-segmentation, with: {${settings.slice(1)}, inputs: {model: quantize.model, ${inputs}, baseline: evaluate-float.metrics}}
+  # evaluate-int8: {uses: evaluate-segmentation, with: ${settings}, inputs: {model: quantize.model, ${inputs}, baseline: evaluate-float.metrics}}
 `;
 }
 
