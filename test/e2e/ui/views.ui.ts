@@ -558,8 +558,7 @@ describeInBrowser('the page of the default pipeline', path => {
       expect(await swatch()).toBe('exact');
       // Also those of collapsed parts.
       expect(await opened.page.getByText('Stages in topological order').isVisible()).toBe(true);
-      // A fraction of a pixel counts as one, and shrinks the print by 0.1 %.
-      expect(await opened.overflow()).toBeLessThanOrEqual(1);
+      expect(await opened.overflow()).toBe(0);
     });
 
     it('goes to a section by its link again and again, and takes the focus there', async () => {
