@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { isCodedError } from '../base/coded-error.js';
 import { explainForbidden } from '../base/files/file-owner.js';
 import { FORBIDDEN, hasCode, isSystemCallError } from '../base/system-error.js';
+import { TAKE_ORDER } from './pipeline/build-orders.js';
 import { EXIT, type ExitCode } from './process/exit-code.js';
 import { isInstallationGone } from './process/installation-gone.js';
 import { buildProgram } from './program.js';
@@ -28,6 +29,7 @@ async function runCommand(argv: readonly string[]): Promise<ExitCode> {
     exitCode = code;
   });
   const [first, ...words] = argv;
+  if (first === TAKE_ORDER) return (await import('./commands/build/take-order.js')).takeOrder(words, runCommand);
   if (first === COMPLETE) return (await import('./commands/project/complete.js')).runComplete(program, words);
 
   try {

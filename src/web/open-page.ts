@@ -78,6 +78,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
   const stream = openEventStream(clients => {
     follower.pace(clients > 0 ? 'often' : 'never');
     project.watch(clients > 0 ? 'files' : 'nothing');
+    ports.keepReady(clients > 0 ? 'next' : 'none');
   });
   const builds = startedBuilds(ports, ended => {
     send({ event: 'started', data: builds.running() });
@@ -130,6 +131,7 @@ export async function openPage({ ports, token, tryPorts, pageFolder, onDefect }:
     async close() {
       clearTimeout(unseen);
       builds.cancel();
+      ports.keepReady('none');
       tensors.close();
       trials.close();
       follower.close();

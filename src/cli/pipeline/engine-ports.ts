@@ -1,10 +1,17 @@
 /** The engine's ports to this process: environment, clock, signal and platform class. */
 import { InvalidArgumentError } from 'commander';
 import type { BuildEvent } from '../../engine/model/events.js';
-import type { EnginePorts } from '../../engine/model/ports.js';
+import type { EnginePorts, StandbyPort } from '../../engine/model/ports.js';
 import { platformGuard } from '../../runtime/platform/platform-guard.js';
 import { followStages } from '../process/early-exit.js';
 import { findInstallRoot } from '../process/install-root.js';
+
+let offered: StandbyPort | undefined;
+
+/** From now on, the builds of this process take workers that were started ahead. */
+export function offerStandby(standby: StandbyPort): void {
+  offered = standby;
+}
 
 export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: AbortSignal): EnginePorts {
   return {
@@ -15,6 +22,7 @@ export function makeEnginePorts(emit: (event: BuildEvent) => void, signal: Abort
       compute: async () => (await import('../../runtime/platform/platform-class.js')).computePlatformClass(),
     },
     runtime: async use => (await import('../exec/runtime-files.js')).listRuntimeFiles(findInstallRoot(), use),
+    ...(offered === undefined ? {} : { standby: offered }),
     artifacts: readArtifactForm(process.env.TANREN_ARTIFACTS),
     emit: event => {
       followStages(event);

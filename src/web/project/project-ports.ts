@@ -37,4 +37,6 @@ export interface ProjectPorts {
   startBuild(targets: readonly string[], options: { readonly force: boolean }): BuildProcess;
   /** Starts `tanren sweep` in a process of its own. It writes its rows to `output`; `onLine` gets each line that it prints. */
   startSweep(order: SweepOrder, output: string, onLine: (line: string) => void): BuildProcess;
+  /** With 'next', a process is kept ready for the build after the one that has ended; with 'none', it is ended. */
+  keepReady(what: 'next' | 'none'): void;
 }

@@ -11,15 +11,17 @@ describe('the server of the page', () => {
   let folder: string;
   let page: OpenPage;
   let watches: 'files' | 'nothing';
+  let kept: 'next' | 'none';
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'] });
     folder = mkdtempSync(join(tmpdir(), 'tanren-page-'));
     writeFileSync(join(folder, 'index.html'), '');
     watches = 'nothing';
+    kept = 'none';
   });
   afterEach(async () => {
     await page.close();
-    expect(watches).toBe('nothing');
+    expect([watches, kept]).toEqual(['nothing', 'none']);
     jest.useRealTimers();
     rmSync(folder, { recursive: true });
   });
@@ -39,6 +41,9 @@ describe('the server of the page', () => {
         };
         return { watch: () => 'same', close };
       },
+      keepReady: (what: typeof kept) => {
+        kept = what;
+      },
     } as unknown as ProjectPorts;
     const token = { current: () => 'token', admits: () => true } as unknown as Parameters<typeof openPage>[0]['token'];
     return openPage({ ports, token, tryPorts: [0], pageFolder: folder, onDefect: () => undefined });
@@ -57,7 +62,7 @@ describe('the server of the page', () => {
     const events = pageAt(page.port, 'token').follow();
     await events.next('hello');
     jest.advanceTimersByTime(600_000);
-    expect(watches).toBe('files');
+    expect([watches, kept]).toEqual(['files', 'next']);
     events.close();
   });
 });

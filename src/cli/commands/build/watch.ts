@@ -16,8 +16,9 @@ import { type Hint, type Hints, makeHints } from '../../../engine/watch/hints.js
 import { createPresence, watchedPaths } from '../../../engine/watch/watched-paths.js';
 import type { FileWatcher } from '../../../engine/watch/watcher.js';
 import type { OpenPage } from '../../../web/open-page.js';
-import { makeEnginePorts } from '../../pipeline/engine-ports.js';
+import { makeEnginePorts, offerStandby } from '../../pipeline/engine-ports.js';
 import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '../../pipeline/open-plan.js';
+import { openStandby } from '../../pipeline/open-standby.js';
 import { findSharedCache } from '../../pipeline/shared-cache.js';
 import { setBuildProcessFlags } from '../../process/build-process-flags.js';
 import { EXIT, type ExitCode } from '../../process/exit-code.js';
@@ -27,7 +28,6 @@ import { type MetricsForm, printBuildReport } from '../../render/build-report.js
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { nameColumns } from '../../terminal/display-width.js';
 import { KEYS_HINT, type Keys, listenToKeys } from './watch-keys.js';
-import { openStandby } from './watch-standby.js';
 import { buildSubset, SUBSET_IMAGES, type SubsetOrder } from './watch-subset.js';
 
 export interface WatchCommandOptions extends PipelineOptions {
@@ -85,6 +85,7 @@ export async function runWatch(targets: readonly string[], options: WatchCommand
   let keys: Keys | undefined;
   const page = options.ui ? await openPageOf(options, console) : undefined;
   const standby = openStandby(options);
+  offerStandby(standby);
   try {
     const look = createLook(targets, options, console, watcher, signal);
     const subset = { subset: options.subset, subsetFigures: new Map() };
@@ -212,7 +213,7 @@ async function runRound(
       failedRuns,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
-    { ...makeEnginePorts(renderer.emit, signal), standby: watch.standby },
+    makeEnginePorts(renderer.emit, signal),
   ).finally(() => done.abort());
   const following = followEdits(watch, revisions, AbortSignal.any([signal, done.signal]));
   const report = await building.finally(renderer.end);

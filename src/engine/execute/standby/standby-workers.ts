@@ -10,6 +10,8 @@ import { type BeginOrder, isStandbyReady } from './messages.js';
 export interface StandbyWorkers extends StandbyPort {
   /** Starts the missing ones, a moment later: what a build leaves to do comes first. They are those that the last build asked for, up to `count`. */
   refillLater(): void;
+  /** The bundles that were asked for since the last refill, in this order. */
+  asked(): readonly string[];
   /** Ends those that wait. */
   close(): void;
 }
@@ -24,6 +26,8 @@ export interface StandbyOptions {
   /** At most. */
   readonly count: number;
   readonly refillAfterMs: number;
+  /** Bundles whose workers are started at once, up to `count`. */
+  readonly first?: readonly string[];
 }
 
 interface Waiting {
@@ -32,9 +36,9 @@ interface Waiting {
   state: 'starting' | 'ready';
 }
 
-/** None is started before a build has asked for one. */
+/** Without `first`, none is started before a build has asked for one. */
 export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
-  const { installRoot, environment, flags, installed, count, refillAfterMs } = options;
+  const { installRoot, environment, flags, installed, count, refillAfterMs, first = [] } = options;
   const waiting = new Map<ChildProcess, Waiting>();
   let stopTimer: (() => void) | undefined;
   /** Bundles, each as often as it was asked for, in that order. */
@@ -76,6 +80,7 @@ export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
     for (const main of missing) start(main);
   };
 
+  for (const main of first.slice(0, count)) start(main);
   return {
     begin(order) {
       asked.push(order.main);
@@ -100,6 +105,7 @@ export function openStandbyWorkers(options: StandbyOptions): StandbyWorkers {
       stopTimer?.();
       stopTimer = after(refillAfterMs, refill);
     },
+    asked: () => asked,
     close() {
       state = 'closed';
       stopTimer?.();

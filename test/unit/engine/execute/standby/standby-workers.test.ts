@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function open(count: number): StandbyWorkers {
+function open(count: number, first: readonly string[] = []): StandbyWorkers {
   return openStandbyWorkers({
     installRoot: DIST,
     environment: { PATH: '/usr/bin', HOME: '/root', SECRET: 'of the shell' },
@@ -37,6 +37,7 @@ function open(count: number): StandbyWorkers {
     installed: () => installed,
     count,
     refillAfterMs: 0,
+    first,
   });
 }
 
@@ -116,6 +117,17 @@ describe('standby workers', () => {
     const child = await begin();
     await once(child, 'message');
     await once(child, 'exit');
+  });
+
+  it('are started at once for named bundles, at most as many as are kept, and tell which were asked for', async () => {
+    workers.close();
+    workers = open(1, [join(folder, 'one.cjs'), join(folder, 'other.cjs')]);
+    const child = await begin();
+    await once(child, 'exit');
+    await wait(300);
+    expect(workers.begin(order('other.cjs'))).toBeUndefined();
+    const asked = workers.asked();
+    expect([asked.at(0), asked.at(-1)]).toEqual([join(folder, 'one.cjs'), join(folder, 'other.cjs')]);
   });
 
   it('that were begun outlive the end of those that wait', async () => {
