@@ -15,5 +15,7 @@ export interface RunOrder {
   readonly words: readonly string[];
 }
 
-/** 'ready': it has loaded what a build loads. 'ran', at the end: `workers` are those that it wanted, for the next process to start ahead. */
-export type FromBuilder = { readonly kind: 'ready' } | { readonly kind: 'ran'; readonly workers: readonly string[] };
+/** What it says at its end: `workers` are those that it wanted, for the next process to start ahead. */
+export interface Ran {
+  readonly workers: readonly string[];
+}

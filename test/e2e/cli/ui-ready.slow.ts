@@ -135,6 +135,12 @@ describeOnLinux('the process that waits for the next build of the page', () => {
     }
   });
 
+  it('takes an order while it still starts', async () => {
+    await build('import');
+    const { pid } = await oneWaits();
+    expect(await build('import')).toBe(pid);
+  });
+
   it('is cancelled like one that was started then', async () => {
     await build('import');
     const waiting = await oneWaits();

@@ -1,7 +1,7 @@
 /** A process that builds for the page. It runs a command at once, or gets ready for one: then it has loaded what a build loads and started workers. */
 import { assertNever } from '../../../base/assert-never.js';
 import { readConfigText } from '../../../engine/config/read-text.js';
-import type { FromBuilder, RunOrder, StartOrder } from '../../pipeline/build-orders.js';
+import type { Ran, RunOrder, StartOrder } from '../../pipeline/build-orders.js';
 import { offerStandby } from '../../pipeline/engine-ports.js';
 import { loadFrom, type PipelineOptions } from '../../pipeline/open-plan.js';
 import { openStandby } from '../../pipeline/open-standby.js';
@@ -17,7 +17,7 @@ export async function takeOrder([text = '']: readonly string[], run: (words: rea
     if (order === 'left') return EXIT.built;
     process.argv = [...process.argv.slice(0, 2), ...order.words];
     const code = await run(order.words);
-    await send({ kind: 'ran', workers: standby.asked() });
+    await send({ workers: standby.asked() });
     return code;
   } finally {
     standby.close();
@@ -32,7 +32,6 @@ async function findOrder(start: StartOrder): Promise<RunOrder | 'left'> {
     case 'wait': {
       const ordered = nextOrder();
       await loadCode(start.options);
-      await send({ kind: 'ready' });
       return ordered;
     }
     default:
@@ -59,7 +58,7 @@ function nextOrder(): Promise<RunOrder | 'left'> {
   });
 }
 
-function send(message: FromBuilder): Promise<void> {
+function send(message: Ran): Promise<void> {
   return new Promise(resolve => {
     if (!process.connected || process.send === undefined) resolve();
     else process.send(message, () => resolve());

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { after } from '../../../base/after.js';
 import { stampInstallation } from '../../../engine/action/code/code-table.js';
 import type { BuildProcess } from '../../../web/project/build-process.js';
-import { type FromBuilder, type RunOrder, type StartOrder, TAKE_ORDER } from '../../pipeline/build-orders.js';
+import { type Ran, type RunOrder, type StartOrder, TAKE_ORDER } from '../../pipeline/build-orders.js';
 import type { PipelineOptions } from '../../pipeline/open-plan.js';
 import { findInstallRoot } from '../../process/install-root.js';
 
@@ -19,7 +19,6 @@ export interface BuildStarter {
 interface Waiting {
   readonly child: ChildProcess;
   readonly installed: string;
-  state: 'starting' | 'ready';
 }
 
 /** A build's results are read first, by the page. */
@@ -49,25 +48,23 @@ export function openBuildStarter({ file, param, paramsFile, cache }: PipelineOpt
   };
   const begin = (): void => {
     const child = startProcess({ kind: 'wait', options, workers });
-    const own: Waiting = { child, installed: installedNow(), state: 'starting' };
+    const own: Waiting = { child, installed: installedNow() };
     waiting = own;
     const forget = (): void => {
       if (waiting === own) waiting = undefined;
     };
     child.once('error', forget);
     child.once('exit', forget);
-    child.on('message', (message: FromBuilder) => {
-      if (message.kind === 'ready') own.state = 'ready';
-    });
     stopTimer = after(KEEP_MS, release);
   };
   const prepareNext = (): void => {
     release();
     if (wanted === 'next' && running === 0) stopTimer = after(READY_AFTER_MS, begin);
   };
+  /** One that still starts reads its order as soon as it can, which is earlier than another one would. */
   const take = (): ChildProcess | undefined => {
     const own = waiting;
-    if (own === undefined || own.state !== 'ready' || own.installed !== installedNow() || !own.child.connected) return undefined;
+    if (own === undefined || own.installed !== installedNow() || !own.child.connected) return undefined;
     waiting = undefined;
     return own.child;
   };
@@ -77,8 +74,8 @@ export function openBuildStarter({ file, param, paramsFile, cache }: PipelineOpt
       release();
       ready?.send({ words } satisfies RunOrder, () => undefined);
       const child = ready ?? startProcess({ kind: 'run', words });
-      child.on('message', (message: FromBuilder) => {
-        if (message.kind === 'ran') ({ workers } = message);
+      child.on('message', (message: Ran) => {
+        ({ workers } = message);
       });
       const build = follow(child, onLine);
       running++;
