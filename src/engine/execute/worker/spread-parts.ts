@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../../base/json.js';
 import type { Context, Part, PartJob } from '../../../stage/context.js';
 import type { FromWorker, ToWorker } from './messages.js';
-import { openPartProcess, type PartProcess } from './open-part-process.js';
+import type { PartProcess } from './open-part-process.js';
 import type { PartOrder } from './part-messages.js';
 import type { ComputePart } from './run-parts.js';
 
@@ -21,8 +21,7 @@ export interface SpreadParts {
 }
 
 export interface SpreadOptions {
-  /** The run folder. */
-  readonly folder: string;
+  readonly openProcess: () => PartProcess;
   /** Part processes at once. */
   readonly most: number;
   readonly send: (message: FromWorker) => void;
@@ -39,16 +38,16 @@ interface WaitingPart {
 /** A part process takes some tenths of a second to start: each must have this much to do. */
 const WORTH_MS = 1_500;
 
-export function createSpreadParts({ folder, most, send, context }: SpreadOptions): SpreadParts {
+export function createSpreadParts({ openProcess, most, send, context }: SpreadOptions): SpreadParts {
   const waiting: WaitingPart[] = [];
   /** Parts that failed in a part process. They fail here with their own error. */
   const here: WaitingPart[] = [];
-  const processes = createProcesses(folder, context.log);
+  const processes = createProcesses(openProcess);
   /** Whether a lent slot is recalled, by its number. */
   const slots = new Map<number, boolean>();
   const time = createPartTime();
+  const askFor = makeAskFor(send);
   let isBusy = false;
-  let wanted = 0;
   let isLost = false;
   let isEnded = false;
 
@@ -56,15 +55,17 @@ export function createSpreadParts({ folder, most, send, context }: SpreadOptions
     if (isBusy) return;
     isBusy = true;
     for (let part = takeHere(); part !== undefined; part = takeHere()) {
+      askForSlots();
       const noteEnd = time.begin(askForSlots);
       await part.computeHere().then(part.settle, part.fail);
       noteEnd();
-      askForSlots();
     }
     isBusy = false;
+    askForSlots();
   };
 
   const takeHere = (): WaitingPart | undefined => (isEnded ? undefined : (here.shift() ?? waiting.shift()));
+
   const runInSlot = async (slot: number): Promise<void> => {
     slots.set(slot, false);
     if (!isLost && waiting.length > 0) await computeIn(slot, processes.take());
@@ -95,19 +96,17 @@ export function createSpreadParts({ folder, most, send, context }: SpreadOptions
     else processes.putBack(process);
   };
 
-  /** A slot that works keeps working while there are parts. */
+  /** For parts that wait: what the worker takes needs no slot. A slot that works keeps working while there are parts. */
   const askForSlots = (): void => {
     const worth = isLost ? 0 : Math.min(time.isFirst() ? 1 : most, Math.floor((waiting.length * time.ofPartMs()) / WORTH_MS));
-    const count = waiting.length === 0 ? 0 : Math.max(worth, slots.size);
-    if (count !== wanted) send({ kind: 'slots-wanted', count });
-    wanted = count;
+    askFor(waiting.length === 0 ? 0 : Math.max(worth, slots.size));
   };
 
   const compute = <Input extends JsonObject>(part: Part<Input>, job: PartJob<Input>): Promise<readonly string[]> =>
     new Promise((settle, fail) => {
       waiting.push({ order: orderOf(part, job), computeHere: async () => part.run(job), settle, fail });
-      askForSlots();
       void runHere();
+      askForSlots();
     });
 
   return {
@@ -120,6 +119,15 @@ export function createSpreadParts({ folder, most, send, context }: SpreadOptions
       isEnded = true;
       return processes.end();
     },
+  };
+}
+
+/** Tells the engine the number of slots only if it is another than before. */
+function makeAskFor(send: SpreadOptions['send']): (count: number) => void {
+  let wanted = 0;
+  return count => {
+    if (count !== wanted) send({ kind: 'slots-wanted', count });
+    wanted = count;
   };
 }
 
@@ -166,11 +174,11 @@ interface Processes {
   end(): number;
 }
 
-function createProcesses(folder: string, log: Context['log']): Processes {
+function createProcesses(openProcess: () => PartProcess): Processes {
   const all: PartProcess[] = [];
   const idle: PartProcess[] = [];
   const open = (): PartProcess => {
-    const process = openPartProcess(folder, log);
+    const process = openProcess();
     all.push(process);
     return process;
   };

@@ -10,6 +10,7 @@ import type { ActionDocument, LocalDocument } from './action-document.js';
 import { RUN_LAYOUT } from './action-document.js';
 import type { IpcPartStore } from './ipc-part-store.js';
 import { type FromWorker, isFromWorker } from './messages.js';
+import { openPartProcess } from './open-part-process.js';
 import { createMemo, type PartOrigin } from './run-parts.js';
 import { createSpreadParts, type Loan } from './spread-parts.js';
 
@@ -58,7 +59,9 @@ export function makeContext(side: WorkerSide): OpenedContext {
     partCounts.set(part, counts);
   };
   const spread =
-    local.partProcesses === undefined ? undefined : createSpreadParts({ folder, most: local.partProcesses, send, context: watched });
+    local.partProcesses === undefined
+      ? undefined
+      : createSpreadParts({ openProcess: () => openPartProcess(folder, watched.log), most: local.partProcesses, send, context: watched });
   if (spread !== undefined) side.onLoan(spread.receive);
   const memo = createMemo(partStore, join(folder, RUN_LAYOUT.parts), known, watched, count, spread?.compute);
   const programs = {
