@@ -153,6 +153,32 @@ describe('the page of a project', () => {
     events.close();
   });
 
+  it('cancels a build twice at once, as a double click does, with a conclusion', async () => {
+    const own = world.with({ environment: { HOLD: `${world.folder}/hold` } });
+    // The command takes a moment to end.
+    world.write('pipeline.yaml', HELD.replace('echo begun;', 'trap \\"sleep .3; exit 1\\" TERM INT; echo begun;'));
+    world.write('hold', '');
+    const other = await findPage(own.start('ui', '--port', '0'));
+    const events = other.follow();
+    await other.post('build', { targets: ['slow'] });
+    await events.next<RunningBuild>('build', one => one?.stages.slow?.state === 'running');
+    await Promise.all([other.post('cancel', {}), other.post('cancel', {})]);
+    expect(await events.next<RunningBuild>('build', one => one !== null && one.state !== 'running')).toMatchObject({
+      state: 'ended',
+      conclusion: 'cancelled',
+    });
+    events.close();
+  });
+
+  it('cancels a build that has hardly begun, which is no failure', async () => {
+    const events = page.follow();
+    await events.next('hello');
+    await page.post('build', { targets: [] });
+    await page.post('cancel', {});
+    expect(await events.next<EndedBuild>('ended')).toMatchObject({ exitCode: 130 });
+    events.close();
+  });
+
   it('shows what a build said that ended before its first stage', async () => {
     const events = page.follow();
     await events.next('hello');

@@ -1,5 +1,6 @@
 /** Starts the builds of the page as processes of their own. While a page is open, the next one is started ahead: a start takes a second. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after } from '../../../base/after.js';
@@ -26,6 +27,12 @@ const READY_AFTER_MS = 1_500;
 
 /** Who tunes builds again sooner. It holds some hundred megabytes, with its workers. */
 const KEEP_MS = 10 * 60_000;
+
+/** A second Ctrl-C ends a build without a conclusion. A double click, or a second page, does not ask for that. */
+const FORCE_AFTER_MS = 3_000;
+
+/** Shells add the number of the signal that ended a process: 130 is SIGINT. */
+const SIGNALED = 128;
 
 /** The end of what a build writes about problems. */
 const MOST_SAID = 8_000;
@@ -114,9 +121,17 @@ function follow(child: ChildProcess, onLine: ((line: string) => void) | undefine
   });
   const ended = new Promise<Awaited<BuildProcess['ended']>>(end => {
     child.on('error', error => end({ exitCode: undefined, said: error.message }));
-    child.on('close', code => end({ exitCode: code ?? undefined, said }));
+    child.on('close', (code, signal) =>
+      end({ exitCode: code ?? (signal === null ? undefined : SIGNALED + constants.signals[signal]), said }),
+    );
   });
-  return { pid: child.pid ?? 0, cancel: () => void child.kill('SIGINT'), ended };
+  let cancelledMs: number | undefined;
+  const cancel = (): void => {
+    if (cancelledMs !== undefined && performance.now() - cancelledMs < FORCE_AFTER_MS) return;
+    cancelledMs ??= performance.now();
+    child.kill('SIGINT');
+  };
+  return { pid: child.pid ?? 0, cancel, ended };
 }
 
 function readLines(stream: Readable, onLine: (line: string) => void): void {
