@@ -168,6 +168,16 @@ describe('why units are not on the NPU', () => {
     ]);
   });
 
+  it('counts a unit once that breaks a rule with several of its values', () => {
+    const units = [unit(0, [finding('scale 0.3'), finding('scale 0.7')]), unit(1, [finding('scale 0.3')])];
+    expect(grouped(units)).toEqual([
+      [
+        [0, 1],
+        ['scale 0.3', 'scale 0.7'],
+      ],
+    ]);
+  });
+
   it('lists no values where all units have the same one, which the message holds', () => {
     expect(grouped([unit(0, [finding('kernel 1×1')]), unit(1, [finding('kernel 1×1')])])).toEqual([[[0, 1], []]]);
   });

@@ -15,13 +15,14 @@ export interface ReasonGroup {
   readonly demoted?: string;
 }
 
-/** In the order of the first unit of each. A unit is in as many groups as it has findings; one that was demoted is in the group of that reason alone. */
+/** In the order of the first unit of each. A unit is once in the group of each rule that it breaks; one that was demoted is in the group of that reason alone. */
 export function groupReasons(units: readonly Unit[]): readonly ReasonGroup[] {
   const groups = new Map<string, { readonly first: Entry; readonly units: Unit[]; readonly measured: Set<string> }>();
   for (const entry of units.flatMap(listEntries)) {
     const key = keyOf(entry);
     const group = groups.get(key) ?? { first: entry, units: [], measured: new Set<string>() };
-    group.units.push(entry.unit);
+    // A unit has one finding of a rule per value that breaks it.
+    if (group.units.at(-1) !== entry.unit) group.units.push(entry.unit);
     if (entry.finding !== undefined && entry.finding.measured !== '') group.measured.add(entry.finding.measured);
     groups.set(key, group);
   }

@@ -26,12 +26,15 @@ export function Reasons({ units, findings, pick }: ReasonsProps) {
             {members.length > 1 && `${members.length} × `}
             {opType}
             {device === 'npu' && ' on the NPU'}{' '}
-            {members.slice(0, MOST_NAMED).map(({ id, name }) => (
-              <button key={id} type="button" class="as-link mono" onClick={() => pick(id)}>
-                {plainText(name)}
-              </button>
+            {members.slice(0, MOST_NAMED).map(({ id, name }, place) => (
+              <span key={id}>
+                {place > 0 && ', '}
+                <button type="button" class="as-link mono" onClick={() => pick(id)}>
+                  {plainText(name)}
+                </button>
+              </span>
             ))}
-            {members.length > MOST_NAMED && <span class="soft">and {members.length - MOST_NAMED} more</span>}
+            {members.length > MOST_NAMED && <span class="soft"> and {members.length - MOST_NAMED} more</span>}
             <div>
               {finding === undefined ? (
                 plainText(demoted ?? 'no reason is stated')
