@@ -6,34 +6,74 @@ under a name derived from the constant's: it does not load a model with two read
 # Fields of ONNX's messages.
 MODEL_GRAPH = 7
 GRAPH_NODE, GRAPH_INITIALIZER, GRAPH_INPUT, GRAPH_OUTPUT = 1, 5, 11, 12
-NODE_INPUT, NODE_OUTPUT, NODE_NAME, NODE_TYPE = 1, 2, 3, 4
+NODE_INPUT, NODE_OUTPUT, NODE_NAME, NODE_TYPE, NODE_ATTRIBUTE = 1, 2, 3, 4, 5
+ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS = 5, 6, 11
 TENSOR_TYPE, TENSOR_NAME = 2, 8
 VALUE_NAME = 1
 INT8 = 3
 
 
 def give_own_constants(model):
-    """@returns the bytes of a model with the same results, in which int8 initializers and their dequantizations have one reader each"""
-    return encode([(MODEL_GRAPH, edit_graph(value)) if field == MODEL_GRAPH else (field, value) for field, value in decode(model)])
+    """@returns the bytes of a model with the same results, in which int8 constants of each graph and their dequantizations have one reader each"""
+    fields = decode(model)
+    taken = {name for field, value in fields if field == MODEL_GRAPH for name in names_in(value)}
+    return encode([(MODEL_GRAPH, edit_graph(value, taken)) if field == MODEL_GRAPH else (field, value) for field, value in fields])
 
 
-def edit_graph(data):
+def edit_graph(data, taken):
+    """`taken`: the names of all graphs, as a subgraph may read every value of the outer ones."""
     fields = decode(data)
     nodes = [decode(value) for field, value in fields if field == GRAPH_NODE]
     tensors = {name_of(tensor, TENSOR_NAME): tensor for tensor in (decode(value) for field, value in fields if field == GRAPH_INITIALIZER)}
+    tensors.update((name_of(node, NODE_OUTPUT), tensor) for node in nodes for tensor in tensors_of(node))
     given = {name_of(decode(value), VALUE_NAME) for field, value in fields if field == GRAPH_INPUT}
     results = {name_of(decode(value), VALUE_NAME) for field, value in fields if field == GRAPH_OUTPUT}
-    taken = set(tensors) | given | {name for node in nodes for name in texts_of(node, NODE_OUTPUT)}
+    # A dequantization that is also an output, or read in a subgraph, keeps its own output for that.
+    read = results | {name for node in nodes for graph in graphs_of(node) for name in names_in(graph)}
+    nodes = [edit_subgraphs(node, taken) for node in nodes]
     constants = {name: name for name, tensor in tensors.items() if (TENSOR_TYPE, INT8) in tensor and name not in given}
     for node in nodes:
         source = constants.get(name_of(node, NODE_INPUT))
         if name_of(node, NODE_TYPE) == "Identity" and source is not None:
             constants[name_of(node, NODE_OUTPUT)] = source
-    nodes = split_dequantizers(nodes, constants, set(results), taken)
+    nodes = split_dequantizers(nodes, constants, read, taken)
     nodes, copies = split_constants(nodes, constants, taken)
-    added = [(GRAPH_INITIALIZER, encode(rename(tensors[name], TENSOR_NAME, own))) for name, own in copies]
-    kept = [(field, value) for field, value in fields if field != GRAPH_NODE]
-    return encode([(GRAPH_NODE, encode(node)) for node in nodes] + kept + added)
+    added = [(GRAPH_INITIALIZER, encode([*without(tensors[name], TENSOR_NAME), (TENSOR_NAME, own.encode())])) for name, own in copies]
+    return encode([(GRAPH_NODE, encode(node)) for node in nodes] + without(fields, GRAPH_NODE) + added)
+
+
+def edit_subgraphs(node, taken):
+    return [(field, edit_attribute(value, taken) if field == NODE_ATTRIBUTE else value) for field, value in node]
+
+
+def edit_attribute(data, taken):
+    fields = decode(data)
+    if not any(field in (ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS) for field, _ in fields):
+        return data
+    return encode([(field, edit_graph(value, taken) if field in (ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS) else value) for field, value in fields])
+
+
+def tensors_of(node):
+    """The tensor of a Constant."""
+    if name_of(node, NODE_TYPE) != "Constant":
+        return []
+    attributes = [decode(value) for field, value in node if field == NODE_ATTRIBUTE]
+    return [decode(value) for attribute in attributes for field, value in attribute if field == ATTRIBUTE_TENSOR]
+
+
+def graphs_of(node):
+    attributes = [decode(value) for field, value in node if field == NODE_ATTRIBUTE]
+    return [value for attribute in attributes for field, value in attribute if field in (ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS)]
+
+
+def names_in(graph):
+    """The names of all values of a graph and its subgraphs, and of those that they read."""
+    fields = decode(graph)
+    nodes = [decode(value) for field, value in fields if field == GRAPH_NODE]
+    names = {name_of(decode(value), TENSOR_NAME) for field, value in fields if field == GRAPH_INITIALIZER}
+    names |= {name_of(decode(value), VALUE_NAME) for field, value in fields if field in (GRAPH_INPUT, GRAPH_OUTPUT)}
+    names |= {name for node in nodes for name in texts_of(node, NODE_INPUT) + texts_of(node, NODE_OUTPUT)}
+    return names.union(*(names_in(inner) for node in nodes for inner in graphs_of(node)))
 
 
 def split_dequantizers(nodes, constants, read, taken):
@@ -46,7 +86,7 @@ def split_dequantizers(nodes, constants, read, taken):
             if name in makers and name in read:
                 copy = fresh(name, taken)
                 # Without a name, as two nodes of one name are an error.
-                edited.append(rename([part for part in makers[name] if part[0] != NODE_NAME], NODE_OUTPUT, copy))
+                edited.append(rename(without(makers[name], NODE_NAME), NODE_OUTPUT, copy))
                 own.append(copy)
             else:
                 own.append(name)
@@ -99,7 +139,11 @@ def rename(message, field, name):
 
 
 def with_inputs(node, names):
-    return [(NODE_INPUT, name.encode()) for name in names] + [(number, value) for number, value in node if number != NODE_INPUT]
+    return [(NODE_INPUT, name.encode()) for name in names] + without(node, NODE_INPUT)
+
+
+def without(message, field):
+    return [(number, value) for number, value in message if number != field]
 
 
 def decode(data):
