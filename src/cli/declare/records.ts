@@ -2,7 +2,7 @@
 import { command, type Declared } from './command.js';
 import { flag, optional, repeated, value } from './option.js';
 import { file, json, PIPELINE } from './shared-options.js';
-import { parseCount, parseNames, parseText } from './values.js';
+import { parseCount, parseText } from './values.js';
 
 export const RECORDS: readonly Declared[] = [
   command({
@@ -12,7 +12,7 @@ export const RECORDS: readonly Declared[] = [
       file,
       json,
       last: value('-n, --last <n>', 'number of builds to list, newest first', parseCount, { value: 20, shown: '20' }),
-      columns: optional('--columns <metrics>', 'figures to list, separated by commas: evaluate-int8.bbox.AP', parseNames),
+      columns: repeated('--columns <metrics>', 'figures to list, separated by commas: evaluate-int8.bbox.AP', parseText),
     },
     after:
       'Examples:\n  tanren history\n  tanren history -n 5 --columns evaluate-int8.bbox.AP,total.npuMacShare\n  tanren history evaluate-int8',

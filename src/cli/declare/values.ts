@@ -7,13 +7,6 @@ export function parseText(text: string): string {
   return text;
 }
 
-/** Names separated by commas. */
-export function parseNames(text: string): readonly string[] {
-  const names = text.split(',').map(name => name.trim());
-  if (names.includes('')) throw new InvalidArgumentError('Expected names separated by commas.');
-  return names;
-}
-
 /** A whole number from `least`. */
 export function parseInteger(least: number): (text: string) => number {
   return text => {

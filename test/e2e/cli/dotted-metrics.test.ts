@@ -50,6 +50,20 @@ it('diff and history compare them from run to run, and with a baseline', () => {
   expect(world.run('history', '--columns', 'iou.no. 5').stdout).toMatch(/^r2 .* 0\.7500 /m);
 });
 
+it('history names one with a comma alone, and others before or after it', () => {
+  world.write('score.txt', JSON.stringify({ size: 3, 'cup, small': 0.5, lid: 0.25 }));
+  world.write('pipeline.yaml', PROJECT['pipeline.yaml'].replace(/ {4}gate: .*\n/, ''));
+  world.run('build');
+  const { stdout } = world.run('history', '--columns', 'size, lid', '--columns', 'cup, small', '--columns', 'judge.cup, small');
+  expect(stdout).toMatch(/^run +date +result +size +lid +cup, small +judge\.cup, small/m);
+  expect(stdout).toMatch(/^r1 .* 3 +0\.2500 +0\.5000 +0\.5000/m);
+  for (const wrong of ['size,', 'size,cup, small', ''])
+    expect(world.run('history', '--columns', wrong)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('error[unknown-metric]'),
+    });
+});
+
 it('a missed gate shows its value', () => {
   world.write('score.txt', score(0.25, 30));
   const { exitCode, stdout } = world.run('build');

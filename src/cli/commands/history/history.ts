@@ -12,7 +12,7 @@ import { endWithError } from '../../terminal/end-with-error.js';
 export interface HistoryOptions {
   readonly file: string;
   readonly last: number;
-  readonly columns?: readonly string[];
+  readonly columns: readonly string[];
   readonly json: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function runHistory(stages: readonly string[], { file, last, column
     wanted.size === 0 ? all : all.filter(run => run.stages.some(one => wanted.has(one.stage) && one.outcome !== 'up-to-date'));
   const runs = concerned.slice(-last);
   try {
-    const found = findColumns(columns ?? [], all);
+    const found = findColumns(columns, all);
     const listed = runs.map(run => ({ run, changes: listRunChanges(run, all[all.indexOf(run) - 1]) }));
     if (json) {
       console.json({ runs: listed.map(({ run, changes }) => ({ ...withoutSpans(run, wanted), changes, ...figuresOf(run, found) })) });

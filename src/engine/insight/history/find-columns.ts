@@ -13,12 +13,14 @@ export interface Column {
   readonly of: (run: RunRecord) => Figure | undefined;
 }
 
-/** @throws EngineError `unknown-metric`, `ambiguous-metric`. */
-export function findColumns(names: readonly string[], runs: readonly RunRecord[]): readonly Column[] {
+/** @param texts each the name of a metric, or several separated by commas. @throws EngineError `unknown-metric`, `ambiguous-metric`. */
+export function findColumns(texts: readonly string[], runs: readonly RunRecord[]): readonly Column[] {
   const known = new Map<string, Place>();
   for (const { stages } of runs)
     for (const { stage, metrics = {} } of stages)
       for (const metric of Object.keys(metrics)) known.set(`${stage}.${metric}`, { stage, metric });
+  const isKnown = (name: string): boolean => known.has(name) || [...known.values()].some(({ metric }) => metric === name);
+  const names = texts.flatMap(text => (isKnown(text) ? [text] : text.split(',').map(name => name.trim())));
   return names.map(name => {
     const place = findPlace(name, known);
     return { name, of: run => figureAt(run, place) };
