@@ -99,3 +99,21 @@ it('reasons state rule, severity, present value and limit', async () => {
   expect(text).toMatch(/refused kernel : .* Limit: documented for others/);
   expect(text).toContain('somebody saw it on a board');
 });
+
+it('one call over time has the Q and DQ at the ends of an NPU part in a row of the host', async () => {
+  const render = await loadComponent('compile/gantt.js', 'Gantt');
+  const unit = (id: number, device: 'npu' | 'cpu', edge: boolean) => ({ ...model.units[0], id, device, edge, part: 0, callMs: 1 });
+  const units = [unit(0, 'npu', true), unit(1, 'npu', false), unit(2, 'cpu', false)];
+  const parts = [{ ...model.parts[0], index: 0, units: [0, 1, 2] }];
+  const markup = render({ model: { ...model, units, parts }, picked: undefined, pick: () => undefined });
+  const rows = new Map([...markup.matchAll(/<text [^>]*x="2" y="(\d+)"[^>]*>(\w+)</g)].map(([, y, name]) => [Number(y) - 15, name]));
+  const places = [...markup.matchAll(/<rect class="span (\w+)[^"]*" x="[\d.]+" y="(\d+)"/g)].map(([, look, y]) => [
+    look,
+    rows.get(Number(y)),
+  ]);
+  expect(places).toEqual([
+    ['host', 'host'],
+    ['npu', 'NPU'],
+    ['cpu', 'CPU'],
+  ]);
+});

@@ -1,4 +1,4 @@
-/** One call of a model over time, by the estimate: the parts in their order, and their units on the NPU and the CPU. */
+/** One call of a model over time, by the estimate: the parts in their order, and their units on the NPU, the CPU and the host. */
 import { formatNumber } from '../../../report/numbers.js';
 import { boundOf } from '../../../target/estimate/layer-rows.js';
 import { AxisX, Chart } from '../parts/chart.js';
@@ -15,9 +15,11 @@ interface GanttProps {
   readonly pick: (id: number) => void;
 }
 
-const FRAME = { width: 1000, height: 128, left: 52, right: 32, top: 8, bottom: 26 };
+const FRAME = { width: 1000, height: 158, left: 52, right: 32, top: 8, bottom: 26 };
 
-const LANES = { part: 8, npu: 38, cpu: 68 } as const;
+const LANES = { part: 8, npu: 38, cpu: 68, host: 98 } as const;
+
+const LANE_NAMES = { part: 'parts', npu: 'NPU', cpu: 'CPU', host: 'host' } as const;
 
 const LANE_HEIGHT = 22;
 
@@ -40,9 +42,9 @@ export function Gantt({ model, picked, pick }: GanttProps) {
         summary={`${parts.length} parts in ${formatNumber(endMs)} ms, estimated`}
       >
         <AxisX frame={FRAME} scale={x} format={ms => `${formatNumber(ms)} ms`} />
-        {(['part', 'npu', 'cpu'] as const).map(lane => (
+        {(['part', 'npu', 'cpu', 'host'] as const).map(lane => (
           <text key={lane} class="soft-text" x={2} y={LANES[lane] + 15}>
-            {lane === 'part' ? 'parts' : lane.toUpperCase()}
+            {LANE_NAMES[lane]}
           </text>
         ))}
         {parts.map(({ part, fromMs, ms }) => (
@@ -60,9 +62,9 @@ export function Gantt({ model, picked, pick }: GanttProps) {
         {units.map(({ unit, fromMs, ms }) => (
           <rect
             key={unit.id}
-            class={`span ${unit.device} ${boundOf(unit) ?? ''}${unit.id === picked ? ' picked' : ''}`}
+            class={`span ${laneOf(unit)} ${boundOf(unit) ?? ''}${unit.id === picked ? ' picked' : ''}`}
             x={x(fromMs)}
-            y={LANES[unit.device]}
+            y={LANES[laneOf(unit)]}
             width={width({ fromMs, ms })}
             height={LANE_HEIGHT}
             onClick={() => pick(unit.id)}
@@ -73,9 +75,13 @@ export function Gantt({ model, picked, pick }: GanttProps) {
       </Chart>
       <figcaption>
         Estimates: parts run one after the other. Blue units are bound by compute, orange ones by memory, violet ones by a time per layer; a
-        unit on the CPU includes the hand-over. {restMs > endMs * 1e-3 && `A call takes ${formatNumber(restMs)} ms besides its units. `}The
-        table below has the same units.
+        unit on the CPU includes the hand-over. Q and DQ at an end of a part on the NPU run on the host.{' '}
+        {restMs > endMs * 1e-3 && `A call takes ${formatNumber(restMs)} ms besides its units. `}The table below has the same units.
       </figcaption>
     </figure>
   );
+}
+
+function laneOf({ device, edge }: CallSpan['unit']): 'npu' | 'cpu' | 'host' {
+  return edge ? 'host' : device;
 }

@@ -53,7 +53,7 @@ const COLUMNS: readonly PlainColumn<StageRow>[] = [
     title: 'Figures',
     cell: ({ figures }) =>
       figures.map(({ label, value, previous, unit }) => (
-        <div key={label}>
+        <div key={label} class="roomy">
           <span class="soft">{label}</span> <FigureText value={value} {...(previous === undefined ? {} : { previous })} unit={unit} />
         </div>
       )),
@@ -62,7 +62,7 @@ const COLUMNS: readonly PlainColumn<StageRow>[] = [
     title: 'Gates',
     cell: ({ gates }) =>
       gates.map(({ metric, bound, verdict }) => (
-        <div key={`${metric} ${bound}`} class={verdict === 'missed' ? 'bad' : verdict === 'met' ? 'good' : 'mute'}>
+        <div key={`${metric} ${bound}`} class={`roomy ${verdict === 'missed' ? 'bad' : verdict === 'met' ? 'good' : 'mute'}`}>
           {verdict === 'missed' ? '✗' : verdict === 'met' ? '✓' : '·'} {metric} {bound}
         </div>
       )),

@@ -55,7 +55,7 @@ export function ErrorChart({ layers, picked, pick }: ChartProps) {
                   {plainText(name)}
                 </button>
               )}{' '}
-              {formatDb(propagated ?? own ?? null)} dB
+              <span class="one-line">{formatDb(propagated ?? own ?? null)} dB</span>
             </span>
           ))}
           .
