@@ -1,5 +1,6 @@
 /** Figures in reports and metrics: a finite number, or "equal" if the error is zero and its ratio would be infinite. */
 
+import { findOwn } from './find-own.js';
 import type { JsonReader } from './json/json-shape.js';
 import { isJsonObject, type Json } from './json.js';
 
@@ -11,6 +12,36 @@ export type Figure = number | typeof EQUAL;
 /** Whether `value` is a figure; numbers that JSON cannot represent are not. */
 export function isFigure(value: Json | undefined): value is Figure {
   return value === EQUAL || (typeof value === 'number' && Number.isFinite(value));
+}
+
+/** The figure at a dotted path. Names that contain dots are found too, and a whole name before one of an inner object. */
+export function findFigure(figures: Json | undefined, path: string): Figure | undefined {
+  if (!isJsonObject(figures)) return undefined;
+  const direct = findOwn(figures, path);
+  if (isFigure(direct)) return direct;
+  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+    const found = findFigure(findOwn(figures, path.slice(0, dot)), path.slice(dot + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The first dotted path that two figures have, as in `{"a.b": 1, "a": {"b": 2}}`. */
+export function findRepeatedPath(figures: Json): string | undefined {
+  const known = new Set<string>();
+  const find = (value: Json, path: string): string | undefined => {
+    if (isFigure(value)) {
+      if (known.has(path)) return path;
+      known.add(path);
+    }
+    if (!isJsonObject(value)) return undefined;
+    for (const [name, inner] of Object.entries(value)) {
+      const found = find(inner, path === '' ? name : `${path}.${name}`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return find(figures, '');
 }
 
 /** The sort key of a figure: "equal" is above all numbers. */

@@ -1,8 +1,8 @@
 /** Whether the figures of a trial meet the constraint of `widen-types`. */
 import { holdsBound, parseBound } from '../../src/base/bound.js';
-import { EQUAL, type Figure, rankOf } from '../../src/base/figure.js';
+import { EQUAL, type Figure, findFigure, rankOf } from '../../src/base/figure.js';
 import { getDefined } from '../../src/base/invariant.js';
-import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.js';
+import type { Json, JsonObject } from '../../src/base/json.js';
 import type { OutputError } from '../../src/quant/sensitivity/report-schema.js';
 import { StageError } from '../../src/stage/stage-error.js';
 import type { WidenTypesParams } from './params.js';
@@ -50,7 +50,7 @@ export function checkBaseline(gate: NonNullable<Constraint['gate']>, baseline: J
 }
 
 function numberAt(metrics: Json | undefined, path: string): number | undefined {
-  const found = path.split('.').reduce<Json | undefined>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), metrics);
+  const found = findFigure(metrics, path);
   return typeof found === 'number' ? found : undefined;
 }
 

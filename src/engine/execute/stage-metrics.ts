@@ -1,5 +1,5 @@
 /** Reading of a stage's metrics from its output ports of that kind, with bounded size and depth and only numbers that JSON can represent. */
-import { findNonFinite } from '../../base/figure.js';
+import { findNonFinite, findRepeatedPath } from '../../base/figure.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import type { Artifact } from '../model/artifact.js';
@@ -49,6 +49,13 @@ function parseMetrics(port: string, text: string): JsonObject {
   if (!isJsonObject(metrics)) throw malformed(port, 'is not a JSON object', 'metrics are an object of numbers: {"AP": 0.41}');
   const infinite = findNonFinite(metrics);
   if (infinite !== undefined) throw malformed(port, `has the metric "${infinite}", which is beyond the largest double`, EQUAL_HELP);
+  const repeated = findRepeatedPath(metrics);
+  if (repeated !== undefined)
+    throw malformed(
+      port,
+      `has two metrics with the path "${repeated}"`,
+      'a name with dots and the names of inner objects may not give the same path',
+    );
   return metrics;
 }
 

@@ -1,6 +1,6 @@
 /** The check of a metric against its gate. */
 import { holdsBound } from '../../base/bound.js';
-import { type Figure, isFigure, rankOf } from '../../base/figure.js';
+import { type Figure, findFigure, rankOf } from '../../base/figure.js';
 import type { JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import type { Gate, StageId } from './plan.js';
@@ -17,7 +17,7 @@ export interface GateResult {
 
 /** A missing metric misses its gate. "equal" is above every bound. */
 export function checkGate(stage: StageId, gate: Gate, metrics: JsonObject | undefined): GateResult {
-  const value = findMetric(metrics, gate.metric);
+  const value = findFigure(metrics, gate.metric);
   if (value !== undefined && holdsBound(rankOf(value), gate)) return { stage, gate, value, verdict: 'met' };
   const reasons = findReasons(metrics, gate.metric);
   return { stage, gate, value, verdict: 'missed', ...(reasons.length === 0 ? {} : { reasons }) };
@@ -39,17 +39,4 @@ function findReasons(metrics: JsonObject | undefined, path: string): readonly st
   const dot = path.indexOf('.');
   const inner = dot < 0 ? undefined : metrics?.[path.slice(0, dot)];
   return isJsonObject(inner) ? findReasons(inner, path.slice(dot + 1)) : [];
-}
-
-/** Returns the value at a dotted path. Keys that contain dots are found too. */
-function findMetric(metrics: JsonObject | undefined, path: string): Figure | undefined {
-  if (metrics === undefined) return undefined;
-  const direct = metrics[path];
-  if (isFigure(direct)) return direct;
-  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
-    const inner = metrics[path.slice(0, dot)];
-    const found = isJsonObject(inner) ? findMetric(inner, path.slice(dot + 1)) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -266,6 +266,8 @@ it('figures of a gate are those of the data, or differences to the baseline; a f
     'bbox.AP': 0.5,
     'delta.bbox.AP': -0.25,
   });
+  const named = { bbox: { classes: { 'no. 5': { AP: 0.5 } } } };
+  expect(figuresOfGate({ 'bbox.classes.no. 5.AP': '>= 0' }, named, {})).toEqual({ 'bbox.classes.no. 5.AP': 0.5 });
   const codeOf = async (metric: string) => (await failureOf(async () => figuresOfGate({ [metric]: '>= 0' }, measured, {}))).code;
   expect([await codeOf('bbox.APsmall'), await codeOf('delta.bbox.AP')]).toEqual(['metric-missing', 'baseline-metrics']);
 });

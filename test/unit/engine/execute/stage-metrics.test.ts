@@ -17,6 +17,7 @@ describe('metrics', () => {
     ['the largest double', '{"a":1.7976931348623157e308}'],
     ['"equal"', '{"sqnrDb":"equal"}'],
     ['null, texts and lists', '{"a":null,"b":"text","c":[1,[2]]}'],
+    ['names with dots beside objects', '{"a.b":1,"a":{"b":"text","c":2},"c":{"no. 5":3}}'],
     ['64 levels', nested(64)],
     ['brackets in texts', `{"${'['.repeat(100)}\\"${'{'.repeat(100)}":1}`],
   ])('hold %s', async (_, text) => {
@@ -28,6 +29,7 @@ describe('metrics', () => {
     ['a cut document', '{"a":1', 'is not JSON'],
     ['Infinity', '{"a":Infinity}', 'is not JSON'],
     ['a number beyond the largest double', '{"a":[0,{"b":-1e999}]}', '"a.1.b"'],
+    ['two figures of one path', '{"a.b":1,"a":{"b":"equal"}}', 'two metrics with the path "a.b"'],
     ['65 levels', nested(65), 'more than 64 levels'],
     ['a million levels', '['.repeat(1_000_000), 'more than 64 levels'],
   ])('do not hold %s', async (_, text, why) => {
