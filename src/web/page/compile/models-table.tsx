@@ -30,7 +30,9 @@ export function ModelsTable({ report: { models }, name, picked, pick }: TablePro
 const perImage = ({ estimate }: CompiledModel) => estimate.image?.perImage;
 
 const COLUMNS: readonly ColumnSpec<CompiledModel>[] = [
-  numberColumn('Nodes', ({ counts }) => counts.nodes, formatCount),
+  numberColumn('Nodes', ({ counts }) => counts.nodes, formatCount, {
+    hint: 'After folding of constants; a DequantizeLinear counts once for each node that reads it, as in ONNX Runtime',
+  }),
   numberColumn('NPU', ({ counts }) => counts.npuNodes, formatCount, { hint: 'Nodes that run on the NPU' }),
   numberColumn('CPU', ({ counts }) => counts.cpuNodes, formatCount, { hint: 'Nodes that fall back to the CPU' }),
   numberColumn('Edge', ({ counts }) => counts.edgeNodes, formatCount, { hint: 'Q and DQ at the ends of parts, which run on the host' }),

@@ -1,8 +1,8 @@
 /** A few sentences about a quantized model: its preset, its counts, and which stages its errors come from. */
 
 import { isJsonObject } from '../../../base/json.js';
+import { countOf } from '../../../base/text/count-of.js';
 import type { QuantizationReport } from '../../../quant/report/report-entries.js';
-import { formatCount } from '../../../report/numbers.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import { Badge } from '../parts/notice.js';
 import { isOutdated } from '../parts/states.js';
@@ -28,12 +28,12 @@ export function Summary({
           Preset <b>{plainText(preset)}</b>;{' '}
         </>
       )}
-      {formatCount(activations.length)} activations, {formatCount(weights.length)} weights, {formatCount(inFloat.length)} nodes in float;
-      calibrated on {samples} samples.
+      {countOf(activations.length, 'activation')}, {countOf(weights.length, 'weight')}, {countOf(inFloat.length, 'node')} in float;
+      calibrated on {countOf(samples, 'sample')}.
       {positions !== undefined &&
         (positions.moves.length === 0
           ? ' All scales are within the bounds of the target.'
-          : ` ${positions.moves.length} scales were moved into the bounds of the target.`)}{' '}
+          : ` ${countOf(positions.moves.length, 'scale')} moved into the bounds of the target.`)}{' '}
       {found === undefined
         ? 'Propagated errors need a “verify” stage with values: all.'
         : `Propagated errors are those of ${found.verify.id}${hasFormerErrors ? ' before its last run' : describeAge(found.verify)}.`}{' '}

@@ -117,7 +117,7 @@ function SweepForm({ pipeline }: { readonly pipeline: PipelineView }) {
             Vary
             <input
               type="text"
-              size={22}
+              size={26}
               list="sweep-names"
               placeholder="preset or STAGE.SETTING"
               value={axis.name}
