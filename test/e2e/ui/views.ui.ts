@@ -305,6 +305,21 @@ describeInBrowser('the page of the default pipeline', path => {
     while (!(await seen()).some(one => one.startsWith('childList'))) await opened.page.waitForTimeout(20);
   });
 
+  it.each([
+    ['/model?stage=quantize@box_head'],
+    ['/model?stage=quantize@box_head&color=error'],
+    ['/'],
+  ])('keeps the texts of boxes inside of them in %s', async path => {
+    const opened = await page.open();
+    await opened.go(path);
+    await opened.page.locator('.box').nth(5).waitFor();
+    const outside = await opened.page.evaluate<readonly string[]>(`[...document.querySelectorAll('.box')].flatMap(box => {
+        const { right } = box.querySelector('rect').getBoundingClientRect();
+        return [...box.querySelectorAll('text')].filter(text => text.getBoundingClientRect().right > right).map(text => text.textContent);
+      })`);
+    expect(outside).toEqual([]);
+  });
+
   it('keeps what has the focus in sight while the graph is walked by keyboard', async () => {
     const opened = await page.open();
     const { page: tab } = opened;

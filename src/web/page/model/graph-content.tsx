@@ -12,7 +12,10 @@ import { areaOf, type Tile } from './graph-tiles.js';
 
 export const BOX_HEIGHT = 40;
 
-const [CHARACTER, PADDING, LONGEST] = [7.6, 12, 30];
+const [CHARACTER, NOTE_CHARACTER, PADDING, LONGEST] = [7.6, 6.2, 12, 30];
+
+/** Wide enough for most shapes of activations. */
+const LEAST_WIDTH = 150;
 
 export interface GraphContentProps {
   readonly graph: CollapsedGraph;
@@ -127,7 +130,7 @@ function Box({ box, place, look, isPicked, press, sight }: BoxProps) {
             {plainText(clip(titleOf(box), LONGEST))}
           </text>
           <text class="time left" x={x + PADDING} y={y + 32}>
-            {plainText(clip(look.note, LONGEST))}
+            {plainText(clip(look.note, Math.floor((width - 2 * PADDING) / NOTE_CHARACTER)))}
           </text>
         </>
       )}
@@ -140,5 +143,5 @@ function titleOf({ kind, title, nodes }: ModelBox): string {
 }
 
 export function widthOf(box: ModelBox): number {
-  return Math.max(110, Math.min(titleOf(box).length, LONGEST) * CHARACTER + 2 * PADDING);
+  return Math.max(LEAST_WIDTH, Math.min(titleOf(box).length, LONGEST) * CHARACTER + 2 * PADDING);
 }
