@@ -26,24 +26,6 @@ export function findFigure(figures: Json | undefined, path: string): Figure | un
   return undefined;
 }
 
-/** The first dotted path that two figures have, as in `{"a.b": 1, "a": {"b": 2}}`. */
-export function findRepeatedPath(figures: Json): string | undefined {
-  const known = new Set<string>();
-  const find = (value: Json, path: string): string | undefined => {
-    if (isFigure(value)) {
-      if (known.has(path)) return path;
-      known.add(path);
-    }
-    if (!isJsonObject(value)) return undefined;
-    for (const [name, inner] of Object.entries(value)) {
-      const found = find(inner, path === '' ? name : `${path}.${name}`);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  return find(figures, '');
-}
-
 /** The sort key of a figure: "equal" is above all numbers. */
 export function rankOf(figure: Figure): number {
   return figure === EQUAL ? Number.POSITIVE_INFINITY : figure;

@@ -1,10 +1,10 @@
 /** Reading of a stage's metrics from its output ports of that kind, with bounded size and depth and only numbers that JSON can represent. */
-import { findNonFinite, findRepeatedPath } from '../../base/figure.js';
+import { findNonFinite } from '../../base/figure.js';
 import type { Json, JsonObject } from '../../base/json.js';
 import { isJsonObject } from '../../base/json.js';
 import type { Artifact } from '../model/artifact.js';
 import { EngineError, messageOf } from '../model/engine-error.js';
-import { joinMetrics } from '../model/metrics.js';
+import { findRepeatedPath, joinMetrics } from '../model/metrics.js';
 import type { PlannedStage } from '../model/plan.js';
 
 /** An output and a function that reads its bytes. */

@@ -4,16 +4,24 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 
 /** Returns the metric values by dotted path, in the order of the document. @param levels of nesting; deeper values are left out. */
 export function flattenMetrics(metrics: Json, levels = Number.POSITIVE_INFINITY): ReadonlyMap<string, Figure> {
-  const flat = new Map<string, Figure>();
-  addFigures(metrics, '', levels, flat);
-  return flat;
+  return new Map(figuresOf(metrics, '', levels));
 }
 
-function addFigures(metrics: Json, prefix: string, levels: number, flat: Map<string, Figure>): void {
+/** The first dotted path that two figures have, as in `{"a.b": 1, "a": {"b": 2}}`. */
+export function findRepeatedPath(metrics: Json): string | undefined {
+  const known = new Set<string>();
+  for (const [path] of figuresOf(metrics, '', Number.POSITIVE_INFINITY)) {
+    if (known.has(path)) return path;
+    known.add(path);
+  }
+  return undefined;
+}
+
+function* figuresOf(metrics: Json, prefix: string, levels: number): Generator<readonly [path: string, figure: Figure]> {
   if (!isJsonObject(metrics) || levels === 0) return;
   for (const [name, value] of Object.entries(metrics)) {
-    if (isFigure(value)) flat.set(prefix + name, value);
-    else addFigures(value, `${prefix}${name}.`, levels - 1, flat);
+    if (isFigure(value)) yield [prefix + name, value];
+    else yield* figuresOf(value, `${prefix}${name}.`, levels - 1);
   }
 }
 

@@ -18,6 +18,7 @@ describe('metrics', () => {
     ['"equal"', '{"sqnrDb":"equal"}'],
     ['null, texts and lists', '{"a":null,"b":"text","c":[1,[2]]}'],
     ['names with dots beside objects', '{"a.b":1,"a":{"b":"text","c":2},"c":{"no. 5":3}}'],
+    ['an empty name', '{"":{"a":1},"a":2}'],
     ['64 levels', nested(64)],
     ['brackets in texts', `{"${'['.repeat(100)}\\"${'{'.repeat(100)}":1}`],
   ])('hold %s', async (_, text) => {
