@@ -292,6 +292,7 @@ describeInBrowser('the page of the default pipeline', path => {
     const first = await transform();
     await opened.page.mouse.wheel(0, 60);
     while ((await transform()) === first) await opened.page.waitForTimeout(20);
+    await settle(opened);
     await opened.page.evaluate(
       `window.seen = []; new MutationObserver(all => seen.push(...all.map(one => one.type + ' ' + one.target.nodeName + ' ' + one.attributeName)))
         .observe(document.querySelector('.canvas'), { attributes: true, childList: true, subtree: true })`,
@@ -303,6 +304,25 @@ describeInBrowser('the page of the default pipeline', path => {
     // Far away, other boxes are drawn.
     await opened.page.mouse.wheel(0, 3000);
     while (!(await seen()).some(one => one.startsWith('childList'))) await opened.page.waitForTimeout(20);
+  });
+
+  it('draws every box and edge in sight soon after a fast move, as it draws them at once', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    await opened.go('/model?stage=quantize@backbone');
+    await tab.getByRole('button', { name: 'Open all' }).click();
+    await tab.getByRole('region', { name: /^Graph of (?!80 )/ }).waitFor();
+    const place = await tab.locator('.canvas').boundingBox();
+    await tab.mouse.move((place?.x ?? 0) + 200, (place?.y ?? 0) + 200);
+    for (let i = 0; i < 40; i++) await tab.mouse.wheel(0, 60);
+    await settle(opened);
+    const moved = await inSight(opened);
+    expect(moved.length).toBeGreaterThan(20);
+    // Other colors: all of the sight is drawn at once.
+    await tab.getByRole('combobox', { name: 'Color' }).selectOption('dtype');
+    await tab.locator('.canvas .time', { hasText: 'float32' }).first().waitFor();
+    await settle(opened);
+    expect(await inSight(opened)).toEqual(moved);
   });
 
   it.each([
@@ -622,6 +642,26 @@ describeInBrowser('the page of the default pipeline', path => {
     });
   });
 });
+
+/** Waits until the drawing of a model's graph has stayed the same for a while. */
+async function settle({ page }: OpenedPage): Promise<void> {
+  const drawn = (): Promise<string> => page.locator('.canvas .drawn').innerHTML();
+  for (let before = ''; ; await page.waitForTimeout(300)) {
+    const now = await drawn();
+    if (now === before) return;
+    before = now;
+  }
+}
+
+/** Names of boxes and paths of edges that can be seen, each once: an edge is in all tiles that it crosses. */
+async function inSight({ page }: OpenedPage): Promise<readonly string[]> {
+  return page.evaluate<readonly string[]>(`(() => {
+    const sight = document.querySelector('.canvas').getBoundingClientRect();
+    const isSeen = ({ left, right, top, bottom }) => right > sight.left && left < sight.right && bottom > sight.top && top < sight.bottom;
+    const all = [...document.querySelectorAll('.canvas .body, .canvas .edge')].filter(one => isSeen(one.getBoundingClientRect()));
+    return [...new Set(all.map(one => one.ariaLabel ?? one.getAttribute('d')))].sort();
+  })()`);
+}
 
 async function expectSoon<T>(look: () => Promise<T>, expected: T): Promise<void> {
   const until = performance.now() + 5_000;

@@ -1,7 +1,7 @@
 /** The tiles of a model's graph: they cover the viewport, and together draw each box once and every edge wherever it runs. */
 import fc from 'fast-check';
 import { indexGraph, mayCross } from '../../../src/web/page/model/graph-index.js';
-import { areaOf, tileSideAt, tilesInSight } from '../../../src/web/page/model/graph-tiles.js';
+import { areaOf, rangeInSight, tileSideAt, tilesOf } from '../../../src/web/page/model/graph-tiles.js';
 
 const point = fc.record({ x: fc.integer({ min: -3000, max: 3000 }), y: fc.integer({ min: -3000, max: 3000 }) });
 
@@ -16,7 +16,7 @@ describe('tiles of a graph', () => {
         fc.double({ min: 0.01, max: 0.99, noNaN: true }),
         ({ x, y }, scale, across, down) => {
           const side = tileSideAt(scale);
-          const tiles = tilesInSight({ x, y, scale }, { width: 900, height: 600 }, side, 0);
+          const tiles = tilesOf(rangeInSight({ x, y, scale }, { width: 900, height: 600 }, side), 0);
           const [atX, atY] = [(across * 900 - x) / scale, (down * 600 - y) / scale];
           const holds = tiles.filter(tile => {
             const { left, right, top, bottom } = areaOf(tile, side);

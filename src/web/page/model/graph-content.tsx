@@ -34,14 +34,17 @@ export interface GraphContentProps {
 export interface TileContent {
   readonly edges: readonly ComponentChild[];
   readonly boxes: readonly ComponentChild[];
+  /** Of each edge, then of each box. */
+  readonly costs: readonly number[];
 }
 
 export interface GraphContent {
   /** The same objects at every call, so that nothing is compared or drawn again. */
   at(tile: Tile, side: number): TileContent;
-  /** The number of boxes and edges of a tile. */
-  costOf(tile: Tile, side: number): number;
 }
+
+/** What the browser needs to add a part to the document, in units of an edge: a box has six elements, two of them texts. */
+const [EDGE_COST, BOX_COST] = [1, 3];
 
 /** Tiles whose content is kept: several screens of 4K, which show 135 tiles of 256 pixels and those around them. */
 const MOST_KEPT = 600;
@@ -61,23 +64,19 @@ export function useGraphContent({ graph, layout, lookOf, picked, press, arrow, s
         const own = { box, place, look: lookOf(box), isPicked: box.id === picked, press: () => onPress.current(box), sight };
         return <Box key={box.id} {...own} />;
       });
-      return { edges, boxes };
+      return { edges, boxes, costs: [...edges.map(() => EDGE_COST), ...boxes.map(() => BOX_COST)] };
     };
     const at = (tile: Tile, side: number): TileContent => {
       const key = `${side} ${tile.key}`;
       const known = kept.get(key) ?? draw(tile, side);
-      // The last is the one asked for last: tiles that are drawn are asked for in every frame.
+      // The last is the one asked for last.
       kept.delete(key);
       kept.set(key, known);
       const [oldest] = kept.keys();
       if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
       return known;
     };
-    const costOf = (tile: Tile, side: number): number => {
-      const { edges, boxes } = at(tile, side);
-      return edges.length + boxes.length;
-    };
-    return { at, costOf };
+    return { at };
   }, [index, lookOf, picked, sight, arrow]);
 }
 

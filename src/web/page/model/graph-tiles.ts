@@ -36,15 +36,29 @@ export function areaOf({ column, row }: Tile, side: number): Area {
   return { left: column * side, top: row * side, right: (column + 1) * side, bottom: (row + 1) * side };
 }
 
-/** The tiles that a viewport shows, and those within `margin` tiles around it, nearest to its center first. */
-export function tilesInSight({ x, y, scale }: Viewport, { width, height }: Size, side: number, margin: number): readonly Tile[] {
+/** Columns and rows of tiles, the last ones included. */
+export interface TileRange {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** The tiles that a viewport shows. */
+export function rangeInSight({ x, y, scale }: Viewport, { width, height }: Size, side: number): TileRange {
   const along = (offset: number, length: number): readonly [number, number] => [
-    Math.floor(-offset / scale / side) - margin,
-    Math.ceil((length - offset) / scale / side) - 1 + margin,
+    Math.floor(-offset / scale / side),
+    Math.ceil((length - offset) / scale / side) - 1,
   ];
   const [[left, right], [top, bottom]] = [along(x, width), along(y, height)];
+  return { left, right, top, bottom };
+}
+
+/** The tiles of a range and those within `margin` tiles around it, nearest to its center first. */
+export function tilesOf({ left, right, top, bottom }: TileRange, margin: number): readonly Tile[] {
   const tiles: Tile[] = [];
-  for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) tiles.push(tileAt(column, row));
+  for (let row = top - margin; row <= bottom + margin; row++)
+    for (let column = left - margin; column <= right + margin; column++) tiles.push(tileAt(column, row));
   const distance = ({ column, row }: Tile): number => Math.hypot(column - (left + right) / 2, row - (top + bottom) / 2);
   return tiles.sort((a, b) => distance(a) - distance(b));
 }

@@ -9,8 +9,8 @@ import { Empty, Failed } from '../parts/notice.js';
 import type { LookOf } from './box-look.js';
 import type { CollapsedGraph } from './collapse.js';
 import { BOX_HEIGHT, type GraphContent, useGraphContent, widthOf } from './graph-content.js';
-import { areaOf, type Size, type Tile, type Viewport } from './graph-tiles.js';
-import { useTiles } from './use-tiles.js';
+import { areaOf, type Size, type Viewport } from './graph-tiles.js';
+import { type ShownTile, useTiles } from './use-tiles.js';
 
 interface GraphProps {
   readonly graph: CollapsedGraph;
@@ -31,8 +31,8 @@ const [LEAST_FIRST, FIRST] = [0.4, 0.5];
 /** Space around a graph, and above it where the buttons would lie on it, in pixels. */
 const [EDGE, BELOW_BUTTONS, NARROW] = [8, 48, 480];
 
-/** Boxes and edges that a frame may add while the graph moves. */
-const BUDGET = 10;
+/** What a frame may add, in units of an edge: while the graph moves, its work stays below 8 ms. */
+const BUDGET = { moving: 9, atRest: 45 };
 
 export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphProps) {
   const order = useMemo<GraphOrder>(
@@ -50,7 +50,10 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
   const frame = useRef<HTMLDivElement>(null);
   const [viewport, setViewport] = useState<Viewport>({ x: 0, y: 0, scale: 1 });
   const size = useSize(frame);
-  const pickedBox = graph.boxes.find(({ nodes, kind }) => kind === 'node' && nodes[0]?.id === picked)?.id;
+  const pickedBox = useMemo(
+    () => (picked === undefined ? undefined : graph.boxes.find(({ nodes, kind }) => kind === 'node' && nodes[0]?.id === picked)?.id),
+    [graph, picked],
+  );
   useEffect(() => {
     if (layout === undefined) return;
     const target = pickedBox === undefined ? undefined : layout.places[pickedBox];
@@ -70,7 +73,11 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
     arrow,
     sight: viewport.scale < READABLE ? 'far' : 'near',
   });
-  const { side, tiles } = useTiles(viewport, size, content, content.costOf, BUDGET);
+  const { side, tiles } = useTiles(viewport, size, content, (tile, at) => content.at(tile, at).costs, BUDGET);
+  const drawn = useMemo(
+    () => <Tiles tiles={tiles} side={side} scale={viewport.scale} content={content} />,
+    [tiles, side, viewport.scale, content],
+  );
   if (laidOut instanceof ApiError) return <Failed error={laidOut} />;
   if (layout === undefined) return <Empty>Laying out {graph.boxes.length} boxes …</Empty>;
   const zoom = (factor: number, at: Point = { x: size.width / 2, y: size.height / 2 }): void =>
@@ -103,7 +110,7 @@ export function ModelGraph({ graph, name, lookOf, picked, pick, toggle }: GraphP
         </defs>
       </svg>
       <div class="drawn" role="group" aria-label="Nodes" style={{ transform: `translate(${viewport.x}px, ${viewport.y}px)` }}>
-        <Tiles tiles={tiles} side={side} scale={viewport.scale} content={content} />
+        {drawn}
       </div>
     </div>
   );
@@ -119,42 +126,50 @@ function bringIntoSight(viewport: Viewport, element: Element, frame: Element): V
 }
 
 interface TilesProps {
-  readonly tiles: readonly Tile[];
+  readonly tiles: readonly ShownTile[];
   readonly side: number;
   readonly scale: number;
   readonly content: GraphContent;
 }
 
-/** A transform around them moves all: while the tiles stay, nothing is painted again, and of a new tile only itself. */
+interface DrawnTile {
+  readonly edges: ComponentChild;
+  readonly boxes: ComponentChild;
+}
+
+/** A transform around them moves all: while the tiles stay, nothing is painted again, and of a new part only its own tile. */
 function Tiles({ tiles, side, scale, content }: TilesProps) {
-  const kept = useMemo(() => new Map<string, ComponentChild>(), [side, scale, content]);
-  const draw = (what: 'edges' | 'boxes', tile: Tile): ComponentChild => {
-    const own = content.at(tile, side)[what];
-    if (own.length === 0) return null;
-    const key = `${what} ${tile.key}`;
-    const known = kept.get(key);
-    if (known !== undefined) return known;
+  const kept = useMemo(() => new WeakMap<ShownTile, DrawnTile>(), [side, scale, content]);
+  const draw = (shown: ShownTile): DrawnTile => {
+    const { tile, parts } = shown;
     const { left, top } = areaOf(tile, side);
-    const made = (
-      <svg
-        key={key}
-        class={what}
-        role="presentation"
-        viewBox={`${left} ${top} ${side} ${side}`}
-        width={side * scale}
-        height={side * scale}
-        style={{ left: `${left * scale}px`, top: `${top * scale}px` }}
-      >
-        {own}
-      </svg>
-    );
-    kept.set(key, made);
+    const { edges, boxes } = content.at(tile, side);
+    const layer = (what: 'edges' | 'boxes', own: readonly ComponentChild[]): ComponentChild =>
+      own.length > 0 && (
+        <svg
+          key={`${what} ${tile.key}`}
+          class={what}
+          role="presentation"
+          viewBox={`${left} ${top} ${side} ${side}`}
+          width={side * scale}
+          height={side * scale}
+          style={{ left: `${left * scale}px`, top: `${top * scale}px` }}
+        >
+          {own}
+        </svg>
+      );
+    const made = {
+      edges: layer('edges', edges.slice(0, parts)),
+      boxes: layer('boxes', boxes.slice(0, Math.max(0, parts - edges.length))),
+    };
+    kept.set(shown, made);
     return made;
   };
+  const drawn = tiles.map(shown => kept.get(shown) ?? draw(shown));
   return (
     <>
-      {tiles.map(tile => draw('edges', tile))}
-      {tiles.map(tile => draw('boxes', tile))}
+      {drawn.map(({ edges }) => edges)}
+      {drawn.map(({ boxes }) => boxes)}
     </>
   );
 }
