@@ -99,7 +99,7 @@ const NOTE_CHANGES = `(() => {
   window.observer.observe(document.body, { childList: true, subtree: true, characterData: true });
 })()`;
 
-/** People look at the figures before they save again. Meanwhile the page's server gets the next build ready. */
+/** People look at the page before they save, and at the figures before they save again. Meanwhile the page's server gets the next build ready. */
 const LOOK_MS = 5_000;
 
 async function measureSubset(
@@ -114,6 +114,7 @@ async function measureSubset(
       "/box AP [^]*?mask AP [^T]*/.exec(document.querySelector('main').innerText.split('outdated').at(-1))?.[0] ?? ''",
     );
   const times: number[] = [];
+  await opened.page.waitForTimeout(LOOK_MS);
   for (let round = -1; round < ROUNDS; round++) {
     const before = await figures();
     const start = performance.now();

@@ -5,6 +5,7 @@ import { formatJsonProblems, readJsonShape } from '../base/json/json-shape.js';
 import { readerOf } from '../base/schema/schema-reader.js';
 import { getRunIndex } from '../engine/insight/history/run-name.js';
 import { findRunLog, findStageLog } from '../engine/insight/history/stage-log.js';
+import { selectStages } from '../engine/model/dependencies.js';
 import type { Plan, PlannedStage, StageId } from '../engine/model/plan.js';
 import type { EditSession } from './edit/edit-session.js';
 import { parseEdit } from './edit/parse-edit.js';
@@ -124,20 +125,26 @@ const READS: Readonly<Record<string, Handler>> = {
 const WRITES: Readonly<Record<string, Handler>> = {
   build: async ({ message }, { project, builds }) => {
     const { targets = [], force = false } = await readJsonBody(message);
-    const { plan } = await project.state();
-    const known = getPlan(plan).targets;
-    if (!Array.isArray(targets) || !targets.every(name => typeof name === 'string' && known.has(name)))
-      throw new RequestError(400, 'ui-bad-request', 'a target is not a stage of the pipeline');
-    return jsonAnswer({ pid: builds.start(targets as readonly string[], { force: force === true }) });
+    const plan = getPlan((await project.state()).plan);
+    return jsonAnswer({ pid: builds.start(checkTargets(plan, targets), { force: force === true }) });
+  },
+  // A build of these targets is expected soon.
+  prepare: async ({ message }, { ports, project }) => {
+    const { targets = [] } = await readJsonBody(message);
+    const plan = getPlan((await project.state()).plan);
+    const ids = checkTargets(plan, targets).flatMap(name => plan.targets.get(name) ?? []);
+    const stages = selectStages(plan, ids);
+    // The one whose settings the page edits, and the last ones: stages between them depend on the edit.
+    const edited = stages.filter(({ plugin }) => plugin.name === 'quantize').slice(0, 1);
+    ports.prepareBuild([...edited, ...stages.filter(({ id }) => ids.includes(id))].map(({ plugin }) => plugin));
+    return jsonAnswer({});
   },
   sweep: async ({ message }, { project, builds, sweeps }) => {
     const read = readJsonShape(readSweepOrder, await readJsonBody(message));
     if (read.kind === 'problems')
       throw new RequestError(400, 'ui-bad-request', `the sweep is malformed: ${formatJsonProblems(read.problems).slice(0, 3).join('; ')}`);
     const state = await project.state();
-    const { targets } = getPlan(state.plan);
-    if (!read.value.targets.every(name => targets.has(name)))
-      throw new RequestError(400, 'ui-bad-request', 'a target is not a stage of the pipeline');
+    checkTargets(getPlan(state.plan), read.value.targets);
     if (builds.running().length > 0)
       throw new RequestError(409, 'ui-busy', 'a build of this page runs', 'wait until it has ended, or cancel it');
     const { name, process } = sweeps.start(read.value, basisOf(state, read.value.targets) ?? '');
@@ -180,6 +187,12 @@ export async function answerData(request: DataRequest, context: DataContext): Pr
   if (method === 'POST' && context.ports.access === 'read-only')
     return errorAnswer(403, 'ui-read-only', 'this page is read-only', 'start `tanren ui` without --read-only');
   return handler(request, context);
+}
+
+function checkTargets({ targets }: Plan, names: unknown): readonly string[] {
+  if (!Array.isArray(names) || !names.every(name => typeof name === 'string' && targets.has(name)))
+    throw new RequestError(400, 'ui-bad-request', 'a target is not a stage of the pipeline');
+  return names as readonly string[];
 }
 
 /** The end of a log says why a stage failed, and a log may have megabytes. */

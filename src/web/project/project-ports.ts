@@ -1,6 +1,7 @@
 /** What the page needs from the command that opens it. The command joins engine, plugins and process; tests give doubles. */
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import type { Plan } from '../../engine/model/plan.js';
+import type { PluginEntry } from '../../engine/model/plugin-entry.js';
 import type { EnginePorts } from '../../engine/model/ports.js';
 import type { FileWatcher, WatchListener } from '../../engine/watch/watcher.js';
 import type { Access } from '../../report/views/pipeline-data.js';
@@ -39,4 +40,6 @@ export interface ProjectPorts {
   startSweep(order: SweepOrder, output: string, onLine: (line: string) => void): BuildProcess;
   /** With 'next', a process is kept ready for the build after the one that has ended; with 'none', it is ended. */
   keepReady(what: 'next' | 'none'): void;
+  /** Starts that process now, where no build runs and none is ready. @param plugins of stages that it will run, if no build has shown which. */
+  prepareBuild(plugins: readonly PluginEntry[]): void;
 }

@@ -135,6 +135,25 @@ describeOnLinux('the process that waits for the next build of the page', () => {
     }
   });
 
+  it('is started where the page expects a build, with the workers of its end, and is the first build', async () => {
+    expect((await page.post('prepare', { targets: ['classes-int8'] })).status).toBe(200);
+    const waiting = await oneWaits();
+    expect(waiting.workers.map(path => /[\w-]+(?=\.cjs$)/.exec(path)?.[0])).toEqual(['quantize', 'evaluate-classes']);
+    await isReady(waiting);
+    // A second page that expects the same starts no other one.
+    await page.post('prepare', { targets: ['classes-int8'] });
+    expect(await build('classes-int8')).toBe(waiting.pid);
+    const next = await oneWaits();
+    expect(next.workers).not.toEqual(waiting.workers);
+  });
+
+  it('is not started for a target that the pipeline has not', async () => {
+    const answer = await page.post('prepare', { targets: ['none'] });
+    expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('not a stage of the pipeline')]);
+    await wait(1_000);
+    expect(findWaiting()).toEqual([]);
+  });
+
   it('takes an order while it still starts', async () => {
     await build('import');
     const { pid } = await oneWaits();

@@ -289,7 +289,7 @@ describe('a read-only page', () => {
   it('shows everything and changes nothing', async () => {
     const readOnly = await findPage(world.start('ui', '--port', '0', '--read-only'));
     expect((await readOnly.ask('/api/pipeline')).status).toBe(200);
-    for (const name of ['build', 'cancel']) {
+    for (const name of ['build', 'prepare', 'cancel']) {
       const answer = await readOnly.post(name, {});
       expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([403, 'ui-read-only']);
     }

@@ -15,6 +15,8 @@ export interface BuildStarter {
   start(words: readonly string[], onLine?: (line: string) => void): BuildProcess;
   /** After a build, 'next' keeps a process ready for the following one; 'none' ends it. */
   keepReady(what: 'next' | 'none'): void;
+  /** Starts that process now, where no build runs and none is ready. @param bundles of the workers that it starts, if no build has said which it used. */
+  prepare(bundles: readonly string[]): void;
 }
 
 interface Waiting {
@@ -37,7 +39,7 @@ const SIGNALED = 128;
 /** The end of what a build writes about problems. */
 const MOST_SAID = 8_000;
 
-/** No process is started ahead before the first build. */
+/** Before the first build, a process is started ahead only by `prepare`. */
 export function openBuildStarter({ file, param, paramsFile, cache }: PipelineOptions): BuildStarter {
   const options = { file, param, paramsFile, ...(cache === undefined ? {} : { cache }) };
   let wanted: 'next' | 'none' = 'none';
@@ -95,6 +97,12 @@ export function openBuildStarter({ file, param, paramsFile, cache }: PipelineOpt
     keepReady(what) {
       wanted = what;
       if (what === 'none') release();
+    },
+    prepare(bundles) {
+      if (running > 0 || waiting !== undefined) return;
+      if (workers.length === 0) workers = bundles;
+      release();
+      begin();
     },
   };
 }

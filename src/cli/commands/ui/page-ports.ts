@@ -1,6 +1,7 @@
 /** What the page needs from this process: plans, ports of the engine, and builds as processes of their own. */
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { bundlePath } from '../../../engine/action/code/code-table.js';
 import { pipelineNameOf } from '../../../engine/config/pipeline-name.js';
 import { findProjectFolder } from '../../../engine/config/project-folder.js';
 import { readConfigText } from '../../../engine/config/read-text.js';
@@ -10,6 +11,7 @@ import type { SweepOrder } from '../../../web/project/sweeps.js';
 import { makeEnginePorts, neverAborted } from '../../pipeline/engine-ports.js';
 import { load, loadFrom, type PipelineOptions } from '../../pipeline/open-plan.js';
 import { findSharedCache } from '../../pipeline/shared-cache.js';
+import { findInstallRoot } from '../../process/install-root.js';
 import { VERSION } from '../../process/version.js';
 import { openBuildStarter } from './build-starter.js';
 
@@ -37,6 +39,10 @@ export function makePagePorts(options: PipelineOptions, access: ProjectPorts['ac
     startBuild: (targets, { force }) => starter.start(buildArguments(targets, force, options)),
     startSweep: (order, output, onLine) => starter.start(sweepArguments(order, output, options), onLine),
     keepReady: starter.keepReady,
+    prepareBuild: plugins => {
+      const bundles = plugins.map(({ modulePath }) => bundlePath(findInstallRoot(), modulePath));
+      starter.prepare(bundles.filter(path => existsSync(path)));
+    },
   };
 }
 

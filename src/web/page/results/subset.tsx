@@ -5,6 +5,7 @@ import { formatFixed } from '../../../report/numbers.js';
 import type { SweepDocument } from '../../../report/sweep-document.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import type { SweepView } from '../../project/sweeps.js';
+import { access } from '../api/access.js';
 import { address, post } from '../api/client.js';
 import { ownBuilds } from '../api/live.js';
 import { setQuery, usePlace } from '../api/router.js';
@@ -44,6 +45,7 @@ export function Subset({ stages }: { readonly stages: readonly StageRow[] }) {
     JSON.stringify(evaluated.map(({ why }) => why)),
     start,
   );
+  usePrepared(isAuto && ids.length > 0, ids);
   if (ids.length === 0) return null;
   return (
     <div class="tools">
@@ -77,6 +79,14 @@ function useAuto(isWanted: boolean, inputs: string, start: () => Promise<boolean
       if (!isStarted && done.current === inputs) done.current = before;
     });
   }, [isWanted, inputs]);
+}
+
+/** The server gets the process of the first build ready. If it cannot, that build starts as any other, and says what is wrong. */
+function usePrepared(isWanted: boolean, targets: readonly string[]): void {
+  const mayBuild = useStore(access) === 'full';
+  useEffect(() => {
+    if (isWanted && mayBuild) void post('prepare', { targets }).catch(() => undefined);
+  }, [isWanted && mayBuild]);
 }
 
 function SubsetState({ sweep: { name, state, said, isOutdated }, ids }: { readonly sweep: SweepView; readonly ids: readonly string[] }) {
