@@ -171,8 +171,10 @@ const WRITES: Readonly<Record<string, Handler>> = {
     project.note();
     return jsonAnswer({ path });
   },
-  undo: async (_, { project, edits }) => {
-    edits.undo();
+  undo: async ({ message }, { project, edits }) => {
+    const { left } = await readJsonBody(message);
+    if (typeof left !== 'string') throw new RequestError(400, 'ui-bad-request', '"left" is the digest of the file that the edit left');
+    edits.undo(left);
     project.note();
     return jsonAnswer({});
   },

@@ -16,6 +16,14 @@ export type ProjectFacts = {
   readonly access: Access;
 };
 
+/** An edit of the pipeline file that a page has written. */
+export type WrittenEdit = {
+  /** What it changed: "stages.quantize.with.exclude, line 41". */
+  readonly place: string;
+  /** Digest of the file that it left: an undo names it, so that it takes back this edit and no other. */
+  readonly left: string;
+};
+
 export type PipelineView = {
   readonly version: number;
   /** When the results were read, in milliseconds since 1970. */
@@ -30,8 +38,8 @@ export type PipelineView = {
   readonly lastRun?: RunTimeline;
   /** How many actions the cache has results of, where none of them is one of these stages' now. */
   readonly cacheHolds?: number;
-  /** The place of the last edit of the page, if it can be undone. */
-  readonly undoable?: string;
+  /** The last edit of a page, if it can be undone. */
+  readonly undoable?: WrittenEdit;
   /** Absent where no stage writes a report. */
   readonly report?: ReportView;
 };

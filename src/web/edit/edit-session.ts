@@ -4,6 +4,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { type Digest, digestBytes } from '../../base/digest.js';
 import type { Diagnostic } from '../../engine/model/diagnostic.js';
 import { stampOf } from '../../engine/store/files/stamp.js';
+import type { WrittenEdit } from '../../report/views/pipeline-data.js';
 import { refuse, refuseWrite } from './edit-error.js';
 import type { Edit, EditedStage } from './edit-schema.js';
 import { type DoneEdit, readKeptEdits, writeKeptEdits } from './kept-edits.js';
@@ -21,11 +22,14 @@ export interface EditSession {
   /** @throws RequestError `ui-edit-place`, `ui-edit-invalid`. */
   preview(edit: Edit, place: EditedStage): Promise<EditPreview>;
   /** @throws RequestError `ui-edit-changed` if the file is not the one that was previewed; `ui-edit-not-written`; those of `preview`. */
-  apply(edit: Edit, place: EditedStage, digest: string): Promise<EditPreview>;
-  /** Takes back the last edit. @throws RequestError `ui-edit-changed` if there is none, or the file was changed since; `ui-edit-not-written`. */
-  undo(): void;
-  /** What `undo` would take back. */
-  undoable(): string | undefined;
+  apply(edit: Edit, place: EditedStage, digest: string): Promise<WrittenEdit>;
+  /**
+   * Takes back the edit that left the file with the digest `left`, and no other.
+   * @throws RequestError `ui-edit-changed` if the file is another one now, or no such edit is kept; `ui-edit-not-written`.
+   */
+  undo(left: string): void;
+  /** What can be undone now. */
+  undoable(): WrittenEdit | undefined;
 }
 
 const MOST_DONE = 50;
@@ -64,21 +68,25 @@ export function openEdits(path: string, check: (text: string) => Promise<readonl
     async apply(edit, place, digest) {
       const { before, planned, preview } = await plan(edit, place);
       if (preview.digest !== digest || digestOf(path) !== digest) throw changed();
-      const done: readonly DoneEdit[] = [...read(), { before, after: digestBytes(planned.text), what: planned.place }];
+      const left = digestBytes(planned.text);
+      const done: readonly DoneEdit[] = [...read(), { before, after: left, what: planned.place }];
       written(() => {
         // If the pipeline file cannot be written then, the new one matches no file.
         writeKeptEdits(kept, done.slice(-MOST_DONE));
         replaceFile(path, planned.text);
       });
-      return preview;
+      return { place: planned.place, left };
     },
-    undo() {
+    undo(left) {
       const last = findLast();
-      if (last === undefined) throw changed();
+      if (last?.edit.after !== left) throw notLast(last?.edit);
       written(() => replaceFile(path, last.edit.before));
       writeKeptEdits(kept, read().slice(0, last.index));
     },
-    undoable: () => findLast()?.edit.what,
+    undoable() {
+      const last = findLast()?.edit;
+      return last === undefined ? undefined : { place: last.what, left: last.after };
+    },
   };
 }
 
@@ -92,6 +100,14 @@ function written(write: () => void): void {
 
 function changed(): Error {
   return refuse('ui-edit-changed', 'the pipeline file was changed since it was read', 'look at the difference again');
+}
+
+/** @param last the edit that can be taken back instead. */
+function notLast(last: DoneEdit | undefined): Error {
+  const message = 'the edit cannot be undone: the pipeline file was changed after it';
+  return last === undefined
+    ? refuse('ui-edit-changed', message, 'edit the file')
+    : refuse('ui-edit-changed', `${message}, by the edit of ${last.what}`, '“Undo edit” takes the last edit back');
 }
 
 function digestOf(path: string): Digest {

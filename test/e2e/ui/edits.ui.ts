@@ -165,7 +165,8 @@ describeInBrowser('an edit in the page', path => {
     const { status, body } = await given.server().post('preview-edit', order);
     expect([status, JSON.parse(body).place]).toEqual([200, expect.stringContaining('stages.rewrite-box_head, line')]);
     expect(readFileSync(file(), 'utf8')).toBe(original);
-    expect((await given.server().post('edit', { ...order, digest: JSON.parse(body).digest })).status).toBe(200);
+    const written = await given.server().post('edit', { ...order, digest: JSON.parse(body).digest });
+    expect(written.status).toBe(200);
     const edited = readFileSync(file(), 'utf8');
     expect(edited.match(/#.*$/gm)).toEqual(original.match(/#.*$/gm));
     const { executed, exitCode } = project.build('compile');
@@ -175,7 +176,7 @@ describeInBrowser('an edit in the page', path => {
     const { stages } = await given.server().json<PipelineView>('pipeline');
     const reads = stages.find(({ id }) => id === 'compile')?.inputs.find(({ name }) => name === 'models.box_head');
     expect(reads).toEqual({ name: 'models.box_head', stage: 'rewrite-box_head', port: 'model' });
-    expect((await given.server().post('undo', {})).status).toBe(200);
+    expect((await given.server().post('undo', { left: JSON.parse(written.body).left })).status).toBe(200);
     expect(readFileSync(file(), 'utf8')).toBe(original);
   });
 
@@ -217,13 +218,42 @@ describeInBrowser('an edit in the page', path => {
     expect(edited).toContain(`exclude: [{tensor: ${VALUE}, matches: any}]`);
   });
 
+  it('of two pages at once is each taken back by its own page, the later one first', async () => {
+    const [one, other] = [await given.open(), await given.open()];
+    const set = async ({ page, go }: typeof one, end: string): Promise<string> => {
+      await go(`/quantization?stage=quantize@backbone&value=${VALUE}`);
+      await page.getByLabel('low end of the range').fill(`-${end}`);
+      await page.getByLabel('high end of the range').fill(end);
+      await page.getByRole('button', { name: 'Set range' }).click();
+      await page.getByRole('button', { name: 'Apply', exact: true }).click();
+      await page.getByText('✓ Written').waitFor();
+      return readFileSync(file(), 'utf8');
+    };
+    const first = await set(one, '4');
+    const second = await set(other, '6');
+    expect(second).not.toBe(first);
+    const undoAt = ({ page }: typeof one) => page.getByRole('main').getByRole('button', { name: 'Undo', exact: true });
+    await undoAt(one).click();
+    await one.page.getByRole('alert').getByText('by the edit of stages.quantize.with.overrides.0').waitFor();
+    expect(await one.page.getByText('Taken back:').count()).toBe(0);
+    expect(readFileSync(file(), 'utf8')).toBe(second);
+    await undoAt(other).click();
+    await other.page.getByText('Taken back: stages.quantize.with.overrides.0, line').waitFor();
+    expect(readFileSync(file(), 'utf8')).toBe(first);
+    await undoAt(one).click();
+    await one.page.getByText('Taken back: stages.quantize.with.overrides, line').waitFor();
+    expect(await one.page.getByRole('alert').count()).toBe(0);
+    expect(readFileSync(file(), 'utf8')).toBe(original);
+  });
+
   it('is not undone where the file was changed since', async () => {
     const { body } = await preview();
-    expect((await given.server().post('edit', { ...edit, digest: body.digest })).status).toBe(200);
+    const written = await given.server().post('edit', { ...edit, digest: body.digest });
+    expect(written.status).toBe(200);
     const edited = readFileSync(file(), 'utf8');
     expect(edited).not.toBe(original);
     writeFileSync(file(), `${edited}# mine\n`);
-    const refused = await given.server().post('undo', {});
+    const refused = await given.server().post('undo', { left: JSON.parse(written.body).left });
     expect([refused.status, JSON.parse(refused.body).error.code]).toEqual([409, 'ui-edit-changed']);
   });
 

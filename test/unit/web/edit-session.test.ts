@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { digestBytes } from '../../../src/base/digest.js';
 import type { Edit } from '../../../src/web/edit/edit-schema.js';
 import { type EditSession, openEdits } from '../../../src/web/edit/edit-session.js';
 import { failureOf } from '../../support/error-code.js';
@@ -16,6 +17,7 @@ const file = (): string => join(folder, 'pipeline.yaml');
 const kept = (): string => join(folder, 'state/edits.json');
 const text = (): string => readFileSync(file(), 'utf8');
 const open = (): EditSession => openEdits(file(), async () => [], kept());
+const digest = (): string => digestBytes(text());
 
 /** Applies an edit as a page does. @returns the file that it left. */
 async function apply(edits: EditSession, value: string): Promise<string> {
@@ -36,10 +38,10 @@ describe('edits of the page', () => {
     const first = await apply(before, 'a');
     await apply(before, 'b');
     const later = open();
-    expect(later.undoable()).toMatch(/^stages\.quantize\.with\.exclude/);
-    later.undo();
+    expect(later.undoable()?.place).toMatch(/^stages\.quantize\.with\.exclude/);
+    later.undo(digest());
     expect(text()).toBe(first);
-    open().undo();
+    open().undo(digest());
     expect(text()).toBe(TEXT);
     expect(open().undoable()).toBeUndefined();
     // The server that runs beside has the same list.
@@ -50,10 +52,10 @@ describe('edits of the page', () => {
     const first = await apply(open(), 'a');
     writeFileSync(file(), `${first}# by hand\n`);
     expect(open().undoable()).toBeUndefined();
-    expect((await failureOf(() => open().undo())).code).toBe('ui-edit-changed');
+    expect((await failureOf(() => open().undo(digest()))).code).toBe('ui-edit-changed');
     expect(text()).toBe(`${first}# by hand\n`);
     writeFileSync(file(), first);
-    open().undo();
+    open().undo(digest());
     expect(text()).toBe(TEXT);
   });
 
@@ -67,11 +69,33 @@ describe('edits of the page', () => {
     expect(readdirSync(folder).sort()).toEqual(['pipeline.yaml', 'state']);
   });
 
+  it('are taken back by name: where another edit was written after one, that one stays', async () => {
+    const [one, other] = [open(), open()];
+    const place = { group: 'quantize', item: undefined };
+    const write = async (edits: EditSession, value: string) => {
+      const { digest } = await edits.preview(exclude(value), place);
+      return edits.apply(exclude(value), place, digest);
+    };
+    const first = await write(one, 'a');
+    const afterFirst = text();
+    const second = await write(other, 'b');
+    const afterSecond = text();
+    const failure = await failureOf(() => one.undo(first.left));
+    expect([failure.code, failure.message]).toEqual(['ui-edit-changed', expect.stringContaining(`by the edit of ${second.place}`)]);
+    expect(text()).toBe(afterSecond);
+    expect(one.undoable()).toEqual(second);
+    other.undo(second.left);
+    expect(text()).toBe(afterFirst);
+    one.undo(first.left);
+    expect(text()).toBe(TEXT);
+    expect((await failureOf(() => other.undo(first.left))).message).toMatch(/changed after it$/);
+  });
+
   it('that were kept but never written do not hide those before', async () => {
     const first = await apply(open(), 'a');
     await apply(open(), 'b');
     writeFileSync(file(), first);
-    open().undo();
+    open().undo(digest());
     expect(text()).toBe(TEXT);
   });
 

@@ -1,12 +1,14 @@
-/** Takes back the last edit that the page has written, as long as the file is as that edit left it. */
+/** Takes back an edit that a page has written, as long as the file is as that edit left it. */
+import type { WrittenEdit } from '../../../report/views/pipeline-data.js';
 import { post } from '../api/client.js';
 import { createStore } from '../api/store.js';
 
-/** Grows with every edit that this page takes back. */
-export const undoneEdit = createStore(0);
+/** The last edit that this page has taken back. */
+export const undoneEdit = createStore<WrittenEdit | undefined>(undefined);
 
 /** @throws ApiError `ui-edit-changed`. */
-export async function undoLast(): Promise<void> {
-  await post('undo', {});
-  undoneEdit.set(undoneEdit.get() + 1);
+export async function undoEdit(edit: WrittenEdit): Promise<void> {
+  await post('undo', { left: edit.left });
+  // Another object than before, also where the same edit was written again.
+  undoneEdit.set({ ...edit });
 }

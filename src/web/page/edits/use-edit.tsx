@@ -2,13 +2,14 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../base/json.js';
+import type { WrittenEdit } from '../../../report/views/pipeline-data.js';
 import type { EditPreview } from '../../edit/edit-session.js';
 import { type ApiError, post } from '../api/client.js';
 import { useStore } from '../api/store.js';
 import { asApiError } from '../api/use-data.js';
 import { Failed } from '../parts/notice.js';
 import { DiffView } from './diff-view.js';
-import { undoLast, undoneEdit } from './undo.js';
+import { undoEdit, undoneEdit } from './undo.js';
 
 export interface EditFlow {
   /** Shows what the edit would change. */
@@ -21,13 +22,15 @@ export interface EditFlow {
 export function useEdit(noteOf: (place: string) => string): EditFlow {
   const [shown, setShown] = useState<{ readonly edit: JsonObject; readonly preview: EditPreview }>();
   const [error, setError] = useState<ApiError>();
-  const [applied, setApplied] = useState<string>();
-  const [undone, setUndone] = useState<string>();
+  const [applied, setApplied] = useState<WrittenEdit>();
+  const [undone, setUndone] = useState<WrittenEdit>();
   const last = useStore(undoneEdit);
   // Also where it is taken back in the bar above.
   useEffect(() => {
-    setUndone(applied);
+    if (last === undefined || last.left !== applied?.left) return;
+    setUndone(last);
     setApplied(undefined);
+    setError(undefined);
   }, [last]);
   const attempt = (work: () => Promise<void>): void => {
     setError(undefined);
@@ -43,15 +46,15 @@ export function useEdit(noteOf: (place: string) => string): EditFlow {
     attempt(async () => {
       if (shown === undefined) return;
       const { edit, preview } = shown;
-      const { place } = await post<EditPreview>('edit', { ...edit, digest: preview.digest }).catch(async (problem: unknown) => {
+      const written = await post<WrittenEdit>('edit', { ...edit, digest: preview.digest }).catch(async (problem: unknown) => {
         if (asApiError(problem).code === 'ui-edit-changed') await read(edit);
         throw problem;
       });
       setShown(undefined);
-      setApplied(place);
+      setApplied(written);
       if (then === 'run') await post('build', { targets: [] });
     });
-  const undo = (): void => void undoLast().catch((problem: unknown) => setError(asApiError(problem)));
+  const undo = (edit: WrittenEdit): void => void undoEdit(edit).catch((problem: unknown) => setError(asApiError(problem)));
   return {
     preview: edit => attempt(() => read(edit)),
     shown: (
@@ -59,15 +62,15 @@ export function useEdit(noteOf: (place: string) => string): EditFlow {
         {error !== undefined && <Failed error={error} />}
         {applied !== undefined && (
           <p class="good" role="status">
-            ✓ Written: {applied}.{' '}
-            <button type="button" onClick={undo}>
+            ✓ Written: {applied.place}.{' '}
+            <button type="button" onClick={() => undo(applied)}>
               Undo
             </button>
           </p>
         )}
         {undone !== undefined && (
           <p class="soft" role="status">
-            Taken back: {undone}.
+            Taken back: {undone.place}.
           </p>
         )}
         {shown !== undefined && (
