@@ -306,6 +306,33 @@ describeInBrowser('the page of the default pipeline', path => {
     while (!(await seen()).some(one => one.startsWith('childList'))) await opened.page.waitForTimeout(20);
   });
 
+  it('opens the same scopes in a model and in the one before', async () => {
+    const opened = await page.open();
+    const { page: tab } = opened;
+    await opened.go('/model?stage=quantize@backbone&before=rewrite@backbone.model');
+    const scopes = async (side: 'before' | 'after'): Promise<readonly string[]> => {
+      const labels = await tab
+        .getByRole('region', { name: side })
+        .getByRole('button', { name: /: open$/ })
+        .evaluateAll(all => all.map(one => one.ariaLabel ?? ''));
+      return labels.map(label => label.replace(/, \d+ nodes: open$/, '')).sort();
+    };
+    await tab
+      .getByRole('region', { name: 'after' })
+      .getByRole('button', { name: /: open$/ })
+      .first()
+      .waitFor();
+    await tab.getByRole('button', { name: 'Close all' }).click();
+    await expectSoon(async () => (await scopes('before')).join(), 'backbone,rpn');
+    await expectSoon(async () => (await scopes('after')).join(), 'backbone,rpn');
+    await tab
+      .getByRole('region', { name: 'before' })
+      .getByRole('button', { name: /^backbone,/ })
+      .click();
+    await expectSoon(async () => (await scopes('after')).join(), 'backbone/body,backbone/fpn,rpn');
+    expect(await scopes('before')).toEqual(await scopes('after'));
+  });
+
   it('draws every box and edge in sight soon after a fast move, as it draws them at once', async () => {
     const opened = await page.open();
     const { page: tab } = opened;

@@ -8,6 +8,7 @@ import { Select } from '../parts/select.js';
 import { plainText } from '../parts/text.js';
 import { type ColorBy, makeLook } from './box-look.js';
 import { ChangeList } from './change-list.js';
+import type { CollapsedGraph } from './collapse.js';
 import { keyOf, type ModelArtifact } from './model-artifact.js';
 import { compareModels, type ModelDiff } from './model-diff.js';
 import { ModelGraph } from './model-graph.js';
@@ -26,11 +27,11 @@ interface ExplorerProps {
 
 export function ModelExplorer({ model, before, picked, artifact, stages }: ExplorerProps) {
   const { query } = usePlace();
-  const scopes = useScopes(model, picked);
+  const scopes = useScopes(model, before?.model, picked);
   const facts = useNodeFacts({ stage: artifact.stage.id, port: artifact.port }, stages);
   const diff = useMemo(() => (before === undefined ? undefined : compareModels(before.model, model)), [before?.model, model]);
   const color = COLORS.find(([name]) => name === query.color)?.[0] ?? (before === undefined ? 'operator' : 'change');
-  const { open, setOpen, graph, all, toggle } = scopes;
+  const { open, setOpen, graph, graphBefore, all, toggle } = scopes;
   const node = findNode(model, picked);
   const show = (id: string): void => {
     scopes.reveal(id);
@@ -70,8 +71,11 @@ export function ModelExplorer({ model, before, picked, artifact, stages }: Explo
       <div class={node === undefined ? '' : 'view split'}>
         <div class="main-column">
           <div class={before === undefined ? '' : 'two-graphs'}>
-            {before !== undefined && diff !== undefined && (
-              <BeforeGraph before={before} diff={diff} color={color} picked={picked} pick={pick} stages={stages} />
+            {before !== undefined && diff !== undefined && graphBefore !== undefined && (
+              <BeforeGraph
+                {...{ before, graph: graphBefore, diff, color, picked, pick, stages, toggle }}
+                reveal={id => scopes.reveal(undefined, id)}
+              />
             )}
             <figure class="model-figure">
               {before !== undefined && <figcaption>After: {keyOf(artifact)}</figcaption>}
@@ -107,17 +111,19 @@ export function ModelExplorer({ model, before, picked, artifact, stages }: Explo
 
 interface BeforeProps {
   readonly before: NonNullable<ExplorerProps['before']>;
+  readonly graph: CollapsedGraph;
   readonly diff: ModelDiff;
   readonly color: ColorBy;
   readonly picked: string | undefined;
   readonly pick: (id: string) => void;
   readonly stages: readonly StageRow[];
+  readonly toggle: (scope: string) => void;
+  readonly reveal: (node: string) => void;
 }
 
 /** The model before, beside the model after: the same node is picked in both. */
-function BeforeGraph({ before: { artifact, model }, diff, color, picked, pick, stages }: BeforeProps) {
+function BeforeGraph({ before: { artifact, model }, graph, diff, color, picked, pick, stages, toggle, reveal }: BeforeProps) {
   const own = picked === undefined ? undefined : ([...diff.partners].find(([, partner]) => partner === picked)?.[0] ?? picked);
-  const { graph, toggle, reveal } = useScopes(model, own);
   const facts = useNodeFacts({ stage: artifact.stage.id, port: artifact.port }, stages);
   const node = findNode(model, own);
   useEffect(() => {
