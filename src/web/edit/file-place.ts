@@ -1,5 +1,17 @@
 /** Places in the document of a pipeline file: those that belong to one value alone, and why others are not changed. */
-import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { isJsonObject, type Json } from '../../base/json.js';
 import { refuse } from './edit-error.js';
 import type { EditedStage } from './edit-schema.js';
@@ -71,12 +83,21 @@ function innerPath(node: Node): readonly string[] | undefined {
 
 /** The collection, if no other place of the file shares it. @throws RequestError `ui-edit-place`. */
 function own<Collection extends YAMLMap | YAMLSeq>(document: Document, collection: Collection, path: readonly string[]): Collection {
-  if (collection.anchor !== undefined && isUsed(document, collection.anchor)) throw shared(path, collection);
+  if (isShared(document, collection)) throw shared(path, collection);
   return collection;
 }
 
-function isUsed(document: Document, anchor: string): boolean {
-  return new RegExp(`\\*${anchor.replaceAll(/[^\w-]/g, '\\$&')}(?![\\w-])`).test(document.toString());
+/** Whether an alias of the file names the anchor of the node. A comment or a text such as "*bn" is no alias. */
+export function isShared(document: Document, { anchor }: Pick<Scalar, 'anchor'>): boolean {
+  if (anchor === undefined) return false;
+  let isUsed = false;
+  visit(document, {
+    Alias(_, { source }) {
+      isUsed ||= source === anchor;
+      return isUsed ? visit.BREAK : undefined;
+    },
+  });
+  return isUsed;
 }
 
 /** Why the value at `path` is not changed. */
@@ -84,7 +105,7 @@ export function shared(path: readonly string[], node?: unknown): Error {
   const name = path.join('.');
   const why = isAlias(node)
     ? `is an alias of "${node.source}", which other places share`
-    : isCollection(node) && node.anchor !== undefined
+    : (isCollection(node) || isScalar(node)) && node.anchor !== undefined
       ? `has the anchor "${node.anchor}", which other places share`
       : isScalar(node) && /\$\{/.test(String(node.value))
         ? `is the reference ${String(node.value)}`

@@ -4,7 +4,7 @@ import { encodeCanonicalJson } from '../../base/json/canonical-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.js';
 import { refuse } from './edit-error.js';
 import type { Edit, EditedStage } from './edit-schema.js';
-import { dataOf, getList, getMap, getSettings, type Planned, shared, valueAt, withValue } from './file-place.js';
+import { dataOf, getList, getMap, getSettings, isShared, type Planned, shared, valueAt, withValue } from './file-place.js';
 import { addItem, addMember, applyChange, replaceNode } from './insert-yaml.js';
 import { planRule } from './plan-rule.js';
 import { planStage } from './plan-stage.js';
@@ -46,7 +46,7 @@ function planParam(document: Document, root: YAMLMap, { name, to }: Extract<Edit
   if (own === undefined) throw refuse('ui-edit-place', `the file declares no parameter "${name}"`);
   const path = isMap(own) ? ['params', name, 'default'] : ['params', name];
   const node = isMap(own) ? (own.get('default', true) as Node | undefined) : own;
-  if (node === undefined || isAlias(node)) throw shared(path);
+  if (node === undefined || isAlias(node) || isShared(document, node)) throw shared(path, node);
   const written = valueAt(dataOf(document), path);
   if (effective !== undefined && written !== undefined && encodeCanonicalJson(effective) !== encodeCanonicalJson(written))
     throw refuse(

@@ -1,5 +1,6 @@
 /** Where each param of a stage comes from: the plugin's default, the pipeline file, or a parameter that the file refers to. */
 
+import { assertNever } from '../../base/assert-never.js';
 import { findMember, type Located } from '../../engine/config/located.js';
 import { parseYaml } from '../../engine/config/parse-yaml.js';
 import { makeDiagnosticList } from '../../engine/model/diagnostic.js';
@@ -10,7 +11,7 @@ const REFERENCE = /\$\$\{|\$\{([^{}]*)\}/g;
 
 /** @returns the origin of a param by its dotted path. A file with errors gives defaults only. */
 export function originsOf(
-  { group }: PlannedStage,
+  { group }: Pick<PlannedStage, 'group'>,
   { name, text }: { readonly name: string; readonly text: string },
 ): (path: string) => Origin {
   const root = parseYaml(name, text, makeDiagnosticList());
@@ -20,12 +21,24 @@ export function originsOf(
 }
 
 function originIn(given: Located, [key, ...rest]: readonly string[]): Origin {
-  const here = given.span.line;
-  if (given.kind === 'scalar') {
-    const refers = typeof given.value === 'string' ? [...given.value.matchAll(REFERENCE)].flatMap(([, inner]) => inner ?? []) : [];
-    return refers.length === 0 ? { kind: 'file', line: here } : { kind: 'reference', line: here, refers };
+  if (key !== undefined && given.kind === 'map') {
+    const member = findMember(given, key);
+    return member === undefined ? { kind: 'default' } : originIn(member, rest);
   }
-  if (key === undefined || given.kind === 'list') return { kind: 'file', line: here };
-  const member = findMember(given, key);
-  return member === undefined ? { kind: 'default' } : originIn(member, rest);
+  const [line, refers] = [given.span.line, [...new Set(referencesIn(given))]];
+  return refers.length === 0 ? { kind: 'file', line } : { kind: 'reference', line, refers };
+}
+
+/** Also those of the values in a list or map: a param is one value. */
+function referencesIn(given: Located): readonly string[] {
+  switch (given.kind) {
+    case 'scalar':
+      return typeof given.value === 'string' ? [...given.value.matchAll(REFERENCE)].flatMap(([, inner]) => inner ?? []) : [];
+    case 'list':
+      return given.items.flatMap(referencesIn);
+    case 'map':
+      return [...given.members.values()].flatMap(({ value }) => referencesIn(value));
+    default:
+      return assertNever(given);
+  }
 }

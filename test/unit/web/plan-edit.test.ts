@@ -63,6 +63,8 @@ describe('a place that is one', () => {
     ['an anchor of the list', '    with: {exclude: &l [other]} # kept\n'],
     ['an anchor of the empty list', '    with: {exclude: &l []} # kept\n'],
     ['an anchor of the list, written as a block', '    with:\n      exclude: &l # kept\n        - other\n'],
+    ['an anchor that only a comment names', '    with: &s {preset: xint8} # kept, as *s\n'],
+    ['an anchor that a pattern ends like', '    with: &conv {exclude: ["*conv"]} # kept\n'],
   ])('may have %s that nothing else uses', (_, settings) => {
     const text = `${HEAD}  quantize:\n    uses: quantize\n${settings}${TAIL}`;
     const { text: changed, place } = planEdit(text, exclude, QUANTIZE);
@@ -155,6 +157,32 @@ describe('a place that is not one is refused', () => {
     ],
   ])('%s', (_what, text, message) => {
     expect(() => planEdit(text, exclude, QUANTIZE)).toThrow(message);
+  });
+});
+
+describe('a parameter whose value is not its own is refused', () => {
+  it.each([
+    [
+      'an anchor that another parameter uses',
+      'params: {height: &h 192, width: *h}\n',
+      'height',
+      'params.height has the anchor "h", which other places share',
+    ],
+    ['an alias', 'params: {height: &h 192, width: *h}\n', 'width', 'params.width is an alias of "h", which other places share'],
+    [
+      'a default that is an alias',
+      'params: {preset: {enum: [&d 1, 2], default: *d}}\n',
+      'preset',
+      'params.preset.default is an alias of "d"',
+    ],
+    ['no default', 'params: {preset: {type: string}}\n', 'preset', 'params.preset.default is shared, or not written out here'],
+  ])('%s', (_what, text, name, message) => {
+    expect(() => planEdit(text, { kind: 'param', name, to: 224 }, { group: '', item: undefined })).toThrow(message);
+  });
+
+  it('and one whose anchor nothing uses keeps it, or loses it, and is changed', () => {
+    const { text } = planEdit('params: {height: &h 192}\n', { kind: 'param', name: 'height', to: 224 }, { group: '', item: undefined });
+    expect(parse(text).params).toEqual({ height: 224 });
   });
 });
 
