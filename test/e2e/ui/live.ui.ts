@@ -91,6 +91,10 @@ describeInBrowser('the live page', path => {
       judge: '= unchanged · r3',
     });
     await opened.page.getByRole('button', { name: 'shout: failed; last build: failed in r3' }).waitFor();
+    const line = opened.page.locator('.buildbar').getByRole('status');
+    await line.getByText('shout failed.').waitFor();
+    await line.getByRole('link', { name: 'shout' }).click();
+    await opened.page.getByText('sh ended with exit code 3').first().waitFor();
     expect(opened.heard).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** The state of a stage on the page while a build runs. */
 
-import { stateOf } from '../../../src/web/page/pipeline/state-while-building.js';
+import { stateOf } from '../../../src/web/page/builds/state-while-building.js';
 import type { RunningBuild, RunningStage } from '../../../src/web/project/running-build.js';
 
 const building = (own: RunningStage, state: RunningBuild['state'] = 'running'): RunningBuild => ({

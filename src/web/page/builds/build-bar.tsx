@@ -3,13 +3,16 @@ import { useEffect, useState } from 'preact/hooks';
 import { formatDuration } from '../../../base/text/format.js';
 import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { RunningBuild } from '../../project/running-build.js';
+import type { EndedBuild } from '../../project/started-builds.js';
 import { post } from '../api/client.js';
 import { build as buildStore, endedBuild, ownBuilds } from '../api/live.js';
 import { useStore } from '../api/store.js';
 import { asApiError } from '../api/use-data.js';
 import { UndoButton } from '../edits/undo-button.js';
+import { Link } from '../parts/link.js';
 import { Problem } from '../parts/notice.js';
 import { logText, plainText } from '../parts/text.js';
+import { stateOf } from './state-while-building.js';
 
 export function BuildBar({ pipeline }: { readonly pipeline: PipelineView }) {
   const build = useStore(buildStore);
@@ -78,8 +81,9 @@ function RunningText({ build, isOwn }: { readonly build: RunningBuild; readonly 
   );
 }
 
-function RestText({
-  pipeline: { stages, problems, cacheHolds },
+/** What is to be known while no build runs. */
+export function RestText({
+  pipeline: { stages, problems, cacheHolds, readMs },
   build,
 }: {
   readonly pipeline: PipelineView;
@@ -100,8 +104,18 @@ function RestText({
     );
   }
   const broken = stages.filter(({ state }) => state === 'impossible');
+  const [failed, ...others] = open.filter(stage => stateOf(stage, readMs, build) === 'failed');
   return (
     <>
+      {failed !== undefined && (
+        <>
+          <span class="bad">✗</span>{' '}
+          <Link view="pipeline" query={{ stage: failed.id }}>
+            {plainText(failed.id)}
+          </Link>
+          {andOthers(others.length)} failed.{' '}
+        </>
+      )}
       {broken.length > 0 && (
         <>
           <span class="bad">✗</span> {describeBroken(broken)}{' '}
@@ -117,9 +131,11 @@ function RestText({
 /** Why they cannot run: that of the first, which is that of all where the installation of Tanren was changed. */
 function describeBroken([first, ...others]: PipelineView['stages']): string {
   if (first === undefined) return '';
-  const names =
-    others.length === 0 ? first.id : `${first.id} and ${others.length === 1 ? 'another stage' : `${others.length} other stages`}`;
-  return plainText(`${names} cannot run: ${first.why.join('; ')}.`);
+  return plainText(`${first.id}${andOthers(others.length)} cannot run: ${first.why.join('; ')}.`);
+}
+
+function andOthers(count: number): string {
+  return count === 0 ? '' : count === 1 ? ' and another stage' : ` and ${count} other stages`;
 }
 
 /** What of them needs no run, and what there is where nothing fits. */
@@ -159,15 +175,24 @@ function EndedNotice() {
   const ended = useStore(endedBuild);
   const [closed, setClosed] = useState<number>();
   if (ended === undefined || closed === ended.pid || ended.exitCode === 0 || ended.exitCode === 130) return null;
+  return <EndedText ended={ended} close={() => setClosed(ended.pid)} />;
+}
+
+/** Opens where the process wrote something. */
+export function EndedText({ ended: { exitCode, said }, close }: { readonly ended: EndedBuild; readonly close: () => void }) {
+  const line = (
+    <>
+      The build ended with exit code {exitCode ?? '?'}.{' '}
+      <button type="button" class="quiet" onClick={close}>
+        Close
+      </button>
+    </>
+  );
+  if (said.trim() === '') return <div class="ended">{line}</div>;
   return (
     <details class="ended">
-      <summary>
-        The build ended with exit code {ended.exitCode ?? '?'}.{' '}
-        <button type="button" class="quiet" onClick={() => setClosed(ended.pid)}>
-          Close
-        </button>
-      </summary>
-      <pre>{logText(ended.said)}</pre>
+      <summary>{line}</summary>
+      <pre>{logText(said)}</pre>
     </details>
   );
 }

@@ -4,7 +4,7 @@ import type { PipelineView } from '../../../report/views/pipeline-data.js';
 import type { RunningStage } from '../../project/running-build.js';
 import { build as buildStore } from '../api/live.js';
 import { useStore } from '../api/store.js';
-import { stateOf } from './state-while-building.js';
+import { stateOf } from '../builds/state-while-building.js';
 
 export interface StageState {
   /** A name of `lookOf`. */
