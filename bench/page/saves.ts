@@ -114,6 +114,8 @@ async function measureSubset(
       "/box AP [^]*?mask AP [^T]*/.exec(document.querySelector('main').innerText.split('outdated').at(-1))?.[0] ?? ''",
     );
   const times: number[] = [];
+  // Figures of the present come first: those after a save are compared with them.
+  await waitUntil(opened, "document.body.innerText.includes('subset: 32') && !document.body.innerText.includes('computing')");
   await opened.page.waitForTimeout(LOOK_MS);
   for (let round = -1; round < ROUNDS; round++) {
     const before = await figures();

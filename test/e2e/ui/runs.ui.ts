@@ -115,6 +115,42 @@ describeInBrowser('the runs of a project', path => {
     expect(opened.heard).toEqual([]);
   });
 
+  it('have these figures after every change where that is asked for, and first those of the present', async () => {
+    const sweeps = async (): Promise<number> =>
+      (await given.server().json<{ readonly sweeps: readonly unknown[] }>('sweeps')).sweeps.length;
+    const original = readFileSync(join(project.folder, 'pipeline.yaml'), 'utf8');
+    const knob = (percentile: number): void =>
+      project.edit('pipeline.yaml', text =>
+        text.replace(
+          /with: \{preset: "\$\{preset\}"[^}]*\}?\}/,
+          `with: {preset: "\${preset}", range: {kind: percentile, percentile: ${percentile}}}`,
+        ),
+      );
+    knob(99.9);
+    expect(project.build('evaluate-float', 'evaluate-int8').exitCode).toBe(0);
+    const count = await sweeps();
+    const opened = await given.open();
+    const { page } = opened;
+    await opened.go('/results?left=evaluate-float&right=evaluate-int8&subset=auto');
+    const figures = async (): Promise<string> => /box AP [\d.]+ → [\d.]+/.exec(await page.locator('main').innerText())?.[0] ?? '';
+    const shown = async (): Promise<string> => {
+      await page.getByText('computing').waitFor();
+      await page.getByText('computing').waitFor({ state: 'detached', timeout: 100_000 });
+      await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached' });
+      return figures();
+    };
+    const present = await shown();
+    expect([await sweeps(), present]).toEqual([count + 1, expect.stringContaining('box AP')]);
+    knob(97);
+    const changed = await shown();
+    expect(await sweeps()).toBe(count + 2);
+    expect(changed).not.toBe(present);
+    expect(changed.split('→')[0]).toBe(present.split('→')[0]);
+    expect(opened.heard).toEqual([]);
+    await page.close();
+    project.edit('pipeline.yaml', () => original);
+  });
+
   it('are one line over the parallel axes where they are equal, with their number; a press picks one', async () => {
     expect(project.build('evaluate-int8').exitCode).toBe(0);
     const { runs } = await given.server().json<RunsView>('runs');

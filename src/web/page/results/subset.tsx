@@ -40,8 +40,10 @@ export function Subset({ stages }: { readonly stages: readonly StageRow[] }) {
       return false;
     }
   };
+  // Figures of the present are what those after the next change are compared with.
+  const isMissing = data !== undefined && (newest === undefined || (newest.isOutdated && newest.state !== 'running'));
   useAuto(
-    isAuto && own.length === 0 && evaluated.some(({ state }) => state !== 'up-to-date'),
+    isAuto && own.length === 0 && ids.length > 0 && (isMissing || evaluated.some(({ state }) => state !== 'up-to-date')),
     JSON.stringify(evaluated.map(({ why }) => why)),
     start,
   );
@@ -67,7 +69,7 @@ function isSubset({ axes, values }: SweepView, wanted: readonly { readonly name:
   return JSON.stringify([axes, values]) === JSON.stringify([wanted.map(({ name }) => name), wanted.map(axis => axis.values)]);
 }
 
-/** Once per change of the inputs, as soon as no build of the page runs. A start that is refused is tried again when a build has ended. */
+/** Once per state of the inputs, as soon as no build of the page runs. A start that is refused is tried again when a build has ended. */
 function useAuto(isWanted: boolean, inputs: string, start: () => Promise<boolean>): void {
   const done = useRef('');
   useEffect(() => {
