@@ -25,7 +25,7 @@ function hasFocus(wanted: Locator): Promise<boolean> {
 /** The name of what has the focus, "" for the body. @throws Error if nothing shows that it has it. */
 export async function nameFocus(page: Page): Promise<string> {
   const [name, outline] = await page.evaluate<readonly [string, string]>(
-    "(element => element === document.body ? ['', 'none'] : [element.getAttribute('aria-label') ?? element.textContent, getComputedStyle(element).outlineStyle])(document.activeElement ?? document.body)",
+    "(element => element === document.body ? ['', 'none'] : [element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent, getComputedStyle(element).outlineStyle])(document.activeElement ?? document.body)",
   );
   if (name !== '' && outline === 'none') throw new Error(`the focus at ${name} is not visible`);
   return name.trim();

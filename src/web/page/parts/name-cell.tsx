@@ -3,7 +3,7 @@ import { plainText } from './text.js';
 
 export function NameCell({ name }: { readonly name: string }) {
   return (
-    <button type="button" class="as-link one-line">
+    <button type="button" class="as-link one-line" title={plainText(name)}>
       {plainText(name)}
     </button>
   );

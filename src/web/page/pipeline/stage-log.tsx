@@ -40,8 +40,8 @@ export function StageLog({ stage, isRunning }: { readonly stage: string; readonl
       <h3>Log{isRunning ? ', live' : ' of the last run'}</h3>
       {problem !== undefined ? (
         <p class="bad">{problem}</p>
-      ) : text === undefined || text === '' ? (
-        <Empty>The last run wrote nothing.</Empty>
+      ) : text === '' ? (
+        <Empty>Nothing was written.</Empty>
       ) : null}
       {text !== undefined && text !== '' && (
         <pre class="log" ref={box} tabIndex={0} aria-label={`Log of ${stage}`}>
