@@ -38,11 +38,7 @@ export function StageLog({ stage, isRunning }: { readonly stage: string; readonl
   return (
     <section>
       <h3>Log{isRunning ? ', live' : ' of the last run'}</h3>
-      {problem !== undefined ? (
-        <p class="bad">{problem}</p>
-      ) : text === '' ? (
-        <Empty>Nothing was written.</Empty>
-      ) : null}
+      {problem !== undefined ? <p class="bad">{problem}</p> : text === '' ? <Empty>Nothing was written.</Empty> : null}
       {text !== undefined && text !== '' && (
         <pre class="log" ref={box} tabIndex={0} aria-label={`Log of ${stage}`}>
           {logText(text)}
