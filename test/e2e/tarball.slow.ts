@@ -16,7 +16,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Without what npm tells its scripts, settings of the project included: an installation in another folder is not part of it. */
 const environment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle|command|execpath|config_local_prefix|config_onnxruntime)/.test(name)),
+  Object.entries(process.env).filter(
+    ([name]) => !/^npm_(package|lifecycle|command|execpath|config_local_prefix|config_onnxruntime)/.test(name),
+  ),
 );
 
 it('installs, and the tour builds and asks what it shows', () => {
