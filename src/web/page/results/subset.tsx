@@ -5,7 +5,6 @@ import { formatFixed } from '../../../report/numbers.js';
 import type { SweepDocument } from '../../../report/sweep-document.js';
 import type { StageRow } from '../../../report/views/pipeline-data.js';
 import type { SweepView } from '../../project/sweeps.js';
-import { access } from '../api/access.js';
 import { address, post } from '../api/client.js';
 import { ownBuilds } from '../api/live.js';
 import { setQuery, usePlace } from '../api/router.js';
@@ -40,14 +39,18 @@ export function Subset({ stages }: { readonly stages: readonly StageRow[] }) {
       return false;
     }
   };
+  const isFollowing = isAuto && ids.length > 0;
   // Figures of the present are what those after the next change are compared with.
   const isMissing = data !== undefined && (newest === undefined || (newest.isOutdated && newest.state !== 'running'));
   useAuto(
-    isAuto && own.length === 0 && ids.length > 0 && (isMissing || evaluated.some(({ state }) => state !== 'up-to-date')),
+    isFollowing && own.length === 0 && (isMissing || evaluated.some(({ state }) => state !== 'up-to-date')),
     JSON.stringify(evaluated.map(({ why }) => why)),
     start,
   );
-  usePrepared(isAuto && ids.length > 0, ids);
+  // The server gets the process of the first build ready.
+  useEffect(() => {
+    if (isFollowing) post('prepare', { targets: ids }).catch((error: unknown) => setProblem(asApiError(error).message));
+  }, [isFollowing]);
   if (ids.length === 0) return null;
   return (
     <div class="tools">
@@ -81,14 +84,6 @@ function useAuto(isWanted: boolean, inputs: string, start: () => Promise<boolean
       if (!isStarted && done.current === inputs) done.current = before;
     });
   }, [isWanted, inputs]);
-}
-
-/** The server gets the process of the first build ready. If it cannot, that build starts as any other, and says what is wrong. */
-function usePrepared(isWanted: boolean, targets: readonly string[]): void {
-  const mayBuild = useStore(access) === 'full';
-  useEffect(() => {
-    if (isWanted && mayBuild) void post('prepare', { targets }).catch(() => undefined);
-  }, [isWanted && mayBuild]);
 }
 
 function SubsetState({ sweep: { name, state, said, isOutdated }, ids }: { readonly sweep: SweepView; readonly ids: readonly string[] }) {
