@@ -135,7 +135,7 @@ describeOnLinux('the process that waits for the next build of the page', () => {
     }
   });
 
-  it('is started where the page expects a build, with the workers of its end, and is the first build', async () => {
+  it('is started where the page expects a build, with workers of quantize and of the target, and is the first build', async () => {
     expect((await page.post('prepare', { targets: ['classes-int8'] })).status).toBe(200);
     const waiting = await oneWaits();
     expect(waiting.workers.map(path => /[\w-]+(?=\.cjs$)/.exec(path)?.[0])).toEqual(['quantize', 'evaluate-classes']);
@@ -147,7 +147,7 @@ describeOnLinux('the process that waits for the next build of the page', () => {
     expect(next.workers).not.toEqual(waiting.workers);
   });
 
-  it('is not started for a target that the pipeline has not', async () => {
+  it('is not started for a target that the pipeline does not have', async () => {
     const answer = await page.post('prepare', { targets: ['none'] });
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('not a stage of the pipeline')]);
     await wait(1_000);

@@ -336,9 +336,7 @@ describeInBrowser('the page of the default pipeline', path => {
   it('draws every box and edge in sight soon after a fast move, as it draws them at once', async () => {
     const opened = await page.open();
     const { page: tab } = opened;
-    await opened.go('/model?stage=quantize@backbone');
-    await tab.getByRole('button', { name: 'Open all' }).click();
-    await tab.getByRole('region', { name: /^Graph of (?!80 )/ }).waitFor();
+    await openAll(opened);
     const place = await tab.locator('.canvas').boundingBox();
     await tab.mouse.move((place?.x ?? 0) + 200, (place?.y ?? 0) + 200);
     for (let i = 0; i < 40; i++) await tab.mouse.wheel(0, 60);
@@ -370,9 +368,7 @@ describeInBrowser('the page of the default pipeline', path => {
   it('keeps what has the focus in sight while the graph is walked by keyboard', async () => {
     const opened = await page.open();
     const { page: tab } = opened;
-    await opened.go('/model?stage=quantize@backbone');
-    await tab.getByRole('button', { name: 'Open all' }).click();
-    await tab.getByRole('region', { name: /^Graph of (?!80 )/ }).waitFor();
+    await openAll(opened);
     await tab.locator('.canvas .press').first().focus();
     const isSeen = (): Promise<boolean> =>
       tab.evaluate<boolean>(`(() => {
@@ -669,6 +665,13 @@ describeInBrowser('the page of the default pipeline', path => {
     });
   });
 });
+
+/** Opens the model of the quantized backbone with all of its scopes. */
+async function openAll({ page, go }: OpenedPage): Promise<void> {
+  await go('/model?stage=quantize@backbone');
+  await page.getByRole('button', { name: 'Open all' }).click();
+  await page.getByRole('region', { name: /^Graph of (?!80 )/ }).waitFor();
+}
 
 /** Waits until the drawing of a model's graph has stayed the same for a while. */
 async function settle({ page }: OpenedPage): Promise<void> {

@@ -54,8 +54,9 @@ export function useTiles(
   const side = tileSideAt(viewport.scale);
   const { left, right, top, bottom } = rangeInSight(viewport, size, side);
   const { visible, near, keys } = useMemo(() => {
-    const [inner, outer] = [0, MARGIN].map(margin => tilesOf({ left, right, top, bottom }, margin));
-    return { visible: inner ?? [], near: outer ?? [], keys: new Set(outer?.map(({ key }) => key)) };
+    const range = { left, right, top, bottom };
+    const around = tilesOf(range, MARGIN);
+    return { visible: tilesOf(range, 0), near: around, keys: new Set(around.map(({ key }) => key)) };
   }, [left, right, top, bottom]);
   const move = useRef({ viewport, atMs: 0 });
   if (move.current.viewport !== viewport) move.current = { viewport, atMs: performance.now() };
