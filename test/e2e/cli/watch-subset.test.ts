@@ -1,6 +1,7 @@
 /** `tanren watch --subset`: the figures on the first images come before those on all, are marked, and are no results of the pipeline. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { digestBytes } from '../../../src/base/digest.js';
 import { getDefined } from '../../../src/base/invariant.js';
 import { buildSubset } from '../../../src/cli/commands/build/watch-subset.js';
 import { load } from '../../../src/cli/pipeline/open-plan.js';
@@ -46,6 +47,31 @@ it('evaluates the first images before all, and of the stages that run after an e
   const runs = JSON.parse(world.run('history', '-f', 'classifier.yaml', '--json').stdout) as { readonly runs: readonly unknown[] };
   expect(runs.runs).toHaveLength(2);
   expect(subsetFiles()).toEqual([]);
+});
+
+it('comes first also after an edit that is saved while lost files are restored', async () => {
+  const file = world.read('classifier.yaml');
+  const run = `[ ! -e ${join(world.folder, 'hold')} ] || { echo x > ${world.makePipe('started')}; cat ${world.makePipe('go')}; }; cp in.txt out.txt`;
+  const labels = `  labels:
+    uses: command
+    with: {run: ['${run}'], shell: sh, inputs: {labels: in.txt}, outputs: {labels: {path: out.txt, kind: file}}}
+    inputs: {labels: "\${sources.labels}"}
+`;
+  world.write('classifier.yaml', file.replaceAll('labels: "${sources.labels}"', 'labels: labels.labels') + labels);
+  const watch = world.start('watch', '-f', 'classifier.yaml', '--subset', '2');
+  await watch.waitFor(READY);
+  world.write('hold', '');
+  // What neither artifacts/ nor the cache has runs again, in a check that no edit has asked for.
+  const lost = digestBytes(world.read('artifacts/classifier/labels/labels'));
+  world.unlink(`cache/cas/${lost.slice(0, 2)}/${lost}`);
+  world.unlink('artifacts/classifier/labels/labels');
+  await readFile(join(world.folder, 'started'));
+  world.unlink('hold');
+  world.write(
+    'classifier.yaml',
+    world.read('classifier.yaml').replace('uses: quantize, inputs', 'uses: quantize, with: {preset: a8w8}, inputs'),
+  );
+  expect(await watch.waitFor(READY)).toContain('subset of 2 images first: ');
 });
 
 it('evaluates no subset where all images are no more, or nothing is to be evaluated', async () => {

@@ -2,7 +2,6 @@
  * `tanren watch`: builds, and builds again after every save.
  * File events only say when to look. Planning and building again determines what changed.
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from '../../../engine/build.js';
 import type { StandbyWorkers } from '../../../engine/execute/standby/standby-workers.js';
@@ -13,8 +12,6 @@ import { createRevisions, type Revision, type Revisions } from '../../../engine/
 import type { FailedRuns } from '../../../engine/schedule/run-services.js';
 import { createFileWatcher } from '../../../engine/watch/file-watcher.js';
 import { type Hint, type Hints, makeHints } from '../../../engine/watch/hints.js';
-import { createPresence, watchedPaths } from '../../../engine/watch/watched-paths.js';
-import type { FileWatcher } from '../../../engine/watch/watcher.js';
 import type { OpenPage } from '../../../web/open-page.js';
 import { makeEnginePorts, offerStandby } from '../../pipeline/engine-ports.js';
 import { load, type PipelineOptions, printDiagnostics, resolveTargets } from '../../pipeline/open-plan.js';
@@ -28,6 +25,7 @@ import { type MetricsForm, printBuildReport } from '../../render/build-report.js
 import { type Console, makeConsole } from '../../terminal/console.js';
 import { nameColumns } from '../../terminal/display-width.js';
 import { KEYS_HINT, type Keys, listenToKeys } from './watch-keys.js';
+import { createLook, type Look } from './watch-look.js';
 import { buildSubset, SUBSET_IMAGES, type SubsetOrder } from './watch-subset.js';
 
 export interface WatchCommandOptions extends PipelineOptions {
@@ -44,9 +42,6 @@ export interface WatchCommandOptions extends PipelineOptions {
 
 /** Long enough to receive the second event of one save. */
 const QUIET_MS = 10;
-
-/** A file that has just disappeared is most likely being replaced: editors and Git remove a file before they write it. */
-const REPLACED_MS = 100;
 
 /** The reason of the end by the key, which is no interruption. */
 const QUIT = 'q';
@@ -65,8 +60,7 @@ interface Watch {
   readonly subsetFigures: SubsetOrder['before'];
   /** 'keys': the terminal sends keys. */
   hint: 'Ctrl-C ends' | typeof KEYS_HINT;
-  /** The plan of the current files; undefined after diagnostics are printed if the files have errors. */
-  readonly look: () => Promise<Revision | undefined>;
+  readonly look: Look;
 }
 
 export async function runWatch(targets: readonly string[], options: WatchCommandOptions): Promise<ExitCode> {
@@ -157,6 +151,11 @@ function toggleSubset(watch: Watch): number | undefined {
   return watch.subset;
 }
 
+/** Leaves the hint of the edit to the loop of rounds. */
+async function abortAtEdit(hints: Hints, edited: AbortController, done: AbortSignal): Promise<void> {
+  if ((await hints.wait(['input'], QUIET_MS, done)) === 'hinted') edited.abort();
+}
+
 /** Evaluates the first images, if the user wants it. An edit stops it. */
 async function runSubset(watch: Watch, revision: Revision, failedRuns: FailedRuns): Promise<Followed> {
   const { subset: images, subsetFigures: before, options, console, hints, signal } = watch;
@@ -164,9 +163,7 @@ async function runSubset(watch: Watch, revision: Revision, failedRuns: FailedRun
   const { last } = watch;
   watch.last = undefined;
   const [done, edited] = [new AbortController(), new AbortController()];
-  const following = hints.wait(['input'], QUIET_MS, AbortSignal.any([signal, done.signal])).then(how => {
-    if (how === 'hinted') edited.abort();
-  });
+  const following = abortAtEdit(hints, edited, AbortSignal.any([signal, done.signal]));
   try {
     await buildSubset({ revision, images, options, console, signal: AbortSignal.any([signal, edited.signal]), failedRuns, before });
   } finally {
@@ -186,7 +183,7 @@ interface Round {
 type Followed = 'edited' | 'quiet';
 
 /**
- * Builds, and takes up edits that are saved meanwhile.
+ * Builds, and takes up edits that are saved meanwhile. Where a subset comes first, an edit stops a check instead: the round after it begins with the subset.
  * @param why 'check': after events under artifacts/, which are most often our own. If nothing is to do and nothing was edited, nothing is printed.
  */
 async function runRound(
@@ -200,7 +197,7 @@ async function runRound(
   watch.last = undefined;
   const renderer = makeBuildRenderer(console, nameColumns(first.plan.stages.keys(), console.width()), 'list');
   const revisions = createRevisions(first);
-  const done = new AbortController();
+  const [done, stopped] = [new AbortController(), new AbortController()];
   const building = build(
     first.plan,
     {
@@ -213,12 +210,18 @@ async function runRound(
       failedRuns,
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
-    makeEnginePorts(renderer.emit, signal),
+    makeEnginePorts(renderer.emit, AbortSignal.any([signal, stopped.signal])),
   ).finally(() => done.abort());
-  const following = followEdits(watch, revisions, AbortSignal.any([signal, done.signal]));
+  const until = AbortSignal.any([signal, done.signal]);
+  const stopsAtEdit = why === 'check' && watch.subset !== undefined;
+  const following = stopsAtEdit ? abortAtEdit(hints, stopped, until) : followEdits(watch, revisions, until);
   const report = await building.finally(renderer.end);
   watch.standby.refillLater();
-  const followed = await following;
+  const followed = (await following) ?? 'quiet';
+  if (stopped.signal.aborted) {
+    watch.last = before;
+    return { report, followed };
+  }
   if (revisions.hasNews()) hints.hint('input');
   const isNews = [...report.stages.values()].some(({ outcome }) => outcome.kind !== 'up-to-date');
   // A round without news does not take the place of the last one in which something ran.
@@ -247,35 +250,6 @@ async function followEdits({ hints, look, console }: Watch, revisions: Revisions
     else if (!done.aborted) console.line(console.style('yellow', 'the running build continues with the previous pipeline'));
   }
   return followed;
-}
-
-function createLook(
-  targets: readonly string[],
-  options: WatchCommandOptions,
-  console: Console,
-  watcher: FileWatcher,
-  signal: AbortSignal,
-): Watch['look'] {
-  const presence = createPresence();
-  let shown = '';
-  return async () => {
-    if (presence.hasGaps()) await sleep(REPLACED_MS, undefined, { signal }).catch(() => undefined);
-    let loaded = await load(options, 'keep');
-    for (;;) {
-      const inputs = watchedPaths(loaded.plan, loaded.reads.paths);
-      presence.note(inputs, loaded.reads.paths);
-      const projectFolder = loaded.plan?.projectFolder ?? process.cwd();
-      if (watcher.watch({ inputs, outputs: join(projectFolder, 'artifacts'), projectFolder }) === 'same') break;
-      loaded = await load(options, 'keep');
-    }
-    const { targets: resolved, diagnostics } = resolveTargets(loaded, targets);
-    const isWrong = loaded.plan === undefined || resolved === undefined;
-    // Warnings are printed once, not again in every round.
-    const text = JSON.stringify(diagnostics);
-    if (isWrong || text !== shown) printDiagnostics(diagnostics, loaded.sources, console);
-    shown = text;
-    return loaded.plan === undefined || resolved === undefined ? undefined : { plan: loaded.plan, targets: resolved };
-  };
 }
 
 function goodStages({ stages }: BuildReport): readonly StageId[] {
