@@ -4,7 +4,7 @@ import { followJournal } from '../../engine/insight/live/follow-journal.js';
 import type { CacheFolder } from '../../engine/store/cache-folder.js';
 import { findLockHolder } from '../../engine/store/lock/lock.js';
 import { openFileEvents } from './file-events.js';
-import { advanceBuild, type RunningBuild } from './running-build.js';
+import { advanceBuild, phaseOf, type RunningBuild } from './running-build.js';
 
 export interface BuildFollower {
   /** The build as it is now. */
@@ -14,11 +14,11 @@ export interface BuildFollower {
   close(): void;
 }
 
-/** The journal grows many times a second in a build, and is small: its stamp is compared as often as a page can show it. */
+/** While a build runs, its journal grows many times a second: progress is told as often as a page can show it. */
 const LOOK_MS = 60;
 
-/** From an event of the file to the look at it, at least: entries come in groups. */
-const EVENT_MS = 10;
+/** From an event of the file to the look at it, at least, as entries come in groups; and between two looks. What a stage has done is told at once. */
+const [EVENT_MS, APART_MS] = [10, 20];
 
 /** Between two looks without a build: where the system tells of changes, and where it does not, as on some network file systems. */
 const [WATCHED_IDLE_MS, IDLE_MS] = [3_000, 400];
@@ -36,6 +36,8 @@ export function followBuilds(
   const path = cache.journal(pipeline);
   const journal = followJournal(path);
   let build: RunningBuild | undefined;
+  let told: RunningBuild | undefined;
+  let toldMs = 0;
   let stamp = '';
   let heardMs = Date.now();
   let timer: NodeJS.Timeout | undefined;
@@ -49,13 +51,16 @@ export function followBuilds(
         soon = undefined;
         lookAndSchedule();
       },
-      Math.max(EVENT_MS, LOOK_MS - (Date.now() - lookedMs)),
+      Math.max(EVENT_MS, APART_MS - (Date.now() - lookedMs)),
     ).unref();
   });
 
-  const tell = (next: RunningBuild): void => {
-    build = next;
-    onChange(next);
+  const tell = (): void => {
+    if (build === undefined || build === told) return;
+    if (told !== undefined && phaseOf(build) === phaseOf(told) && Date.now() - toldMs < LOOK_MS) return;
+    told = build;
+    toldMs = Date.now();
+    onChange(build);
   };
   const look = async (): Promise<void> => {
     const now = stampOf(path);
@@ -63,15 +68,15 @@ export function followBuilds(
       stamp = now;
       heardMs = Date.now();
       const { restarted, entries } = journal.read();
-      const next = advanceBuild(restarted ? undefined : build, entries);
-      if (next !== undefined && next !== build) tell(next);
+      build = advanceBuild(restarted ? undefined : build, entries) ?? build;
     } else if (build?.state === 'running' && Date.now() - heardMs > SILENT_MS) {
       heardMs = Date.now();
       const silent = build;
       // An event may have another look read the conclusion before the lock has answered.
       if ((await findLockHolder(cache.lock)) === 'free' && build === silent && stampOf(path) === stamp)
-        tell({ ...silent, state: 'broken-off' });
+        build = { ...silent, state: 'broken-off' };
     }
+    tell();
   };
   /** There is one timer, however many looks are under way. */
   const schedule = (): void => {

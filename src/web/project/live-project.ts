@@ -48,8 +48,8 @@ export interface LiveProject {
 /** 'results': what a running build has made; 'ended': a build has come to its conclusion; 'files': anything. */
 export type News = 'files' | 'results' | 'ended';
 
-/** Long enough for the events of one save. */
-const QUIET_MS: Readonly<Record<News, number>> = { files: 80, results: 20, ended: 20 };
+/** Long enough for the events of one save, and for stages that end together. After its conclusion a build writes nothing more. */
+const QUIET_MS: Readonly<Record<News, number>> = { files: 80, results: 20, ended: 0 };
 
 /** Between two notices: pages ask for everything after each, and stages often end in groups. */
 const APART_MS = 150;

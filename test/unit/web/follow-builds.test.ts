@@ -102,4 +102,25 @@ describe('a follower of builds', () => {
     await settle();
     expect(heard.map(({ stages }) => Object.keys(stages))).toEqual([[], ['a']]);
   });
+
+  it('tells the end of a stage at once, and progress after a moment', async () => {
+    write({ kind: 'build', command: 'tanren build', pid: 1, pending: [] }, { kind: 'running', stage: 'a', reasons: [], attempt: 1 });
+    const look = async (): Promise<void> => {
+      follower.pace('often');
+      await settle();
+    };
+    await look();
+    write({ kind: 'progress', stage: 'a', done: 1, total: 2, what: 'images' });
+    await look();
+    expect(heard).toHaveLength(1);
+    write({ kind: 'ended', stage: 'a', outcome: 'executed' }, { kind: 'running', stage: 'b', reasons: [], attempt: 1 });
+    await look();
+    expect(heard.map(({ stages }) => stages.a?.state)).toEqual(['running', 'executed']);
+    write({ kind: 'progress', stage: 'b', done: 1, total: 2, what: 'images' });
+    await look();
+    expect(heard).toHaveLength(2);
+    jest.advanceTimersByTime(60);
+    await settle();
+    expect(heard.at(-1)?.stages.b?.progress).toEqual({ done: 1, total: 2, what: 'images' });
+  });
 });
