@@ -30,17 +30,15 @@ export async function compareDetectors(
   const parts = all.filter(part => !onTiles.includes(part.name));
   const kept = findKeptReference(job, options);
   const looking = kept === undefined ? inputsAhead(parts, images, options, errors) : tracesAhead(parts, images, kept, errors);
-  // The second thread has work before the models are opened, which holds up this one.
-  const first = await looking.next().catch(async error => {
+  const ahead = await looking.catch(async error => {
     await kept?.close();
     throw error;
   });
   const sides = [
     kept === undefined ? openReference(job, options) : Promise.resolve(kept),
     openSide(inputs, 'candidate', params.candidate, candidateOptions),
-    collectAhead(first, looking),
   ] as const;
-  await withOpened(sides, async ([reference, candidate, { ahead }]) => {
+  await withOpened(sides, async ([reference, candidate]) => {
     const mayDiffer = new Set<string>();
     for (const part of parts) for (const output of await errors.openSelections(part.name, formsOf(part, splitKinds))) mayDiffer.add(output);
     for (const [index, chosen] of images.entries()) {
@@ -70,50 +68,45 @@ interface Ahead {
 
 const NOTHING_AHEAD: Ahead = { compared: new Set() };
 
-async function collectAhead(
-  first: IteratorResult<Ahead>,
-  rest: AsyncIterable<Ahead>,
-): Promise<{ readonly ahead: readonly Ahead[]; close(): Promise<void> }> {
-  const ahead = first.done === true ? [] : [first.value];
-  for await (const one of rest) ahead.push(one);
-  return { ahead, close: () => Promise.resolve() };
-}
-
 /** Bytes of images that are kept from then on. */
 const MOST_KEPT_BYTES = 32 << 20;
 
 /** Gives the first images to the second thread, if there is one, with all parts: kept traces have their inputs. */
-async function* tracesAhead(
+async function tracesAhead(
   parts: readonly DetectorPart[],
   images: readonly ChosenImage[],
   reference: ReferenceDetector,
   errors: PartComparer,
-): AsyncGenerator<Ahead, void> {
+): Promise<readonly Ahead[]> {
+  const ahead: Ahead[] = [];
   let keptBytes = 0;
   for (const image of images) {
     if (!errors.wantsMore() || keptBytes > MOST_KEPT_BYTES) break;
     const traced = await reference.trace(image);
     for (const { name } of parts) await errors.addValues(name, getDefined(traced.trace.inputs[name], name), nameImage(image));
+    ahead.push({ traced, compared: new Set(parts.map(({ name }) => name)) });
     keptBytes += sizeOfTraced(traced);
-    yield { traced, compared: new Set(parts.map(({ name }) => name)) };
   }
+  return ahead;
 }
 
 /** The same with the first part alone: its input needs no model. */
-async function* inputsAhead(
+async function inputsAhead(
   parts: readonly DetectorPart[],
   images: readonly ChosenImage[],
   { definition }: SideOptions,
   errors: PartComparer,
-): AsyncGenerator<Ahead, void> {
+): Promise<readonly Ahead[]> {
   const first = parts.find(part => isFirstPart(part, definition.parts));
-  if (first === undefined) return;
+  if (first === undefined) return [];
+  const ahead: Ahead[] = [];
   let keptBytes = 0;
   for (const image of images) {
     if (!errors.wantsMore() || keptBytes > MOST_KEPT_BYTES) break;
     const pixels = await readImage(image.path);
     await errors.addValues(first.name, definition.prepareInput(pixels), nameImage(image));
+    ahead.push({ pixels, compared: new Set([first.name]) });
     keptBytes += pixels.data.byteLength;
-    yield { pixels, compared: new Set([first.name]) };
   }
+  return ahead;
 }
