@@ -7,6 +7,7 @@ import type { JsonObject } from '../../base/json.js';
 import { hasCode, isMissing } from '../../base/system-error.js';
 import type { AcceptedStage } from '../model/accepted-stage.js';
 import { encodeCheckedLine } from './files/checked-line.js';
+import { followLog, type NewLines } from './files/follow-lines.js';
 import { readRegularText } from './files/read-regular.js';
 import { statLink } from './files/stamp.js';
 import { isBlocked, renameOver } from './files/write-file.js';
@@ -36,6 +37,27 @@ export function loadState(path: string): LoadedState {
     if (!hasCode(error, 'EFTYPE') || statLink(path)?.kind !== 'folder') return parseState(undefined);
     return { ...parseState(''), end: isBlocked(path) ? 'blocked' : 'whole' };
   }
+}
+
+/** @returns a function that returns the accepted results as they are now, as `loadState` reads them. It reads what was appended since its last call. */
+export function followAccepted(path: string): () => ReadonlyMap<string, AcceptedStage> {
+  const readNew = followLog(path, HEADER);
+  let state = emptyState();
+  let accepted: ReadonlyMap<string, AcceptedStage> = new Map();
+  return () => {
+    let news: NewLines;
+    try {
+      news = readNew();
+    } catch {
+      // As `loadState` has it: a build names what it cannot read.
+      return new Map();
+    }
+    if (news.file !== 'same') state = emptyState();
+    else if (news.lines.length === 0) return accepted;
+    for (const line of news.lines) applyLine(state, line);
+    accepted = new Map(state.stages);
+    return accepted;
+  };
 }
 
 /** What stamps prove. 'stamps': content is unchanged since it was read with the same stamp. 'nothing': all content is read again. */

@@ -1,17 +1,17 @@
 /** The project as the page shows it: plan, examination of the stages and history, kept until a file that they come from changes. */
 import { join } from 'node:path';
 import { type Explanation, explainStages } from '../../engine/insight/explain/explain-stages.js';
+import { followHistory } from '../../engine/insight/history/history-file.js';
 import type { RunRecord } from '../../engine/insight/history/run-record.js';
 import type { AcceptedStage } from '../../engine/model/accepted-stage.js';
 import type { StageId } from '../../engine/model/plan.js';
 import { type CacheFolder, cacheFolderAt } from '../../engine/store/cache-folder.js';
 import { stampOf } from '../../engine/store/files/stamp.js';
 import { createRecordIndex } from '../../engine/store/record-index.js';
-import { loadState } from '../../engine/store/state-log.js';
+import { followAccepted } from '../../engine/store/state-log.js';
 import type { Hint } from '../../engine/watch/hints.js';
 import { watchedPaths } from '../../engine/watch/watched-paths.js';
 import type { FileWatcher } from '../../engine/watch/watcher.js';
-import { keepHistory } from './kept-history.js';
 import type { LoadedProject, ProjectPorts } from './project-ports.js';
 import type { RunningBuild } from './running-build.js';
 import { findResults, type StageResult } from './stage-results.js';
@@ -177,8 +177,8 @@ async function loadWatched(ports: ProjectPorts, watcher: () => FileWatcher | und
 
 function openLooks({ engine, pipeline, sharedCache }: ProjectPorts, cache: CacheFolder) {
   const records = createRecordIndex();
-  const readRuns = keepHistory(cache.history(pipeline));
-  const readAccepted = () => loadState(cache.state(pipeline)).state.stages;
+  const readRuns = followHistory(cache.history(pipeline));
+  const readAccepted = followAccepted(cache.state(pipeline));
   return {
     async lookAt(loaded: LoadedProject) {
       const accepted = readAccepted();

@@ -43,6 +43,9 @@ export interface WatchCommandOptions extends PipelineOptions {
 /** Long enough to receive the second event of one save. */
 const QUIET_MS = 10;
 
+/** From an event under artifacts/ to the check of what was built. */
+const CHECK_AFTER_MS = 300;
+
 /** The reason of the end by the key, which is no interruption. */
 const QUIT = 'q';
 
@@ -143,6 +146,10 @@ async function runRounds(watch: Watch): Promise<void> {
     }
     if ((await hints.wait(['input', 'output'], QUIET_MS, signal)) === 'aborted') return;
     news = hints.take(['input', 'output']);
+    if (news.includes('input')) continue;
+    // Most often our own. The page asks for the results of a build now, and an edit comes first.
+    await hints.wait(['input'], QUIET_MS, AbortSignal.any([signal, AbortSignal.timeout(CHECK_AFTER_MS)]));
+    news = [...news, ...hints.take(['input', 'output'])];
   }
 }
 

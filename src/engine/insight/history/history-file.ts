@@ -6,6 +6,7 @@ import { appendFileSync, closeSync, mkdirSync, openSync, readSync, statSync, wri
 import { dirname } from 'node:path';
 import { isMissing } from '../../../base/system-error.js';
 import { encodeCheckedLine, isWholeLine, parseCheckedLine } from '../../store/files/checked-line.js';
+import { followLog } from '../../store/files/follow-lines.js';
 import { readRegularText } from '../../store/files/read-regular.js';
 import { clearEmptyFolder, renameOver } from '../../store/files/write-file.js';
 import { encodeRun, parseRun, type RunRecord } from './run-record.js';
@@ -35,6 +36,19 @@ export function loadHistory(path: string): LoadedHistory {
     else runs.push(record);
   }
   return { runs, damagedLines: damaged };
+}
+
+/** @returns a function that returns the runs as they are now, oldest first. It reads what was appended: the file may have megabytes. @throws as `loadHistory`. */
+export function followHistory(path: string): () => readonly RunRecord[] {
+  const readNew = followLog(path, HEADER.trimEnd());
+  let runs: readonly RunRecord[] = [];
+  return () => {
+    const { file, lines } = readNew();
+    const added = lines.flatMap(line => parseLine(line) ?? []);
+    if (file !== 'same') runs = added;
+    else if (added.length > 0) runs = [...runs, ...added];
+    return runs;
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The state log survives damage to its file. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Digest } from '../../../../src/base/digest.js';
@@ -9,7 +9,7 @@ import type { ActionKey } from '../../../../src/engine/model/action-key.js';
 import type { RecordedStamps } from '../../../../src/engine/store/files/recorded-stamps.js';
 import type { Stamp } from '../../../../src/engine/store/files/stamp.js';
 import type { LoadableModules } from '../../../../src/engine/store/state.js';
-import { loadState, openStateWriter, parseState } from '../../../../src/engine/store/state-log.js';
+import { followAccepted, loadState, openStateWriter, parseState } from '../../../../src/engine/store/state-log.js';
 
 let folder: string;
 let path: string;
@@ -58,6 +58,28 @@ describe('the state log', () => {
       expect(again.damagedLines).toBe(0);
       expect(again.state.stages.get('stage9')).toEqual(accepted(9));
     }
+  });
+
+  it('followed has the accepted results of a whole read after each write, also after it was compacted, and none of what cannot be read', () => {
+    const read = followAccepted(path);
+    expect(read()).toEqual(new Map());
+    let first: unknown;
+    for (let round = 0; round < 90; round++) {
+      write(path, 3);
+      const now = read();
+      first ??= now;
+      expect(now).toEqual(loadState(path).state.stages);
+    }
+    expect(loadState(path).lines).toBeLessThan(90 * 6);
+    expect(read()).toBe(read());
+    // What was given stays as it was.
+    write(path, 4);
+    expect([...(first as ReadonlyMap<string, unknown>).keys()]).toHaveLength(3);
+    expect(read().size).toBe(4);
+    rmSync(path);
+    expect(read()).toEqual(new Map());
+    mkdirSync(path);
+    expect(read()).toEqual(new Map());
   });
 
   it('with a changed byte leaves that line out', () => {

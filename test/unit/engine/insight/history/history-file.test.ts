@@ -1,8 +1,8 @@
 /** The history file survives damage and stays small. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { appendRun, KEPT_BYTES, loadHistory, MOST_BYTES } from '../../../../../src/engine/insight/history/history-file.js';
+import { appendRun, followHistory, KEPT_BYTES, loadHistory, MOST_BYTES } from '../../../../../src/engine/insight/history/history-file.js';
 import type { RunRecord } from '../../../../../src/engine/insight/history/run-record.js';
 import { ranStage, runOf } from '../../../../support/run-of.js';
 
@@ -130,5 +130,24 @@ describe('the history', () => {
     appendRun(path, { ...full, stages: [{ stage: 'x', outcome: 'exploded' as 'executed' }] });
     appendRun(path, full);
     expect(loadHistory(path)).toMatchObject({ damagedLines: 2, runs: { length: 1 } });
+  });
+
+  it('followed run by run is what a whole read gives, also after damage, and after the oldest runs were dropped', () => {
+    const read = followHistory(path);
+    expect(read()).toEqual([]);
+    const large = runOf({ params: { text: 'é'.repeat(MOST_BYTES / 16) } });
+    for (let count = 0; count < 9; count++) {
+      appendRun(path, count % 2 === 0 ? large : full);
+      expect(read()).toEqual(loadHistory(path).runs);
+    }
+    const kept = read();
+    expect(read()).toBe(kept);
+    appendFileSync(path, 'damaged\n');
+    expect(read()).toEqual(loadHistory(path).runs);
+    appendRun(path, full);
+    expect(read()).toEqual(loadHistory(path).runs);
+    expect(kept.length).toBeGreaterThan(0);
+    rmSync(path);
+    expect(read()).toEqual([]);
   });
 });
