@@ -44,6 +44,9 @@ export interface DataContext {
   readonly follow: (request: DataRequest) => boolean;
 }
 
+/** Stages of `quantize` whose workers are started ahead. */
+const MOST_EDITED = 3;
+
 const readSweepOrder = readerOf(SWEEP_ORDER);
 
 type Handler = (request: DataRequest, context: DataContext) => Promise<Answer | 'taken'>;
@@ -134,8 +137,8 @@ const WRITES: Readonly<Record<string, Handler>> = {
     const plan = getPlan((await project.state()).plan);
     const ids = checkTargets(plan, targets).flatMap(name => plan.targets.get(name) ?? []);
     const stages = selectStages(plan, ids);
-    // The one whose settings the page edits, and the last ones: stages between them depend on the edit.
-    const edited = stages.filter(({ plugin }) => plugin.name === 'quantize').slice(0, 1);
+    // Those whose settings the page edits, as of the parts of a detector, and the last ones: stages between them depend on the edit.
+    const edited = stages.filter(({ plugin }) => plugin.name === 'quantize').slice(0, MOST_EDITED);
     ports.prepareBuild([...edited, ...stages.filter(({ id }) => ids.includes(id))].map(({ plugin }) => plugin));
     return jsonAnswer({});
   },

@@ -147,6 +147,15 @@ describeOnLinux('the process that waits for the next build of the page', () => {
     expect(next.workers).not.toEqual(waiting.workers);
   });
 
+  it('keeps the workers that the page expects after a build that needed none or some of them', async () => {
+    await build('classes-int8');
+    await oneWaits();
+    await page.post('prepare', { targets: ['classes-int8'] });
+    await build('classes-int8');
+    const { workers } = await oneWaits();
+    expect(workers.map(path => /[\w-]+(?=\.cjs$)/.exec(path)?.[0])).toEqual(['quantize', 'evaluate-classes']);
+  });
+
   it('is not started for a target that the pipeline does not have', async () => {
     const answer = await page.post('prepare', { targets: ['none'] });
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('not a stage of the pipeline')]);

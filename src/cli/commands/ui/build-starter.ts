@@ -15,7 +15,10 @@ export interface BuildStarter {
   start(words: readonly string[], onLine?: (line: string) => void): BuildProcess;
   /** After a build, 'next' keeps a process ready for the following one; 'none' ends it. */
   keepReady(what: 'next' | 'none'): void;
-  /** Starts that process now, where no build runs and none is ready. @param bundles of the workers that it starts, if no build has said which it used. */
+  /**
+   * Starts that process now, where no build runs and none is ready.
+   * @param bundles of the workers that it starts, and those after it, until a build used others.
+   */
   prepare(bundles: readonly string[]): void;
 }
 
@@ -46,8 +49,9 @@ export function openBuildStarter({ file, param, paramsFile, cache }: PipelineOpt
   let running = 0;
   let waiting: Waiting | undefined;
   let stopTimer: (() => void) | undefined;
-  /** Those of the last build. */
+  /** Those of the last build, or of `prepare`. */
   let workers: readonly string[] = [];
+  let prepared: readonly string[] = [];
 
   const release = (): void => {
     stopTimer?.();
@@ -84,7 +88,8 @@ export function openBuildStarter({ file, param, paramsFile, cache }: PipelineOpt
       ready?.send({ words } satisfies RunOrder, () => undefined);
       const child = ready ?? startProcess({ kind: 'run', words });
       child.on('message', (message: Ran) => {
-        ({ workers } = message);
+        // A build that needed only some of the prepared ones, as for the figures of the present, says little of the one after an edit.
+        workers = isAmong(message.workers, prepared) ? prepared : message.workers;
       });
       const build = follow(child, onLine);
       running++;
@@ -99,12 +104,19 @@ export function openBuildStarter({ file, param, paramsFile, cache }: PipelineOpt
       if (what === 'none') release();
     },
     prepare(bundles) {
+      prepared = bundles;
       if (running > 0 || waiting !== undefined) return;
       if (workers.length === 0) workers = bundles;
       release();
       begin();
     },
   };
+}
+
+/** Whether `all` has each of `some`, as often. */
+function isAmong(some: readonly string[], all: readonly string[]): boolean {
+  const timesIn = (list: readonly string[], one: string): number => list.filter(other => other === one).length;
+  return some.every(one => timesIn(some, one) <= timesIn(all, one));
 }
 
 /** What is installed now: a process that was started before has loaded other code. */
