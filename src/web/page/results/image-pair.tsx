@@ -4,6 +4,7 @@ import { setQuery, usePlace } from '../api/router.js';
 import { Link } from '../parts/link.js';
 import { Empty } from '../parts/notice.js';
 import { plainText } from '../parts/text.js';
+import { type NumberPlace, placeNumber } from './number-place.js';
 import { type NameOf, ObjectTable, TONES } from './object-table.js';
 import { usePicture } from './picture.js';
 import { type Category, type ImageMasks, type ImageRow, type MatchedObject, OBJECT_KINDS, type ObjectBox } from './result-types.js';
@@ -167,14 +168,20 @@ function Overlay({ row: { width, height }, boxes, truth, picture, nameOf, label 
                 <title>{`${place + 1}: ${nameOf(box)} ${box.score.toFixed(3)}, ${object.kind}${object.iou === undefined ? '' : `, IoU ${object.iou.toFixed(3)}`}`}</title>
               </rect>
               {boxes.length <= MOST_NUMBERED && (
-                <text class="number" x={box.box[0] + 2 * line} y={box.box[1] + 10 * line} font-size={10 * line} stroke-width={2.5 * line}>
-                  {place + 1}
-                </text>
+                <Numbered number={place + 1} at={placeNumber(place + 1, box.box, { width, height }, line)} />
               )}
             </g>
           ),
       )}
     </svg>
+  );
+}
+
+function Numbered({ number, at: { x, y, size } }: { readonly number: number; readonly at: NumberPlace }) {
+  return (
+    <text class="number" x={x} y={y} font-size={size} stroke-width={size / 4}>
+      {number}
+    </text>
   );
 }
 
