@@ -4,7 +4,7 @@ import { followJournal } from '../../engine/insight/live/follow-journal.js';
 import type { CacheFolder } from '../../engine/store/cache-folder.js';
 import { findLockHolder } from '../../engine/store/lock/lock.js';
 import { openFileEvents } from './file-events.js';
-import { advanceBuild, phaseOf, type RunningBuild } from './running-build.js';
+import { advanceBuild, type RunningBuild } from './running-build.js';
 
 export interface BuildFollower {
   /** The build as it is now. */
@@ -38,6 +38,8 @@ export function followBuilds(
   let build: RunningBuild | undefined;
   let told: RunningBuild | undefined;
   let toldMs = 0;
+  /** 'now': there is other news than progress. */
+  let due: 'now' | 'soon' = 'soon';
   let stamp = '';
   let heardMs = Date.now();
   let timer: NodeJS.Timeout | undefined;
@@ -57,9 +59,8 @@ export function followBuilds(
 
   const tell = (): void => {
     if (build === undefined || build === told) return;
-    if (told !== undefined && phaseOf(build) === phaseOf(told) && Date.now() - toldMs < LOOK_MS) return;
-    told = build;
-    toldMs = Date.now();
+    if (due === 'soon' && Date.now() - toldMs < LOOK_MS) return;
+    [told, toldMs, due] = [build, Date.now(), 'soon'];
     onChange(build);
   };
   const look = async (): Promise<void> => {
@@ -69,12 +70,13 @@ export function followBuilds(
       heardMs = Date.now();
       const { restarted, entries } = journal.read();
       build = advanceBuild(restarted ? undefined : build, entries) ?? build;
+      if (entries.some(({ kind }) => kind !== 'progress')) due = 'now';
     } else if (build?.state === 'running' && Date.now() - heardMs > SILENT_MS) {
       heardMs = Date.now();
       const silent = build;
       // An event may have another look read the conclusion before the lock has answered.
       if ((await findLockHolder(cache.lock)) === 'free' && build === silent && stampOf(path) === stamp)
-        build = { ...silent, state: 'broken-off' };
+        [build, due] = [{ ...silent, state: 'broken-off' }, 'now'];
     }
     tell();
   };

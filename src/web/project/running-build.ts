@@ -33,11 +33,6 @@ export const RUNNING_BUILD = object(
 export type RunningBuild = FromSchema<typeof RUNNING_BUILD>;
 export type RunningStage = FromSchema<typeof STAGE>;
 
-/** What changes when a stage begins or ends, and at the end of the build: all but progress. */
-export function phaseOf({ startedMs, state, stages }: RunningBuild): string {
-  return JSON.stringify([startedMs, state, Object.entries(stages).map(([id, stage]) => [id, stage.state, stage.attempt])]);
-}
-
 /** The build after further entries of its journal. `before` is undefined at the start of a journal. */
 export function advanceBuild(before: RunningBuild | undefined, entries: readonly JournalEntry[]): RunningBuild | undefined {
   return entries.reduce(advance, before);
