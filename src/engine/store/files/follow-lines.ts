@@ -37,8 +37,9 @@ export function followLines(path: string): () => NewLines {
     try {
       return withRegular(path, readNew);
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      // After a read that failed half-way, too, the next one begins at the start.
       identity = '';
+      if (!isMissing(error)) throw error;
       return { file: 'missing', lines: [] };
     }
   };

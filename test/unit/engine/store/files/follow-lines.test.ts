@@ -53,9 +53,16 @@ describe('the lines of a file', () => {
     expect(read()).toMatchObject({ file: 'another', lines: ['new', expect.stringContaining('longer')] });
   });
 
-  it('cannot be read of a folder', () => {
+  it('cannot be read from a folder, and are all read after it', () => {
+    writeFileSync(path, 'one\n');
+    const read = followLines(path);
+    read();
+    renameSync(path, `${path}.aside`);
     mkdirSync(path);
-    expect(() => followLines(path)()).toThrow(expect.objectContaining({ code: 'EFTYPE' }));
+    expect(read).toThrow(expect.objectContaining({ code: 'EFTYPE' }));
+    rmSync(path, { recursive: true });
+    renameSync(`${path}.aside`, path);
+    expect(read()).toEqual({ file: 'another', lines: ['one'] });
   });
 });
 
