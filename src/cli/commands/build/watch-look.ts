@@ -1,4 +1,4 @@
-/** The looks of `tanren watch` at its files: each loads the pipeline anew, and follows the paths that now feed it. */
+/** How `tanren watch` looks at its files: each look loads the pipeline anew, and watches the paths that it now reads. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Revision } from '../../../engine/model/revisions.js';
