@@ -137,6 +137,8 @@ describeInBrowser('the runs of a project', path => {
       await page.getByText('computing').waitFor();
       await page.getByText('computing').waitFor({ state: 'detached', timeout: 100_000 });
       await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached' });
+      // They are asked for when the sweep has ended.
+      await page.getByText(/box AP [\d.]+ → /).waitFor();
       return figures();
     };
     const present = await shown();
